@@ -1,0 +1,53 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * A log writer that knows identities, and therefore can drop what newer records supersede. One per
+ * keyed backend; every method belongs to the task thread. The futures it returns complete on
+ * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint.
+ */
+public interface MutationLogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
+
+    /**
+     * Appends a record. Allocates nothing at steady state and never blocks.
+     *
+     * @param kind what the record does
+     * @param keyGroup the key group of the identity; {@code StateChange.META_KEY_GROUP} with META
+     * @param stateId not negative
+     * @param bytes identity followed by payload; copied, stays the caller's
+     * @param prefixLength how many bytes of the identity are key and namespace
+     * @param identityLength bytes of the identity, at least {@code prefixLength}
+     * @param length bytes of identity and payload together
+     * @throws IOException if the log cannot take the record
+     * @throws IllegalStateException if this writer is closed
+     */
+    void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length)
+            throws IOException;
+}

@@ -25,6 +25,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 public final class MutationLog {
 
     private final StateChangelogWriter<?> writer;
+    private int range;
 
     /**
      * @param writer a {@link dev.dstl.log.writer.MutationLogWriter}, or any other, which then gets
@@ -40,6 +41,14 @@ public final class MutationLog {
      * so each state registers itself again before its next record.
      */
     public void startNewRange() {
-        throw new UnsupportedOperationException(writer.toString());
+        range++;
+    }
+
+    int range() {
+        return range;
+    }
+
+    StateChangelogWriter<?> writer() {
+        return writer;
     }
 }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
 import java.io.IOException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -49,6 +50,8 @@ public final class LogReplayer<K> {
      *     is then useless
      */
     public void replay(RecordCursor cursor) throws IOException {
-        throw new UnsupportedOperationException(delegate + " " + userClassLoader);
+        if (cursor.next(new LogRecord())) {
+            throw new UnsupportedOperationException(delegate + " " + userClassLoader);
+        }
     }
 }

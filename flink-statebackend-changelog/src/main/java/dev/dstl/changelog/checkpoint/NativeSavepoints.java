@@ -74,12 +74,13 @@ final class NativeSavepoints<K> {
                         ? canonical(checkpointId, timestamp, streams, options)
                         : delegate.snapshot(snapshotId, timestamp, streams, options);
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result = new CompletableFuture<>();
-        result.whenComplete(
-                (ignored, failure) -> {
-                    if (failure != null) {
-                        snapshot.cancel(true);
-                    }
-                });
+        CompletableFuture<?> unused =
+                result.whenComplete(
+                        (ignored, failure) -> {
+                            if (failure != null) {
+                                snapshot.cancel(true);
+                            }
+                        });
         return CheckpointFuture.of(
                 () -> {
                     try {

@@ -98,7 +98,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             return wire(delegate, writer, restored);
         } catch (Throwable t) {
             if (writer != null) {
-                IOUtils.closeQuietly(writer::close);
+                IOUtils.closeQuietly(writer);
             }
             IOUtils.closeQuietly(delegate);
             delegate.dispose();

@@ -24,7 +24,7 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * Reads the segments of a handle one after the other. Thread safe: every call opens its own
- * streams.
+ * streams, and nothing before the first record is asked for.
  */
 public final class DstlHandleReader implements MutationLogReader {
 
@@ -33,12 +33,26 @@ public final class DstlHandleReader implements MutationLogReader {
 
     @Override
     public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
-        throw new UnsupportedOperationException();
+        if (!STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier())) {
+            throw new IOException(
+                    String.format(
+                            "The checkpoint's changelog was written by the storage '%s', but is"
+                                    + " read with '%s', which cannot read it. Restore with the"
+                                    + " release that wrote the checkpoint, take a savepoint, and"
+                                    + " start from that.",
+                            handle.getStorageIdentifier(), STORAGE_IDENTIFIER));
+        }
+        return new HandleCursor(handle);
     }
 
+    /**
+     * Gives the records of a handle as state changes: of an OPAQUE record its payload, of any other
+     * the whole record as {@link dev.dstl.log.record.RecordFormat} draws it. While iterating, a
+     * failure to read comes as {@link java.io.UncheckedIOException}.
+     */
     @Override
     public CloseableIterator<StateChange> getChanges(ChangelogStateHandleStreamImpl handle)
             throws IOException {
-        throw new UnsupportedOperationException();
+        return new StateChangeIterator(open(handle));
     }
 }

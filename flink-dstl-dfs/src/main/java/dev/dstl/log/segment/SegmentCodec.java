@@ -18,9 +18,13 @@ package dev.dstl.log.segment;
 
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.compression.BlockCompressionFactory;
+import org.apache.flink.runtime.io.compression.BlockCompressor;
+import org.apache.flink.runtime.io.compression.BlockDecompressor;
 
 /**
- * How the blocks of a segment are compressed. The codes are part of the format and never change.
+ * How the blocks of a segment are compressed. Each block says itself which codec it has; a block
+ * that does not get smaller is stored as {@link #NONE}. The codes are part of the format and never
+ * change.
  */
 public enum SegmentCodec {
     /** As they are. */
@@ -28,20 +32,26 @@ public enum SegmentCodec {
     /** LZ4 as Flink frames it: compressed and plain length, little endian, then one LZ4 block. */
     LZ4(1);
 
-    private static final BlockCompressionFactory LZ4_FACTORY =
-            BlockCompressionFactory.createBlockCompressionFactory(CompressionCodec.LZ4);
-
     private final byte code;
 
     SegmentCodec(int code) {
         this.code = (byte) code;
     }
 
+    /** The byte that stands for this codec in an index. */
     byte code() {
         return code;
     }
 
-    static BlockCompressionFactory lz4() {
-        return LZ4_FACTORY;
+    static BlockCompressor lz4Compressor() {
+        return lz4().getCompressor();
+    }
+
+    static BlockDecompressor lz4Decompressor() {
+        return lz4().getDecompressor();
+    }
+
+    private static BlockCompressionFactory lz4() {
+        return BlockCompressionFactory.createBlockCompressionFactory(CompressionCodec.LZ4);
     }
 }

@@ -109,7 +109,8 @@ public final class PagedBytes {
         for (; at < end; at++) {
             hash = (hash ^ (byteAt(at) & 0xFF)) * HASH_FACTOR;
         }
-        return (int) (hash ^ (hash >>> 32));
+        // A factor carries differences upwards only, so the upper half is the one to use.
+        return (int) ((hash * HASH_FACTOR) >>> 32);
     }
 
     private long straddlingWord(long position) {

@@ -46,8 +46,9 @@ final class FullCheckpoint {
                         log,
                         (uploaded, persisted) ->
                                 assembler.assemble(checkpointId, uploaded, persisted));
-        base.whenComplete(this::failFast);
-        log.whenComplete(this::failFast);
+        CompletableFuture<?> unused =
+                CompletableFuture.allOf(
+                        base.whenComplete(this::failFast), log.whenComplete(this::failFast));
     }
 
     private void failFast(Object ignored, Throwable failure) {

@@ -109,8 +109,10 @@ public final class PagedBytes {
         for (; at < end; at++) {
             hash = (hash ^ (byteAt(at) & 0xFF)) * HASH_FACTOR;
         }
-        // A factor carries differences upwards only, so the upper half is the one to use.
-        return (int) ((hash * HASH_FACTOR) >>> 32);
+        // A factor carries differences upwards only; shifts between two of them bring them down.
+        hash = (hash ^ (hash >>> 32)) * HASH_FACTOR;
+        hash = (hash ^ (hash >>> 29)) * HASH_FACTOR;
+        return (int) (hash >>> 32);
     }
 
     private long straddlingWord(long position) {

@@ -66,10 +66,11 @@ class PagedBytesPropertyTest {
     }
 
     /** Keys that differ little are the usual ones; they must not gather in few slots. */
-    @Property(tries = 20)
-    void consecutiveKeysSpreadOverATable(@ForAll @IntRange(min = 5, max = 30) int length) {
+    @Property(tries = 300)
+    void consecutiveKeysSpreadOverATable(
+            @ForAll @IntRange(min = 2, max = 40) int length, @ForAll long seed) {
         byte[] page = new byte[PagePool.PAGE_BYTES];
-        new Random(length).nextBytes(page);
+        new Random(seed).nextBytes(page);
         PagedBytes bytes = new PagedBytes(new byte[][] {page}, page.length);
         boolean[] used = new boolean[4096];
         int slots = 0;

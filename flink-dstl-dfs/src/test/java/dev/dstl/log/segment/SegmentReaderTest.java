@@ -32,6 +32,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -86,6 +87,22 @@ class SegmentReaderTest {
                 .hasMessageContaining("1.seg, byte 0: expected the magic bytes of a DSTL segment")
                 .hasMessageContaining("found 50 4e 47 2c 20 6f 72 20")
                 .hasMessageContaining("something else was written under its name");
+    }
+
+    @Test
+    void aFileCutInsideAFrame_isNamedWithWhatIsMissing() throws IOException {
+        byte[] content = segment();
+        assertRefused(Arrays.copyOf(content, 60), 12)
+                .hasMessageContaining("1.seg, byte 12: expected a frame's header of 76 bytes")
+                .hasMessageContaining("found the end of the file after 48 bytes")
+                .hasMessageContaining("The file is damaged. Restore from another checkpoint");
+    }
+
+    @Test
+    void anOffsetBehindTheEndOfAFile_isNamedWithWhatIsMissing() throws IOException {
+        assertRefused(segment(), 5000)
+                .hasMessageContaining("1.seg, byte 5000: expected a frame's header of 76 bytes")
+                .hasMessageContaining("found the end of the file after 0 bytes");
     }
 
     @Test
@@ -244,7 +261,7 @@ class SegmentReaderTest {
             assertThat(cursor.next(record)).isTrue();
             int from = record.identityOffset();
             assertThat(
-                            java.util.Arrays.equals(
+                            Arrays.equals(
                                     payload,
                                     0,
                                     payload.length,

@@ -103,9 +103,13 @@ public final class ClusterClient implements AutoCloseable {
         }
     }
 
-    /** Submits a job. */
+    /** Submits a job; returns when it has been initialized or has failed to. */
     public JobID submit(JobGraph graph) throws ClusterException, InterruptedException {
-        return answer("submit the job", cluster.submitJob(graph));
+        JobID job = answer("submit the job", cluster.submitJob(graph));
+        while (status(job) == JobStatus.INITIALIZING) {
+            Thread.sleep(50);
+        }
+        return job;
     }
 
     public JobStatus status(JobID job) throws ClusterException, InterruptedException {

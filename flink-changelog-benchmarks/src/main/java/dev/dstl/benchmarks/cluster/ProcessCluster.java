@@ -45,7 +45,7 @@ import org.apache.flink.configuration.WebOptions;
 public final class ProcessCluster implements AutoCloseable {
 
     private static final String LOCALHOST = "127.0.0.1";
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(3);
     private static final long JOB_MANAGER_HEAP_MEBIBYTES = 512;
 
     private final Path directory;
@@ -242,14 +242,17 @@ public final class ProcessCluster implements AutoCloseable {
         // What Flink's shell scripts would have derived from the size of the process.
         all.set(TaskManagerOptions.CPU_CORES, 1.0);
         all.set(TaskManagerOptions.FRAMEWORK_HEAP_MEMORY, MemorySize.ofMebiBytes(128));
+        all.set(TaskManagerOptions.FRAMEWORK_OFF_HEAP_MEMORY, MemorySize.ofMebiBytes(128));
+        all.set(TaskManagerOptions.JVM_METASPACE, MemorySize.ofMebiBytes(256));
+        all.set(TaskManagerOptions.JVM_OVERHEAD_MIN, MemorySize.ofMebiBytes(192));
+        all.set(TaskManagerOptions.JVM_OVERHEAD_MAX, MemorySize.ofMebiBytes(192));
         all.set(TaskManagerOptions.TASK_HEAP_MEMORY, MemorySize.ofMebiBytes(512));
         all.set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.ofMebiBytes(64));
         all.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(64));
         all.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(64));
         all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(256));
-        // A killed process is noticed by refused connections long before the timeout.
-        all.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, Duration.ofMillis(500));
-        all.set(HeartbeatManagerOptions.HEARTBEAT_TIMEOUT, Duration.ofSeconds(20));
+        // A killed process is noticed by refused connections, long before the timeout.
+        all.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, Duration.ofMillis(250));
         all.set(WebOptions.CHECKPOINTS_HISTORY_SIZE, 10_000);
         all.addAll(settings);
         return all;
@@ -257,7 +260,7 @@ public final class ProcessCluster implements AutoCloseable {
 
     /** Both open at once, so that they differ; another process could still take one meanwhile. */
     private static int[] freePorts() throws IOException {
-        InetAddress loopback = InetAddress.getByName(LOCALHOST);
+        InetAddress loopback = InetAddress.getLoopbackAddress();
         try (ServerSocket first = new ServerSocket(0, 1, loopback);
                 ServerSocket second = new ServerSocket(0, 1, loopback)) {
             return new int[] {first.getLocalPort(), second.getLocalPort()};

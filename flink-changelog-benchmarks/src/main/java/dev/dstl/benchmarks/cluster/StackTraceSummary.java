@@ -27,6 +27,7 @@ import java.util.stream.Collectors;
 final class StackTraceSummary {
 
     private static final Pattern CAUSE = Pattern.compile("^\\s*Caused by: (.*)$");
+    private static final Pattern SERVER_SIDE = Pattern.compile(".*<Exception on server side:$");
     private static final Pattern FRAME = Pattern.compile("^\\s*(at |\\.\\.\\. )");
 
     private StackTraceSummary() {}
@@ -42,6 +43,7 @@ final class StackTraceSummary {
                 stackTrace
                         .lines()
                         .filter(line -> !FRAME.matcher(line).find())
+                        .filter(line -> !SERVER_SIDE.matcher(line).matches())
                         .map(String::trim)
                         .filter(line -> !line.isEmpty())
                         .collect(Collectors.toList());

@@ -43,15 +43,30 @@ public final class Progress {
     }
 
     /**
-     * When the first keyed task that started after a moment got its first record.
+     * Since when the whole job works in an attempt that began after a moment: all sources and all
+     * keyed tasks have started since then, and each keyed task has got a record.
      *
      * @param sinceMillis exclusive
-     * @return milliseconds since the epoch, empty while there was none
+     * @return when the last of them got its first record, milliseconds since the epoch
      */
-    public OptionalLong firstRecordAfterMillis(long sinceMillis) {
-        return keyed.stream()
-                .filter(slot -> slot.openedAtMillis > sinceMillis && slot.firstRecordAtMillis > 0)
-                .mapToLong(slot -> slot.firstRecordAtMillis)
+    public OptionalLong worksAgainAtMillis(long sinceMillis) {
+        boolean works =
+                sources.stream().allMatch(slot -> slot.openedAtMillis > sinceMillis)
+                        && keyed.stream()
+                                .allMatch(
+                                        slot ->
+                                                slot.openedAtMillis > sinceMillis
+                                                        && slot.firstRecordAtMillis > 0);
+        return works
+                ? keyed.stream().mapToLong(slot -> slot.firstRecordAtMillis).max()
+                : OptionalLong.empty();
+    }
+
+    /** When the first source came to the part of the input that is not rate-limited. */
+    public OptionalLong sprintStartedAtMillis() {
+        return sources.stream()
+                .mapToLong(slot -> slot.sprintStartedAtMillis)
+                .filter(millis -> millis > 0)
                 .min();
     }
 
@@ -70,7 +85,7 @@ public final class Progress {
         if (!complete) {
             return OptionalDouble.empty();
         }
-        long start = sources.stream().mapToLong(slot -> slot.sprintStartedAtMillis).min().orElse(0);
+        long start = sprintStartedAtMillis().orElse(0);
         long end = sources.stream().mapToLong(slot -> slot.endedAtMillis).max().orElse(0);
         long count =
                 sources.stream().mapToLong(slot -> slot.records - slot.recordsBeforeSprint).sum();

@@ -17,50 +17,20 @@
 package dev.dstl.benchmarks.source;
 
 import java.io.Serializable;
-import java.time.Duration;
 
-/**
- * How fast an input comes: its first part evenly over a given time, the rest as fast as the job
- * takes it (the sprint, which shows what the job can do). Immutable.
- */
-public final class Pace implements Serializable {
-
-    private static final long serialVersionUID = 1L;
-
-    private final long pacedNanos;
-    private final double sprintFrom;
-
-    private Pace(long pacedNanos, double sprintFrom) {
-        this.pacedNanos = pacedNanos;
-        this.sprintFrom = sprintFrom;
-    }
-
-    /** The fraction [0, sprintFrom) of the input in the given time, then the rest at once. */
-    public static Pace thenSprint(Duration paced, double sprintFrom) {
-        if (!(sprintFrom > 0 && sprintFrom <= 1)) {
-            throw new IllegalArgumentException("sprintFrom must be in (0, 1]: " + sprintFrom);
-        }
-        return new Pace(paced.toNanos(), sprintFrom);
-    }
-
-    /** The whole input in the given time. */
-    public static Pace even(Duration paced) {
-        return thenSprint(paced, 1);
-    }
-
-    /** Where the rate limit ends, as a fraction of the input. */
-    public double sprintFrom() {
-        return sprintFrom;
-    }
+/** How fast an input comes. Stateless: a restarted source goes on from where it is. */
+public interface Pace extends Serializable {
 
     /**
-     * How long after a start at one fraction the input may be at another.
+     * How long the next event has to wait.
      *
-     * @return nanoseconds; at the sprint's fraction and after it, the time of the sprint's start
+     * @param startFraction where in the input this attempt of the source began, in [0, 1]
+     * @param elapsedNanos since then
+     * @param fraction where the event is, in [startFraction, 1]
+     * @return nanoseconds; 0 or less if it may come now
      */
-    long nanosBetween(double startFraction, double fraction) {
-        double start = Math.min(startFraction, sprintFrom);
-        double end = Math.min(fraction, sprintFrom);
-        return (long) (pacedNanos * Math.max(0, end - start) / sprintFrom);
-    }
+    long waitNanos(double startFraction, long elapsedNanos, double fraction);
+
+    /** Whether the input comes as fast as the job takes it from here on. */
+    boolean sprintsAt(double fraction);
 }

@@ -93,13 +93,11 @@ final class StripedReader<E> implements SourceReader<E, StripeSplit> {
             return noMoreSplits ? end() : napUntilSplitsCome();
         }
         double fraction = cursor.fraction();
-        if (fraction < pace.sprintFrom()) {
-            long early =
-                    pace.nanosBetween(startFraction, fraction) - (System.nanoTime() - startNanos);
-            if (early > 0) {
-                return nap(early);
-            }
-        } else if (!sprinting) {
+        long wait = pace.waitNanos(startFraction, System.nanoTime() - startNanos, fraction);
+        if (wait > 0) {
+            return nap(wait);
+        }
+        if (!sprinting && pace.sprintsAt(fraction)) {
             sprinting = true;
             progress.sprintStarted(emitted());
         }

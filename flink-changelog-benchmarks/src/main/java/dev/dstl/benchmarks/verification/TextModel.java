@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -46,7 +47,7 @@ public final class TextModel implements ResultModel {
 
     @Override
     public Map<String, String> expectedRows() throws IOException {
-        Map<String, TreeMap<Long, Long>> countsByLine = new HashMap<>();
+        Map<String, SortedMap<Long, Long>> countsByLine = new HashMap<>();
         long lineStart = 0;
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
             byte[] line = new byte[1024];
@@ -71,7 +72,7 @@ public final class TextModel implements ResultModel {
     }
 
     private static void count(
-            byte[] line, int length, long lineStart, Map<String, TreeMap<Long, Long>> counts) {
+            byte[] line, int length, long lineStart, Map<String, SortedMap<Long, Long>> counts) {
         CharSequence text = StandardCharsets.UTF_8.decode(ByteBuffer.wrap(line, 0, length));
         for (Matcher words = WORD.matcher(text); words.find(); ) {
             counts.computeIfAbsent(words.group().toLowerCase(Locale.ROOT), none -> new TreeMap<>())
@@ -79,14 +80,15 @@ public final class TextModel implements ResultModel {
         }
     }
 
-    private void addRows(String word, TreeMap<Long, Long> lines, Map<String, String> rows) {
-        TreeMap<Long, Long> windows = new TreeMap<>();
+    private void addRows(String word, SortedMap<Long, Long> lines, Map<String, String> rows) {
+        SortedMap<Long, Long> windows = new TreeMap<>();
         lines.forEach((offset, count) -> windows.merge(offset / windowBytes, count, Long::sum));
         windows.forEach(
                 (window, count) -> rows.put("window " + window + " " + word, "count=" + count));
         rows.put(
                 "word " + word,
                 String.format(
+                        Locale.ROOT,
                         "count=%d windows=%d greatest=%d first=%d last=%d",
                         lines.values().stream().mapToLong(count -> count).sum(),
                         windows.size(),

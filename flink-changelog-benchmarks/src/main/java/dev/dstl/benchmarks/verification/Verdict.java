@@ -17,6 +17,7 @@
 package dev.dstl.benchmarks.verification;
 
 import java.util.List;
+import java.util.Locale;
 
 /** The outcome of a verification. Immutable. */
 public final class Verdict {
@@ -46,7 +47,7 @@ public final class Verdict {
     @Override
     public String toString() {
         return holds()
-                ? String.format("all %,d rows exactly once", expectedRows)
+                ? String.format(Locale.ROOT, "all %,d rows exactly once", expectedRows)
                 : String.join("\n", deviations);
     }
 }

@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.verification;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -92,7 +93,7 @@ public final class Verification {
 
         private void describe(List<String> lines) {
             if (count > 0) {
-                lines.add(String.format("%,d %s:", count, kind));
+                lines.add(String.format(Locale.ROOT, "%,d %s:", count, kind));
                 examples.forEach(example -> lines.add("  " + example));
             }
         }

@@ -44,7 +44,7 @@ public final class OrderInput implements StripedInput<OrderEvent> {
     private static final long serialVersionUID = 1L;
     private static final int ORDERS_PER_BLOCK = 256;
     private static final long STRIPE_MILLIS = 1000;
-    private static final double OPEN_SHARE = 0.05;
+    private static final double OPEN_SHARE = 0.2;
 
     /** The comments are not read, so the 300 MB of text that they are cut from need not exist. */
     private static final int TEXT_POOL_BYTES = 64 * 1024;

@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
 import org.apache.flink.api.common.JobID;
 
 /**
@@ -46,6 +47,7 @@ public final class SegmentUploader implements AutoCloseable {
     private final SegmentCodec codec;
     private final JobID jobId;
     private final String incarnation;
+    private final DoubleSupplier random;
     private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
     private final ConcurrentLinkedQueue<SegmentEncoder> idleEncoders =
             new ConcurrentLinkedQueue<>();
@@ -65,6 +67,33 @@ public final class SegmentUploader implements AutoCloseable {
             Timers timers,
             Executor threads,
             DstlMetrics metrics) {
+        this(
+                settings,
+                jobId,
+                incarnation,
+                store,
+                registry,
+                timers,
+                threads,
+                metrics,
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    /**
+     * Starts without uploads, and spreads retries as it is told.
+     *
+     * @param random in {@code [0, 1)}; called by any thread
+     */
+    public SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            DstlMetrics metrics,
+            DoubleSupplier random) {
         this.store = store;
         this.registry = registry;
         this.timers = timers;
@@ -75,6 +104,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.codec = settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE;
         this.jobId = jobId;
         this.incarnation = incarnation;
+        this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
     }
 
@@ -89,7 +119,7 @@ public final class SegmentUploader implements AutoCloseable {
 
     /** In {@code [0, 1)}. */
     double random() {
-        return ThreadLocalRandom.current().nextDouble();
+        return random.getAsDouble();
     }
 
     SegmentEncoder borrowEncoder() {

@@ -22,11 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.FallbackKey;
-import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.description.HtmlFormatter;
 import org.apache.flink.util.TimeUtils;
 
@@ -41,6 +41,15 @@ final class ConfigurationPage {
 
     /** Adds a section with every public {@link ConfigOption} constant of a class, by key. */
     ConfigurationPage section(String heading, String introduction, Class<?> options) {
+        return section(heading, introduction, options, ConfigurationPage::descriptionOf);
+    }
+
+    /** As above, with other descriptions than those of the options. */
+    ConfigurationPage section(
+            String heading,
+            String introduction,
+            Class<?> options,
+            Function<ConfigOption<?>, String> descriptions) {
         page.append("\n## ").append(heading).append("\n\n").append(introduction).append("\n\n");
         page.append("| key | default | what it does |\n|---|---|---|\n");
         for (ConfigOption<?> option : optionsOf(options)) {
@@ -50,7 +59,7 @@ final class ConfigurationPage {
                 page.append("<br>also ").append(formerly);
             }
             page.append(" | ").append(defaultOf(option)).append(" | ");
-            page.append(descriptionOf(option)).append(" |\n");
+            page.append(descriptions.apply(option)).append(" |\n");
         }
         return this;
     }
@@ -88,9 +97,6 @@ final class ConfigurationPage {
         }
         if (value instanceof Duration) {
             return "`" + TimeUtils.formatWithHighestUnit((Duration) value) + "`";
-        }
-        if (value instanceof MemorySize) {
-            return "`" + ((MemorySize) value).toHumanReadableString() + "`";
         }
         return "`" + value + "`";
     }

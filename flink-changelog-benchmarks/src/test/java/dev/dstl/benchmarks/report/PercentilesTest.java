@@ -19,12 +19,7 @@ package dev.dstl.benchmarks.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.Arrays;
 import java.util.stream.LongStream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.DoubleRange;
-import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class PercentilesTest {
@@ -63,18 +58,5 @@ class PercentilesTest {
 
         assertThatThrownBy(() -> sample.at(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> sample.at(100.5)).isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Property
-    void enoughOfTheSampleIsNotAbove_andNoSmallerValueWouldDo(
-            @ForAll @Size(min = 1, max = 200) long[] values,
-            @ForAll @DoubleRange(min = 0.5, max = 100) double percent) {
-        long value = Percentiles.of(Arrays.stream(values)).at(percent);
-
-        double wanted = percent / 100 * values.length;
-        assertThat((double) Arrays.stream(values).filter(each -> each <= value).count())
-                .isGreaterThanOrEqualTo(wanted);
-        assertThat((double) Arrays.stream(values).filter(each -> each < value).count())
-                .isLessThan(wanted);
     }
 }

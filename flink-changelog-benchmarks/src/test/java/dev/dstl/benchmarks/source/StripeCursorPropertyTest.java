@@ -28,7 +28,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
-class StripeCursorTest {
+class StripeCursorPropertyTest {
 
     @Property
     void restoredCursor_goesOnWithTheNextEvent(

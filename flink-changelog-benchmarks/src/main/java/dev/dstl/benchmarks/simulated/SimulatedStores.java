@@ -98,9 +98,9 @@ public final class SimulatedStores {
             Configuration keys = SimulatedStoreOptions.of(configuration, authority);
             Configured configured = CONFIGURED.get(authority);
             if (configured == null) {
-                configured = new Configured(keys, create(authority, keys));
+                configured = new Configured(keys.toMap(), create(authority, keys));
                 CONFIGURED.put(authority, configured);
-            } else if (!configured.keys.equals(keys)) {
+            } else if (!configured.keys.equals(keys.toMap())) {
                 throw new IOException(
                         "sim://"
                                 + authority
@@ -132,10 +132,10 @@ public final class SimulatedStores {
 
     private static final class Configured {
 
-        private final Configuration keys;
+        private final Map<String, String> keys;
         private final SimulatedObjectStore store;
 
-        private Configured(Configuration keys, SimulatedObjectStore store) {
+        private Configured(Map<String, String> keys, SimulatedObjectStore store) {
             this.keys = keys;
             this.store = store;
         }

@@ -63,9 +63,12 @@ public final class DirectoryContent implements ObjectContent {
     @Override
     public Optional<StoredObject> find(String key) throws IOException {
         Path file = fileOf(key);
+        if (!Files.isRegularFile(file)) {
+            return Optional.empty();
+        }
         try {
-            BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
-            return found.isRegularFile() ? Optional.of(describe(file, found)) : Optional.empty();
+            return Optional.of(
+                    describe(file, Files.readAttributes(file, BasicFileAttributes.class)));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
@@ -74,7 +77,7 @@ public final class DirectoryContent implements ObjectContent {
     @Override
     public InputStream open(String key, long from) throws IOException {
         Path file = fileOf(key);
-        if (Files.isDirectory(file)) {
+        if (!Files.isRegularFile(file)) {
             throw new FileNotFoundException("No object " + key);
         }
         try {
@@ -89,7 +92,7 @@ public final class DirectoryContent implements ObjectContent {
     @Override
     public boolean delete(String key) throws IOException {
         Path file = fileOf(key);
-        return !Files.isDirectory(file) && Files.deleteIfExists(file);
+        return Files.isRegularFile(file) && Files.deleteIfExists(file);
     }
 
     @Override

@@ -37,7 +37,7 @@ import java.util.stream.Stream;
  *  +---------------+------------------+------------------+---------------+------------+
  *  | magic, 8 bytes | requests by type | failures by type | bytes written | bytes read |
  *  +---------------+------------------+------------------+---------------+------------+
- *  big-endian longs, types in the order of RequestType
+ *  big-endian longs, types in the order of RequestType.slot()
  * </pre>
  */
 public final class RequestCounters {

@@ -34,11 +34,11 @@ public final class RequestCounts {
     }
 
     static int requestSlot(RequestType type) {
-        return type.ordinal();
+        return type.slot();
     }
 
     static int failureSlot(RequestType type) {
-        return TYPES + type.ordinal();
+        return TYPES + type.slot();
     }
 
     /** No request at all. */

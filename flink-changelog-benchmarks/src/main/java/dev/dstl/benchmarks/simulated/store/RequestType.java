@@ -16,16 +16,27 @@
 
 package dev.dstl.benchmarks.simulated.store;
 
-/** What an object store bills by. The order is the order of the slots in a counter file. */
+/** What an object store bills by. */
 public enum RequestType {
     /** Write of a whole object, and the server-side copy a rename needs. */
-    PUT,
+    PUT(0),
     /** Read of a range of an object. */
-    GET,
+    GET(1),
     /** Question whether an object exists and how long it is. */
-    HEAD,
+    HEAD(2),
     /** One page of names. */
-    LIST,
+    LIST(3),
     /** Removal of one object. */
-    DELETE
+    DELETE(4);
+
+    private final int slot;
+
+    RequestType(int slot) {
+        this.slot = slot;
+    }
+
+    /** Where a counter file keeps this type, from 0. */
+    int slot() {
+        return slot;
+    }
 }

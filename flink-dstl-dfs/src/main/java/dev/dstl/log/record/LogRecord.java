@@ -28,6 +28,7 @@ public final class LogRecord {
     private int keyGroup;
     private int stateId;
     private byte[] buffer = new byte[0];
+    private int start;
     private int identityOffset;
     private int prefixLength;
     private int identityLength;
@@ -45,6 +46,7 @@ public final class LogRecord {
     public void wrap(int keyGroup, byte[] source, int offset, int length) {
         this.keyGroup = keyGroup;
         this.buffer = source;
+        this.start = offset;
         this.end = offset + length;
         if (length < 1) {
             throw new IllegalArgumentException("A record has at least one byte, found " + length);
@@ -97,6 +99,16 @@ public final class LogRecord {
     /** Holds identity and payload. */
     public byte[] buffer() {
         return buffer;
+    }
+
+    /** First byte of the whole record in the buffer, see {@link RecordFormat}. */
+    public int offset() {
+        return start;
+    }
+
+    /** Bytes of the whole record. */
+    public int length() {
+        return end - start;
     }
 
     /** First byte of the identity in the buffer. */

@@ -1,0 +1,134 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.replay.MutationLogReader;
+import dev.dstl.log.writer.MutationLogWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.io.AvailabilityProvider;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.util.FlinkRuntimeException;
+
+/**
+ * The storage of one job on one TaskManager. Flink makes one for every job; threads, files and
+ * complaints about the configuration come with the first task that has a changelog. Thread safe.
+ * Closing returns at once; what still runs is interrupted and ends by itself.
+ */
+public final class DstlStorage implements StateChangelogStorage<ChangelogStateHandleStreamImpl> {
+
+    private final JobID jobId;
+    private final Configuration configuration;
+    private final MetricGroup metricGroup;
+    private final DstlStorageView view = new DstlStorageView();
+    private final ReentrantLock creation = new ReentrantLock();
+
+    @Nullable private volatile JobLog log;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /** Remembers what it will need. */
+    public DstlStorage(JobID jobId, Configuration configuration, MetricGroup metricGroup) {
+        this.jobId = jobId;
+        this.configuration = configuration;
+        this.metricGroup = metricGroup;
+    }
+
+    /**
+     * Opens the log of a keyed backend. Called by its task, blocks while the first caller tries the
+     * base path.
+     *
+     * @throws org.apache.flink.configuration.IllegalConfigurationException if the log cannot work
+     *     as configured
+     */
+    @Override
+    public MutationLogWriter createWriter(
+            String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
+        return jobLog().createWriter(operatorId, keyGroupRange);
+    }
+
+    private JobLog jobLog() {
+        JobLog existing = log;
+        if (existing != null) {
+            return existing;
+        }
+        try {
+            creation.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new FlinkRuntimeException(
+                    "Interrupted while waiting for another task to set the changelog up", e);
+        }
+        try {
+            existing = log;
+            return existing != null ? existing : publish(createLog());
+        } finally {
+            creation.unlock();
+        }
+    }
+
+    private JobLog createLog() {
+        return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup);
+    }
+
+    private synchronized JobLog publish(JobLog created) {
+        if (closed) {
+            created.close();
+            throw new IllegalStateException("The changelog storage of job " + jobId + " is closed");
+        }
+        log = created;
+        return created;
+    }
+
+    @Override
+    public MutationLogReader createReader() {
+        return view.createReader();
+    }
+
+    /** Asked for before the first writer exists, and by tasks that never have one. */
+    @Override
+    public AvailabilityProvider getAvailabilityProvider() {
+        return this::availableFuture;
+    }
+
+    private CompletableFuture<?> availableFuture() {
+        JobLog existing = log;
+        return existing == null ? AvailabilityProvider.AVAILABLE : existing.availableFuture();
+    }
+
+    @Override
+    public void close() {
+        JobLog existing;
+        synchronized (this) {
+            closed = true;
+            existing = log;
+        }
+        if (existing != null) {
+            existing.close();
+        }
+    }
+}

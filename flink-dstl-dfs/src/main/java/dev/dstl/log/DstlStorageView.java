@@ -1,0 +1,39 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log;
+
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.MutationLogReader;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
+
+/**
+ * What a restore reads from. Flink makes one view per job and TaskManager by the identifier of the
+ * first handle it meets, so this one is asked for handles of every identifier. It reads ours, and
+ * complains about others by name. Thread safe, holds nothing.
+ */
+public final class DstlStorageView
+        implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {
+
+    @Override
+    public MutationLogReader createReader() {
+        return new DstlHandleReader();
+    }
+
+    @Override
+    public void close() {}
+}

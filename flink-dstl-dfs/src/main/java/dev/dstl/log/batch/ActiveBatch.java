@@ -1,0 +1,214 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.batch;
+
+import dev.dstl.log.record.RecordFormat;
+import dev.dstl.log.record.RecordKind;
+import java.util.Arrays;
+import java.util.UUID;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * The records appended since the last sequence number of one log. Belongs to the task thread alone;
+ * appending takes a page from the pool now and then, and allocates nothing per record.
+ *
+ * <p>Records lie behind each other as {@link PagedRecord} draws them, and may straddle pages. The
+ * pages are this object's until {@link #seal} hands them over or {@link #discard} gives them back.
+ */
+public final class ActiveBatch {
+
+    /** One more than the highest key group, the highest parallelism that Flink allows. */
+    public static final int KEY_GROUP_LIMIT = 1 << 15;
+
+    private static final int INITIAL_PAGES = 16;
+
+    private final UUID logId;
+    private final KeyGroupRange keyGroupRange;
+    private final PagePool pool;
+    private final byte[] scratch = new byte[PagedRecord.MAX_PREAMBLE_BYTES];
+
+    private byte[][] pages = new byte[INITIAL_PAGES][];
+    private int pageCount;
+
+    /** Where the next byte goes in the last page; full when there is no page yet. */
+    private int offset = PagePool.PAGE_BYTES;
+
+    private int recordCount;
+
+    /**
+     * @param logId the writer's identity, one per writer incarnation
+     * @param keyGroupRange the key groups of the writer's subtask
+     * @param pool gives the pages and takes them back
+     */
+    public ActiveBatch(UUID logId, KeyGroupRange keyGroupRange, PagePool pool) {
+        this.logId = logId;
+        this.keyGroupRange = keyGroupRange;
+        this.pool = pool;
+    }
+
+    /**
+     * Copies a record to the end.
+     *
+     * @param kind what the record does
+     * @param keyGroup the identity's key group, -1 for a record of no key group; not checked
+     *     against the owner's range, since a foreign wrapper may number its records otherwise
+     * @param stateId not negative
+     * @param bytes identity followed by payload; stays the caller's
+     * @param prefixLength how many bytes of the identity are key and namespace; all of them with
+     *     {@link RecordKind#DELETE_PREFIX}
+     * @param identityLength bytes of the identity
+     * @param length bytes of identity and payload together
+     * @throws IllegalArgumentException if the numbers contradict each other; nothing is appended
+     */
+    public void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length) {
+        check(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
+        int recordLength =
+                RecordFormat.headerLength(stateId, prefixLength, identityLength) + length;
+        byte[] target = scratch;
+        int start = 0;
+        boolean fits = offset <= PagePool.PAGE_BYTES - PagedRecord.MAX_PREAMBLE_BYTES;
+        if (fits) {
+            target = pages[pageCount - 1];
+            start = offset;
+        }
+        int end = RecordFormat.writeVarint(target, start, keyGroup + 1);
+        end = RecordFormat.writeVarint(target, end, recordLength);
+        end = RecordFormat.writeHeader(target, end, kind, stateId, prefixLength, identityLength);
+        if (fits) {
+            offset = end;
+        } else {
+            copy(scratch, end);
+        }
+        copy(bytes, length);
+        recordCount++;
+    }
+
+    private static void check(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length) {
+        boolean lengthsFit =
+                0 <= prefixLength
+                        && prefixLength <= identityLength
+                        && identityLength <= length
+                        && length <= bytes.length
+                        && length <= Integer.MAX_VALUE - PagedRecord.MAX_PREAMBLE_BYTES;
+        boolean wholePrefix = kind != RecordKind.DELETE_PREFIX || prefixLength == identityLength;
+        if (!lengthsFit
+                || !wholePrefix
+                || stateId < 0
+                || keyGroup < -1
+                || keyGroup >= KEY_GROUP_LIMIT) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "Not a record: %s, key group %d, state id %d, prefix %d, identity %d,"
+                                    + " length %d of %d bytes",
+                            kind,
+                            keyGroup,
+                            stateId,
+                            prefixLength,
+                            identityLength,
+                            length,
+                            bytes.length));
+        }
+    }
+
+    private void copy(byte[] source, int count) {
+        int from = 0;
+        while (from < count) {
+            if (offset == PagePool.PAGE_BYTES) {
+                addPage();
+            }
+            int chunk = Math.min(count - from, PagePool.PAGE_BYTES - offset);
+            System.arraycopy(source, from, pages[pageCount - 1], offset, chunk);
+            from += chunk;
+            offset += chunk;
+        }
+    }
+
+    private void addPage() {
+        if (pageCount == pages.length) {
+            pages = Arrays.copyOf(pages, 2 * pageCount);
+        }
+        pages[pageCount++] = pool.take();
+        offset = 0;
+    }
+
+    /** Bytes of the records, with what it takes to find them. */
+    public long sizeBytes() {
+        return (long) pageCount * PagePool.PAGE_BYTES - (PagePool.PAGE_BYTES - offset);
+    }
+
+    /** Records appended since the last {@link #seal}. */
+    public int recordCount() {
+        return recordCount;
+    }
+
+    /** Whether nothing was appended since the last {@link #seal}. */
+    public boolean isEmpty() {
+        return recordCount == 0;
+    }
+
+    /**
+     * Hands all records over under one sequence number and starts afresh.
+     *
+     * @throws IllegalStateException if there are none
+     */
+    public LogBatch seal(long sequence) {
+        if (isEmpty()) {
+            throw new IllegalStateException("Nothing to seal as sequence number " + sequence);
+        }
+        LogBatch batch =
+                new LogBatch(
+                        logId,
+                        sequence,
+                        keyGroupRange,
+                        recordCount,
+                        Arrays.copyOf(pages, pageCount),
+                        sizeBytes(),
+                        pool);
+        reset();
+        return batch;
+    }
+
+    /** Drops all records and gives their pages back; for a log that ends. */
+    public void discard() {
+        for (int i = 0; i < pageCount; i++) {
+            pool.give(pages[i]);
+        }
+        reset();
+    }
+
+    private void reset() {
+        pages = pages.length > INITIAL_PAGES ? new byte[INITIAL_PAGES][] : pages;
+        Arrays.fill(pages, null);
+        pageCount = 0;
+        offset = PagePool.PAGE_BYTES;
+        recordCount = 0;
+    }
+}

@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.batch;
+
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * A run of records that shares one sequence number. Immutable, so any thread may read it; it owns
+ * pages, which go back to their pool exactly once, when the first caller of {@link #release} says
+ * that nobody reads them any more.
+ */
+public final class LogBatch {
+
+    private final UUID logId;
+    private final long sequence;
+    private final KeyGroupRange keyGroupRange;
+    private final int recordCount;
+    private final long sizeBytes;
+    private final AtomicReference<byte[][]> pages;
+    private final PagePool pool;
+
+    LogBatch(
+            UUID logId,
+            long sequence,
+            KeyGroupRange keyGroupRange,
+            int recordCount,
+            byte[][] pages,
+            long sizeBytes,
+            PagePool pool) {
+        this.logId = logId;
+        this.sequence = sequence;
+        this.keyGroupRange = keyGroupRange;
+        this.recordCount = recordCount;
+        this.sizeBytes = sizeBytes;
+        this.pages = new AtomicReference<>(pages);
+        this.pool = pool;
+    }
+
+    /** The identity of the writer incarnation that appended the records. */
+    public UUID logId() {
+        return logId;
+    }
+
+    /** The position of this batch in its log. */
+    public long sequence() {
+        return sequence;
+    }
+
+    /** The key groups of the writer's subtask. */
+    public KeyGroupRange keyGroupRange() {
+        return keyGroupRange;
+    }
+
+    /** How many records there are, at least one. */
+    public int recordCount() {
+        return recordCount;
+    }
+
+    /**
+     * Bytes of the records in memory; what the batch weighs in a budget, before and after release.
+     */
+    public long sizeBytes() {
+        return sizeBytes;
+    }
+
+    /**
+     * The records, one {@link PagedRecord} behind the other. Not to be used after {@link #release}.
+     *
+     * @throws IllegalStateException if already released
+     */
+    public PagedBytes records() {
+        byte[][] held = pages.get();
+        if (held == null) {
+            throw new IllegalStateException(this + " is already released");
+        }
+        return new PagedBytes(held, sizeBytes);
+    }
+
+    /** Gives the pages back. Every call but the first does nothing. */
+    public void release() {
+        byte[][] held = pages.getAndSet(null);
+        if (held != null) {
+            for (byte[] page : held) {
+                pool.give(page);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "batch %d of log %s (%d records, %d bytes)",
+                sequence, logId, recordCount, sizeBytes);
+    }
+}

@@ -1,0 +1,122 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.batch;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Bytes that lie in pages of equal size, read by position. Immutable as long as its owner keeps the
+ * pages; thread safe then.
+ */
+public final class PagedBytes {
+
+    static final int PAGE_BITS = 16;
+    private static final int OFFSET_MASK = (1 << PAGE_BITS) - 1;
+
+    private static final VarHandle LONGS =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long HASH_FACTOR = 0x9E37_79B9_7F4A_7C15L;
+
+    private final byte[][] pages;
+    private final long length;
+
+    PagedBytes(byte[][] pages, long length) {
+        this.pages = pages;
+        this.length = length;
+    }
+
+    /** How many bytes there are. */
+    public long length() {
+        return length;
+    }
+
+    /** The byte at a position below {@link #length()}. */
+    public byte byteAt(long position) {
+        return pages[(int) (position >>> PAGE_BITS)][(int) position & OFFSET_MASK];
+    }
+
+    /** Copies {@code [position, position + count)} to {@code target[targetOffset]}. */
+    public void copyTo(long position, byte[] target, int targetOffset, int count) {
+        long from = position;
+        int to = targetOffset;
+        int left = count;
+        while (left > 0) {
+            int offset = (int) from & OFFSET_MASK;
+            int chunk = Math.min(left, OFFSET_MASK + 1 - offset);
+            System.arraycopy(pages[(int) (from >>> PAGE_BITS)], offset, target, to, chunk);
+            from += chunk;
+            to += chunk;
+            left -= chunk;
+        }
+    }
+
+    /** Whether {@code count} bytes at one position equal those at another. */
+    public boolean equal(long left, long right, int count) {
+        long at = left;
+        long other = right;
+        int rest = count;
+        while (rest > 0) {
+            int offset = (int) at & OFFSET_MASK;
+            int otherOffset = (int) other & OFFSET_MASK;
+            int chunk = Math.min(rest, OFFSET_MASK + 1 - Math.max(offset, otherOffset));
+            if (!Arrays.equals(
+                    pages[(int) (at >>> PAGE_BITS)],
+                    offset,
+                    offset + chunk,
+                    pages[(int) (other >>> PAGE_BITS)],
+                    otherOffset,
+                    otherOffset + chunk)) {
+                return false;
+            }
+            at += chunk;
+            other += chunk;
+            rest -= chunk;
+        }
+        return true;
+    }
+
+    /** A hash of {@code count} bytes; depends on the bytes alone, not on where pages end. */
+    public int hash(long position, int count, int seed) {
+        long hash = seed * HASH_FACTOR + count;
+        long at = position;
+        long end = position + count;
+        for (; at + Long.BYTES <= end; at += Long.BYTES) {
+            int offset = (int) at & OFFSET_MASK;
+            long word =
+                    offset <= OFFSET_MASK + 1 - Long.BYTES
+                            ? (long) LONGS.get(pages[(int) (at >>> PAGE_BITS)], offset)
+                            : straddlingWord(at);
+            hash = (hash ^ word) * HASH_FACTOR;
+            hash ^= hash >>> 32;
+        }
+        for (; at < end; at++) {
+            hash = (hash ^ (byteAt(at) & 0xFF)) * HASH_FACTOR;
+        }
+        return (int) (hash ^ (hash >>> 32));
+    }
+
+    private long straddlingWord(long position) {
+        long word = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            word |= (byteAt(position + i) & 0xFFL) << (8 * i);
+        }
+        return word;
+    }
+}

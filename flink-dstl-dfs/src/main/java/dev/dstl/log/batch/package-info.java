@@ -1,0 +1,2 @@
+/** Records in memory: appended to pooled pages by the task thread, sealed into batches. */
+package dev.dstl.log.batch;

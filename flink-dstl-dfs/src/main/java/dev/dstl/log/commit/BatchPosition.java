@@ -1,0 +1,56 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import dev.dstl.log.ownership.OwnedSegment;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+/** Where a durable batch lies. Immutable. */
+public final class BatchPosition {
+
+    private final OwnedSegment owner;
+    private final StreamStateHandle segment;
+    private final long frameOffset;
+    private final long frameBytes;
+
+    BatchPosition(
+            OwnedSegment owner, StreamStateHandle segment, long frameOffset, long frameBytes) {
+        this.owner = owner;
+        this.segment = segment;
+        this.frameOffset = frameOffset;
+        this.frameBytes = frameBytes;
+    }
+
+    OwnedSegment owner() {
+        return owner;
+    }
+
+    /** The whole segment; the same object for all batches in it. */
+    public StreamStateHandle segment() {
+        return segment;
+    }
+
+    /** Where the batch's frame begins in the segment. */
+    public long frameOffset() {
+        return frameOffset;
+    }
+
+    /** Bytes of the frame. */
+    public long frameBytes() {
+        return frameBytes;
+    }
+}

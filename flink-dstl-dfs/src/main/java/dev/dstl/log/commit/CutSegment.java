@@ -1,0 +1,91 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.ownership.OwnedSegment;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentEncoder;
+import dev.dstl.log.upload.SegmentSource;
+import dev.dstl.log.upload.SegmentUpload;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+
+/** The batches that share a segment, from the cut on. Thread safe. */
+final class CutSegment implements SegmentSource {
+
+    private final GroupCommit commit;
+    private final List<SealedBatch> batches;
+    private final OwnedSegment owner;
+    private final SegmentUpload upload;
+
+    CutSegment(GroupCommit commit, List<SealedBatch> batches) {
+        this.commit = commit;
+        this.batches = batches;
+        this.owner = commit.registry().open(batches.size());
+        this.upload = commit.uploader().upload(this);
+    }
+
+    List<SealedBatch> batches() {
+        return batches;
+    }
+
+    OwnedSegment owner() {
+        return owner;
+    }
+
+    SegmentUpload upload() {
+        return upload;
+    }
+
+    @Override
+    public EncodedSegment encode(SegmentEncoder encoder) {
+        List<LogBatch> encoded = new ArrayList<>(batches.size());
+        for (SealedBatch batch : batches) {
+            encoded.add(batch.batch());
+        }
+        EncodedSegment segment = encoder.encode(encoded);
+        encoded.forEach(LogBatch::release);
+        return segment;
+    }
+
+    @Override
+    public void discard() {
+        batches.forEach(batch -> batch.batch().release());
+    }
+
+    @Override
+    public void durable(Path file, EncodedSegment segment) {
+        commit.registry().durable(owner, file);
+        StreamStateHandle handle = new FileStateHandle(file, segment.length());
+        for (int i = 0; i < batches.size(); i++) {
+            commit.durable(
+                    batches.get(i),
+                    new BatchPosition(
+                            owner, handle, segment.frameOffset(i), segment.frameLength(i)));
+        }
+    }
+
+    @Override
+    public void parked(IOException cause) {
+        commit.parked(batches, cause);
+    }
+}

@@ -1,0 +1,276 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.execution.Timers.Timer;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.upload.InFlightBudget;
+import dev.dstl.log.upload.SegmentUploader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Consumer;
+import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Collects the sealed batches of all tasks of a job on a TaskManager and cuts one segment from what
+ * has come together: a short while after the first batch came, or when there are enough bytes.
+ * Batches come when a checkpoint persists, when a task's active batch grows too big, and when it
+ * grows too old.
+ *
+ * <pre>
+ *   writers --submit--> queue --cut--> segment --upload--> durable --> listeners
+ * </pre>
+ *
+ * <p>Thread safe; called by tasks and by upload threads; the lock is only ever held for a few
+ * assignments, and no listener is called under it. One batch's listener or release never affects
+ * another batch: a batch that is released after the cut stays in the file, unused.
+ */
+public final class GroupCommit implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
+
+    private final SegmentUploader uploader;
+    private final SegmentRegistry registry;
+    private final InFlightBudget budget;
+    private final Timers timers;
+    private final DstlMetrics metrics;
+    private final long lingerMillis;
+    private final long cutThresholdBytes;
+    private final long maxAgeMillis;
+    private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private final Set<SealedBatch> queue = new LinkedHashSet<>();
+
+    @GuardedBy("lock")
+    private long queuedBytes;
+
+    @GuardedBy("lock")
+    @Nullable
+    private Timer linger;
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    /** Starts with an empty queue and, unless switched off, the clock that ages batches. */
+    public GroupCommit(
+            DstlSettings settings,
+            SegmentUploader uploader,
+            SegmentRegistry registry,
+            InFlightBudget budget,
+            Timers timers,
+            DstlMetrics metrics) {
+        this.uploader = uploader;
+        this.registry = registry;
+        this.budget = budget;
+        this.timers = timers;
+        this.metrics = metrics;
+        this.lingerMillis = settings.lingerMillis();
+        this.cutThresholdBytes = settings.cutThresholdBytes();
+        this.maxAgeMillis = settings.maxAgeMillis();
+        metrics.measureUploadQueue(this::queueSize);
+        metrics.measureInFlight(budget::reservedBytes);
+        if (maxAgeMillis > 0) {
+            timers.schedule(this::age, maxAgeMillis);
+        }
+    }
+
+    SegmentRegistry registry() {
+        return registry;
+    }
+
+    SegmentUploader uploader() {
+        return uploader;
+    }
+
+    /** Begins to watch the age of a log. */
+    public void register(AgedLog log) {
+        logs.add(log);
+    }
+
+    /** Forgets a log. Its batches are not affected. */
+    public void unregister(AgedLog log) {
+        logs.remove(log);
+    }
+
+    private void age() {
+        logs.forEach(AgedLog::grownOlder);
+        timers.schedule(this::age, maxAgeMillis);
+    }
+
+    /**
+     * Takes a batch. Its bytes count as in flight until it is durable or released.
+     *
+     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     */
+    public void submit(SealedBatch batch) {
+        CutSegment cut = null;
+        synchronized (lock) {
+            if (closed) {
+                throw new IllegalStateException(
+                        "The changelog storage of this job is closed, nothing can be appended");
+            }
+            batch.moveTo(BatchState.QUEUED);
+            budget.reserve(batch.sizeBytes());
+            queue.add(batch);
+            queuedBytes += batch.sizeBytes();
+            if (lingerMillis == 0 || queuedBytes >= cutThresholdBytes) {
+                cut = cut();
+            } else if (linger == null) {
+                linger = timers.schedule(this::lingered, lingerMillis);
+            }
+        }
+        start(cut);
+    }
+
+    private void lingered() {
+        CutSegment cut;
+        synchronized (lock) {
+            cut = cut();
+        }
+        start(cut);
+    }
+
+    @GuardedBy("lock")
+    @Nullable
+    private CutSegment cut() {
+        if (linger != null) {
+            linger.cancel();
+            linger = null;
+        }
+        if (queue.isEmpty()) {
+            return null;
+        }
+        CutSegment cut = new CutSegment(this, new ArrayList<>(queue));
+        queue.forEach(batch -> batch.cutInto(cut));
+        queue.clear();
+        queuedBytes = 0;
+        return cut;
+    }
+
+    private void start(@Nullable CutSegment cut) {
+        if (cut != null) {
+            metrics.segmentCut(cut.batches().size());
+            cut.upload().ensureRunning();
+        }
+    }
+
+    /** A checkpoint needs a batch that is not durable: if its upload rests, it goes on now. */
+    public void require(SealedBatch batch) {
+        CutSegment segment;
+        synchronized (lock) {
+            segment = batch.state() == BatchState.IN_SEGMENT ? batch.segment() : null;
+        }
+        if (segment != null) {
+            segment.upload().ensureRunning();
+        }
+    }
+
+    /**
+     * A handle with a durable batch is about to be given to a checkpoint, which makes its segment
+     * the JobManager's.
+     */
+    public void handOut(BatchPosition position) {
+        registry.handOut(position.owner());
+    }
+
+    /** A batch is not needed any more. Its listener hears nothing after that. */
+    public void release(SealedBatch batch) {
+        CutSegment segment;
+        boolean inFlight;
+        synchronized (lock) {
+            inFlight = batch.state() == BatchState.QUEUED || batch.state() == BatchState.IN_SEGMENT;
+            if (queue.remove(batch)) {
+                queuedBytes -= batch.sizeBytes();
+            }
+            batch.moveTo(BatchState.RELEASED);
+            segment = batch.segment();
+        }
+        if (inFlight) {
+            budget.release(batch.sizeBytes());
+        }
+        if (segment == null) {
+            batch.batch().release();
+        } else if (registry.release(segment.owner())) {
+            segment.upload().abandon();
+        }
+    }
+
+    void durable(SealedBatch batch, BatchPosition position) {
+        synchronized (lock) {
+            if (batch.state() == BatchState.RELEASED) {
+                return;
+            }
+            batch.moveTo(BatchState.DURABLE);
+        }
+        budget.release(batch.sizeBytes());
+        tell(batch, listener -> listener.durable(position));
+    }
+
+    void parked(List<SealedBatch> batches, IOException cause) {
+        for (SealedBatch batch : batches) {
+            boolean needed;
+            synchronized (lock) {
+                needed = batch.state() != BatchState.RELEASED;
+            }
+            if (needed) {
+                tell(batch, listener -> listener.parked(cause));
+            }
+        }
+    }
+
+    private static void tell(SealedBatch batch, Consumer<BatchListener> message) {
+        try {
+            message.accept(batch.listener());
+        } catch (Throwable t) {
+            LOG.error(
+                    "The writer of {} failed; this is a defect, please report it.",
+                    batch.batch(),
+                    t);
+        }
+    }
+
+    private int queueSize() {
+        synchronized (lock) {
+            return queue.size();
+        }
+    }
+
+    /** Takes no more batches and tells every log. Uploads that run are not touched. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            closed = true;
+            if (linger != null) {
+                linger.cancel();
+                linger = null;
+            }
+        }
+        logs.forEach(AgedLog::storageClosed);
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import dev.dstl.log.batch.LogBatch;
+import javax.annotation.Nullable;
+
+/**
+ * A batch on its way into a segment. Made by a writer, changed by {@link GroupCommit} alone and
+ * under its lock.
+ */
+public final class SealedBatch {
+
+    private final LogBatch batch;
+    private final BatchListener listener;
+
+    private BatchState state = BatchState.SEALED;
+    @Nullable private CutSegment segment;
+
+    /**
+     * @param batch released when it is encoded or not needed any more
+     */
+    public SealedBatch(LogBatch batch, BatchListener listener) {
+        this.batch = batch;
+        this.listener = listener;
+    }
+
+    LogBatch batch() {
+        return batch;
+    }
+
+    BatchListener listener() {
+        return listener;
+    }
+
+    long sizeBytes() {
+        return batch.sizeBytes();
+    }
+
+    BatchState state() {
+        return state;
+    }
+
+    void moveTo(BatchState next) {
+        state = state.to(next);
+    }
+
+    @Nullable
+    CutSegment segment() {
+        return segment;
+    }
+
+    void cutInto(CutSegment cut) {
+        moveTo(BatchState.IN_SEGMENT);
+        segment = cut;
+    }
+}

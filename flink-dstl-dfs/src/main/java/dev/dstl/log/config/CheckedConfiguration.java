@@ -1,0 +1,164 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.config;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.Path;
+
+/** Reads values so that every complaint names the key, the value, what is allowed and the fix. */
+final class CheckedConfiguration {
+
+    private static final Duration LONGEST = Duration.ofDays(1);
+
+    private final Configuration configuration;
+
+    CheckedConfiguration(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    boolean isSet(ConfigOption<?> option) {
+        return configuration.contains(option);
+    }
+
+    <T> T get(ConfigOption<T> option) {
+        try {
+            return configuration.get(option);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' cannot be read: %s. Write it like the default, %s.",
+                            option.key(), causeOf(e), print(option.defaultValue())),
+                    e);
+        }
+    }
+
+    Path directory(ConfigOption<String> option, String example) {
+        String value = get(option);
+        if (value == null || value.trim().isEmpty()) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "The changelog is switched on, but '%s' is not set: set it in the"
+                                    + " configuration of the TaskManagers to a directory that"
+                                    + " JobManager and TaskManagers can reach, for example %s.",
+                            option.key(), example));
+        }
+        try {
+            return new Path(value.trim());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is '%s', which is not a path: %s. Set it to a directory, for"
+                                    + " example %s.",
+                            option.key(), value, causeOf(e), example),
+                    e);
+        }
+    }
+
+    /** Range {@code [from, to]}. */
+    int count(ConfigOption<Integer> option, int from, int to) {
+        int value = get(option);
+        check(option, value, value >= from && value <= to, from, to);
+        return value;
+    }
+
+    /** Range {@code [from, to]}. */
+    long bytes(ConfigOption<MemorySize> option, long from, long to) {
+        MemorySize value = get(option);
+        check(
+                option,
+                value,
+                value.getBytes() >= from && value.getBytes() <= to,
+                new MemorySize(from),
+                new MemorySize(to));
+        return value.getBytes();
+    }
+
+    /** Range {@code [from, one day]}. */
+    long millis(ConfigOption<Duration> option, Duration from) {
+        Duration value = get(option);
+        check(
+                option,
+                value,
+                value.compareTo(from) >= 0 && value.compareTo(LONGEST) <= 0,
+                from,
+                LONGEST);
+        return value.toMillis();
+    }
+
+    <E extends Enum<E>> E oneOf(
+            ConfigOption<String> option, E[] allowed, Function<E, String> spelling) {
+        String value = get(option);
+        String wanted = value.trim().toLowerCase(Locale.ROOT);
+        for (E candidate : allowed) {
+            if (spelling.apply(candidate).equals(wanted)) {
+                return candidate;
+            }
+        }
+        throw new IllegalConfigurationException(
+                String.format(
+                        "'%s' is '%s', allowed is one of %s. Set it to one of these or remove it"
+                                + " for the default, %s.",
+                        option.key(),
+                        value,
+                        Arrays.stream(allowed).map(spelling).collect(Collectors.joining(", ")),
+                        option.defaultValue()));
+    }
+
+    private static void check(
+            ConfigOption<?> option, Object value, boolean inRange, Object from, Object to) {
+        if (!inRange) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is %s, allowed is %s to %s. Set it to a value in that range or"
+                                    + " remove it for the default, %s.",
+                            option.key(),
+                            print(value),
+                            print(from),
+                            print(to),
+                            print(option.defaultValue())));
+        }
+    }
+
+    private static String print(Object value) {
+        if (value instanceof Duration) {
+            Duration duration = (Duration) value;
+            return duration.equals(LONGEST) ? "1 d" : duration.toMillis() + " ms";
+        }
+        if (value instanceof MemorySize) {
+            return ((MemorySize) value).getBytes() == Long.MAX_VALUE
+                    ? "any size"
+                    : ((MemorySize) value).toHumanReadableString();
+        }
+        return String.valueOf(value);
+    }
+
+    private static String causeOf(Throwable e) {
+        Throwable cause = e;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage();
+    }
+}

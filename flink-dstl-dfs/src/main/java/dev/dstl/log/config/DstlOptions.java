@@ -1,0 +1,229 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.config;
+
+import java.time.Duration;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+/**
+ * The keys of the log. They belong into the configuration of the TaskManagers; Flink does not hand
+ * the configuration of a job to the storage.
+ *
+ * <p>Keys under {@code state.changelog.dstl.dfs} are Flink's own and mean the same here; where a
+ * default differs, its description says so.
+ */
+public final class DstlOptions {
+
+    private static final String FLINK = "state.changelog.dstl.dfs.";
+    private static final String FLINK_DEPRECATED = "dstl.dfs.";
+    private static final String OURS = "state.changelog.dstl.";
+
+    /** Where segments go. */
+    public static final ConfigOption<String> BASE_PATH =
+            flink("base-path")
+                    .stringType()
+                    .noDefaultValue()
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "base-path")
+                    .withDescription(
+                            "Directory on a distributed file system that takes the segments of the"
+                                    + " log, for example s3://bucket/changelog. JobManager and"
+                                    + " TaskManagers must reach it under the same URI. Required as"
+                                    + " soon as a job switches the changelog on; jobs without it do"
+                                    + " not need the key.");
+
+    /** Whether segments are compressed. */
+    public static final ConfigOption<Boolean> COMPRESSION_ENABLED =
+            flink("compression.enabled")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "compression.enabled")
+                    .withDescription(
+                            "Whether segments are compressed. Differs from Flink, where the default"
+                                    + " is false: fewer bytes shorten checkpoints, and compression"
+                                    + " does not run on the task's thread.");
+
+    /** Bytes of one writer that are sealed without waiting for a checkpoint. */
+    public static final ConfigOption<MemorySize> PREEMPTIVE_PERSIST_THRESHOLD =
+            flink("preemptive-persist-threshold")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(5))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "preemptive-persist-threshold")
+                    .withDescription(
+                            "Changes of one operator's subtask that are uploaded without waiting"
+                                    + " for a checkpoint once they reach this size, so that little"
+                                    + " is left to upload at the checkpoint.");
+
+    /** How long a persist waits for those of other tasks. */
+    public static final ConfigOption<Duration> PERSIST_DELAY =
+            flink("batch.persist-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(10))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "batch.persist-delay")
+                    .withDescription(
+                            "How long changes wait for those of the job's other tasks on the same"
+                                    + " TaskManager before both go into one segment. Longer means"
+                                    + " fewer files and requests, and adds to the duration of every"
+                                    + " checkpoint.");
+
+    /** Bytes that cut a segment before the delay is over. */
+    public static final ConfigOption<MemorySize> PERSIST_SIZE_THRESHOLD =
+            flink("batch.persist-size-threshold")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(10))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "batch.persist-size-threshold")
+                    .withDescription(
+                            "Changes of all tasks that end the wait of batch.persist-delay at once."
+                                    + " At most upload.max-in-flight.");
+
+    /** Size of the buffer between a segment and its stream. */
+    public static final ConfigOption<MemorySize> UPLOAD_BUFFER_SIZE =
+            flink("upload.buffer-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(1))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.buffer-size")
+                    .withDescription(
+                            "Buffer between a segment and the stream of the file system. A segment"
+                                    + " that is smaller takes only what it needs.");
+
+    /** Attempts that run at a time. */
+    public static final ConfigOption<Integer> UPLOAD_THREADS =
+            flink("upload.num-threads")
+                    .intType()
+                    .defaultValue(5)
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.num-threads")
+                    .withDescription(
+                            "Upload attempts of one job on one TaskManager that run at a time."
+                                    + " Attempts older than upload.timeout are not counted, see"
+                                    + " state.changelog.dstl.upload.max-slow-attempts.");
+
+    /** Threads that delete segments. */
+    public static final ConfigOption<Integer> DISCARD_THREADS =
+            flink("discard.num-threads")
+                    .intType()
+                    .defaultValue(1)
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "discard.num-threads")
+                    .withDescription(
+                            "Threads that delete segments which no checkpoint ever contained.");
+
+    /** Bytes that are sealed but not yet durable. */
+    public static final ConfigOption<MemorySize> MAX_IN_FLIGHT =
+            flink("upload.max-in-flight")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(100))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.max-in-flight")
+                    .withDescription(
+                            "Changes of all tasks of a job on a TaskManager that may wait for their"
+                                    + " upload. When there are more, the tasks stop taking input"
+                                    + " until uploads catch up (changelogBusyTimeMsPerSecond shows"
+                                    + " it). Differs from Flink in that it never blocks inside a"
+                                    + " checkpoint. At least batch.persist-size-threshold.");
+
+    /** What happens after an attempt returned a failure. */
+    public static final ConfigOption<String> RETRY_POLICY =
+            flink("upload.retry-policy")
+                    .stringType()
+                    .defaultValue("until-success")
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.retry-policy")
+                    .withDescription(
+                            "What follows failed upload attempts. 'until-success' tries again with"
+                                    + " growing delays; the checkpoint waits, and Flink's checkpoint"
+                                    + " timeout decides how long. 'fixed' declines the checkpoint"
+                                    + " after upload.max-attempts failures. 'none' declines it after"
+                                    + " the first failure and never starts a second attempt. Declined"
+                                    + " or not, the changes are kept and uploaded later. Differs from"
+                                    + " Flink, where the default is 'fixed' and a failure also fails"
+                                    + " the task at its next checkpoint; setting upload.max-attempts"
+                                    + " without this key means 'fixed'.");
+
+    /** Age at which an attempt gets company. */
+    public static final ConfigOption<Duration> UPLOAD_TIMEOUT =
+            flink("upload.timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(1))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.timeout")
+                    .withDescription(
+                            "Age at which an upload attempt that is still running gets a second one"
+                                    + " beside it. The first to succeed wins, the other's file is"
+                                    + " deleted. 0 starts no second attempt. Has no effect with"
+                                    + " upload.retry-policy: none.");
+
+    /** Failed attempts before a checkpoint is declined. */
+    public static final ConfigOption<Integer> MAX_ATTEMPTS =
+            flink("upload.max-attempts")
+                    .intType()
+                    .defaultValue(3)
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.max-attempts")
+                    .withDescription(
+                            "Attempts that must have returned a failure before the waiting"
+                                    + " checkpoint is declined. Only with upload.retry-policy: fixed,"
+                                    + " which setting this key implies. Differs from Flink in that an"
+                                    + " attempt that is merely slow is not counted.");
+
+    /** Delay after a failed attempt. */
+    public static final ConfigOption<Duration> NEXT_ATTEMPT_DELAY =
+            flink("upload.next-attempt-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(500))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "upload.next-attempt-delay")
+                    .withDescription(
+                            "Delay between a failed attempt and the next one. With"
+                                    + " upload.retry-policy: until-success the delay of the first"
+                                    + " failure, which then doubles.");
+
+    /** Age at which changes are sealed without waiting for a checkpoint. */
+    public static final ConfigOption<Duration> MAX_AGE =
+            ours("upload.max-age")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(5))
+                    .withDescription(
+                            "Changes older than this are uploaded without waiting for a checkpoint,"
+                                    + " at the latest when they are twice as old, so that little is"
+                                    + " left to upload at the checkpoint. Smaller means more segments"
+                                    + " and requests. 0 switches it off.");
+
+    /** Slow attempts beside the counted ones. */
+    public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
+            ours("upload.max-slow-attempts")
+                    .intType()
+                    .defaultValue(20)
+                    .withDescription(
+                            "Upload attempts older than upload.timeout that may run in addition to"
+                                    + " upload.num-threads, each on its own thread, so that attempts"
+                                    + " which hang do not keep other segments from being uploaded.");
+
+    /** Bound of the growing delay. */
+    public static final ConfigOption<Duration> MAX_RETRY_DELAY =
+            ours("upload.max-retry-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(10))
+                    .withDescription(
+                            "The longest delay between attempts with upload.retry-policy:"
+                                    + " until-success. A longer upload.next-attempt-delay raises"
+                                    + " it.");
+
+    private DstlOptions() {}
+
+    private static ConfigOptions.OptionBuilder flink(String name) {
+        return ConfigOptions.key(FLINK + name);
+    }
+
+    private static ConfigOptions.OptionBuilder ours(String name) {
+        return ConfigOptions.key(OURS + name);
+    }
+}

@@ -1,0 +1,176 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.config;
+
+import java.time.Duration;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.core.fs.Path;
+
+/** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
+public final class DstlSettings {
+
+    private final Path basePath;
+    private final boolean compressionEnabled;
+    private final long sealThresholdBytes;
+    private final long lingerMillis;
+    private final long cutThresholdBytes;
+    private final int uploadBufferBytes;
+    private final int uploadThreads;
+    private final int discardThreads;
+    private final long maxInFlightBytes;
+    private final RetryMode retryMode;
+    private final long attemptTimeoutMillis;
+    private final int maxFailedAttempts;
+    private final long retryDelayMillis;
+    private final long maxRetryDelayMillis;
+    private final int maxSlowAttempts;
+    private final long maxAgeMillis;
+
+    /**
+     * Reads and checks every key.
+     *
+     * @param configuration that of the TaskManager
+     * @throws IllegalConfigurationException if a required key is missing, a value cannot be read or
+     *     is out of its range, or two values contradict each other
+     */
+    public static DstlSettings from(Configuration configuration) {
+        return new DstlSettings(new CheckedConfiguration(configuration));
+    }
+
+    private DstlSettings(CheckedConfiguration values) {
+        basePath = values.directory(DstlOptions.BASE_PATH, "s3://bucket/changelog");
+        compressionEnabled = values.get(DstlOptions.COMPRESSION_ENABLED);
+        sealThresholdBytes =
+                values.bytes(DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD, 1, Long.MAX_VALUE);
+        lingerMillis = values.millis(DstlOptions.PERSIST_DELAY, Duration.ZERO);
+        cutThresholdBytes = values.bytes(DstlOptions.PERSIST_SIZE_THRESHOLD, 1, Long.MAX_VALUE);
+        uploadBufferBytes = (int) values.bytes(DstlOptions.UPLOAD_BUFFER_SIZE, 1, 1L << 30);
+        uploadThreads = values.count(DstlOptions.UPLOAD_THREADS, 1, 1000);
+        discardThreads = values.count(DstlOptions.DISCARD_THREADS, 1, 1000);
+        maxInFlightBytes = values.bytes(DstlOptions.MAX_IN_FLIGHT, 1, Long.MAX_VALUE);
+        attemptTimeoutMillis = values.millis(DstlOptions.UPLOAD_TIMEOUT, Duration.ZERO);
+        maxFailedAttempts = values.count(DstlOptions.MAX_ATTEMPTS, 1, Integer.MAX_VALUE);
+        retryDelayMillis = values.millis(DstlOptions.NEXT_ATTEMPT_DELAY, Duration.ZERO);
+        maxRetryDelayMillis =
+                Math.max(
+                        retryDelayMillis,
+                        values.millis(DstlOptions.MAX_RETRY_DELAY, Duration.ofMillis(1)));
+        maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
+        maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
+        retryMode = retryMode(values);
+        if (cutThresholdBytes > maxInFlightBytes) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is %d bytes and '%s' is %d bytes: segments would be cut later"
+                                    + " than the tasks are stopped. Raise '%s' or lower '%s'.",
+                            DstlOptions.PERSIST_SIZE_THRESHOLD.key(),
+                            cutThresholdBytes,
+                            DstlOptions.MAX_IN_FLIGHT.key(),
+                            maxInFlightBytes,
+                            DstlOptions.MAX_IN_FLIGHT.key(),
+                            DstlOptions.PERSIST_SIZE_THRESHOLD.key()));
+        }
+    }
+
+    private static RetryMode retryMode(CheckedConfiguration values) {
+        if (!values.isSet(DstlOptions.RETRY_POLICY) && values.isSet(DstlOptions.MAX_ATTEMPTS)) {
+            return RetryMode.FIXED;
+        }
+        return values.oneOf(DstlOptions.RETRY_POLICY, RetryMode.values(), RetryMode::configValue);
+    }
+
+    /** Directory below which every segment lies; not yet known to be reachable. */
+    public Path basePath() {
+        return basePath;
+    }
+
+    /** Whether segments are compressed. */
+    public boolean compressionEnabled() {
+        return compressionEnabled;
+    }
+
+    /** Bytes of one writer's active batch at which it is sealed; at least 1. */
+    public long sealThresholdBytes() {
+        return sealThresholdBytes;
+    }
+
+    /** How long a sealed batch waits for others; 0 cuts a segment at once. */
+    public long lingerMillis() {
+        return lingerMillis;
+    }
+
+    /** Sealed bytes of all writers that end the wait; at most {@link #maxInFlightBytes()}. */
+    public long cutThresholdBytes() {
+        return cutThresholdBytes;
+    }
+
+    /** The largest buffer between a segment and its stream. */
+    public int uploadBufferBytes() {
+        return uploadBufferBytes;
+    }
+
+    /** Upload attempts that run at a time, slow ones not counted. */
+    public int uploadThreads() {
+        return uploadThreads;
+    }
+
+    /** Threads that delete. */
+    public int discardThreads() {
+        return discardThreads;
+    }
+
+    /** Sealed but not yet durable bytes at which the tasks stop taking input. */
+    public long maxInFlightBytes() {
+        return maxInFlightBytes;
+    }
+
+    /** What follows a failed attempt. */
+    public RetryMode retryMode() {
+        return retryMode;
+    }
+
+    /** Age at which an attempt gets a second one beside it; 0 for never. */
+    public long attemptTimeoutMillis() {
+        return attemptTimeoutMillis;
+    }
+
+    /** Failed attempts that decline a checkpoint; meaningful with {@link RetryMode#FIXED}. */
+    public int maxFailedAttempts() {
+        return maxFailedAttempts;
+    }
+
+    /** Delay after the first failed attempt. */
+    public long retryDelayMillis() {
+        return retryDelayMillis;
+    }
+
+    /** Bound of the growing delay; at least {@link #retryDelayMillis()}. */
+    public long maxRetryDelayMillis() {
+        return maxRetryDelayMillis;
+    }
+
+    /** Attempts past their timeout that may run beside {@link #uploadThreads()} others. */
+    public int maxSlowAttempts() {
+        return maxSlowAttempts;
+    }
+
+    /** Age at which a batch is sealed without a checkpoint; 0 for never. */
+    public long maxAgeMillis() {
+        return maxAgeMillis;
+    }
+}

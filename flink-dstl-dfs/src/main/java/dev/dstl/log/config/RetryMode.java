@@ -1,0 +1,38 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.config;
+
+/** What follows an upload attempt that returned a failure. */
+public enum RetryMode {
+    /** The first failure declines the checkpoint; no second attempt is ever started. */
+    NONE("none"),
+    /** A given number of failures declines the checkpoint. */
+    FIXED("fixed"),
+    /** Attempts go on with growing delays. */
+    UNTIL_SUCCESS("until-success");
+
+    private final String configValue;
+
+    RetryMode(String configValue) {
+        this.configValue = configValue;
+    }
+
+    /** How the user spells it. */
+    public String configValue() {
+        return configValue;
+    }
+}

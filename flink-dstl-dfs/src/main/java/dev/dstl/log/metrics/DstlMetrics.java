@@ -1,0 +1,145 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.metrics;
+
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.Histogram;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.ThreadSafeSimpleCounter;
+import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
+
+/**
+ * Every metric of the log of one job on one TaskManager. Names and meanings of the first group are
+ * Flink's. Thread safe; nothing here waits for a lock that is held for longer than an addition.
+ *
+ * <pre>
+ *   ChangelogStorage.
+ *     numberOfUploadRequests        attempts that began
+ *     numberOfUploadFailures        attempts that returned a failure
+ *     uploadSizes                   bytes of a segment
+ *     uploadLatenciesNanos          from the beginning to the end of a successful attempt
+ *     attemptsPerUpload             which attempt won
+ *     totalAttemptsPerUpload        attempts that began before one won
+ *     uploadBatchSizes              batches in a segment
+ *     uploadQueueSize               batches that wait for their segment to be cut
+ *
+ *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
+ *     slowUploadAttempts            attempts older than upload.timeout that still run
+ *     uncheckpointedSegments        durable segments that no checkpoint contains yet
+ *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
+ *     numberOfDiscardFailures       files that could not be deleted and were left behind
+ * </pre>
+ */
+public final class DstlMetrics {
+
+    private static final String PREFIX = "ChangelogStorage.";
+    private static final int HISTOGRAM_WINDOW = 1000;
+
+    private final MetricGroup group;
+    private final Counter uploadRequests;
+    private final Counter uploadFailures;
+    private final Histogram uploadSizes;
+    private final Histogram uploadLatenciesNanos;
+    private final Histogram attemptsPerUpload;
+    private final Histogram totalAttemptsPerUpload;
+    private final Histogram uploadBatchSizes;
+    private final Counter discardedFiles;
+    private final Counter discardFailures;
+
+    /** Registers the metrics; they live as long as the group. */
+    public DstlMetrics(MetricGroup group) {
+        this.group = group;
+        uploadRequests = counter("numberOfUploadRequests");
+        uploadFailures = counter("numberOfUploadFailures");
+        uploadSizes = histogram("uploadSizes");
+        uploadLatenciesNanos = histogram("uploadLatenciesNanos");
+        attemptsPerUpload = histogram("attemptsPerUpload");
+        totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
+        uploadBatchSizes = histogram("uploadBatchSizes");
+        discardedFiles = counter("numberOfDiscardedFiles");
+        discardFailures = counter("numberOfDiscardFailures");
+    }
+
+    private Counter counter(String name) {
+        return group.counter(PREFIX + name, new ThreadSafeSimpleCounter());
+    }
+
+    private Histogram histogram(String name) {
+        return group.histogram(PREFIX + name, new DescriptiveStatisticsHistogram(HISTOGRAM_WINDOW));
+    }
+
+    /** Where {@code uploadQueueSize} comes from. */
+    public void measureUploadQueue(IntSupplier batches) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "uploadQueueSize", batches::getAsInt);
+    }
+
+    /** Where {@code inFlightBytes} comes from. */
+    public void measureInFlight(LongSupplier bytes) {
+        group.<Long, Gauge<Long>>gauge(PREFIX + "inFlightBytes", bytes::getAsLong);
+    }
+
+    /** Where {@code slowUploadAttempts} comes from. */
+    public void measureSlowAttempts(IntSupplier attempts) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);
+    }
+
+    /** Where {@code uncheckpointedSegments} comes from. */
+    public void measureUncheckpointedSegments(IntSupplier segments) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "uncheckpointedSegments", segments::getAsInt);
+    }
+
+    /** A segment was cut. */
+    public void segmentCut(int batches) {
+        uploadBatchSizes.update(batches);
+    }
+
+    /** An attempt began. */
+    public void attemptStarted() {
+        uploadRequests.inc();
+    }
+
+    /** An attempt returned a failure. */
+    public void attemptFailed() {
+        uploadFailures.inc();
+    }
+
+    /**
+     * A segment is durable.
+     *
+     * @param winner which attempt it was, from 1
+     * @param attempts how many had begun
+     */
+    public void segmentUploaded(long bytes, long attemptNanos, int winner, int attempts) {
+        uploadSizes.update(bytes);
+        uploadLatenciesNanos.update(attemptNanos);
+        attemptsPerUpload.update(winner);
+        totalAttemptsPerUpload.update(attempts);
+    }
+
+    /** A file was deleted. */
+    public void fileDiscarded() {
+        discardedFiles.inc();
+    }
+
+    /** A file was left behind. */
+    public void discardFailed() {
+        discardFailures.inc();
+    }
+}

@@ -1,0 +1,2 @@
+/** What the log tells the operator. */
+package dev.dstl.log.metrics;

@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.ownership;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * What is known about the owner of one segment. Changed by {@link SegmentRegistry} alone; thread
+ * safe.
+ */
+public final class OwnedSegment {
+
+    @GuardedBy("this")
+    private SegmentOwnership ownership = SegmentOwnership.UPLOADING;
+
+    @GuardedBy("this")
+    private int references;
+
+    @GuardedBy("this")
+    @Nullable
+    private Path file;
+
+    OwnedSegment(int references) {
+        this.references = references;
+    }
+
+    /** Who has to delete it now. */
+    public synchronized SegmentOwnership ownership() {
+        return ownership;
+    }
+
+    synchronized SegmentOwnership durableAs(Path file) {
+        this.file = file;
+        ownership =
+                ownership.to(
+                        references == 0 ? SegmentOwnership.NOBODY : SegmentOwnership.TASK_MANAGER);
+        return ownership;
+    }
+
+    /** Returns whether this changed the owner. */
+    synchronized boolean handOut() {
+        if (references == 0) {
+            throw new IllegalStateException(
+                    "A segment without references cannot be handed out: " + file);
+        }
+        if (ownership == SegmentOwnership.JOB_MANAGER) {
+            return false;
+        }
+        ownership = ownership.to(SegmentOwnership.JOB_MANAGER);
+        return true;
+    }
+
+    /** Returns whether this was the last reference. */
+    synchronized boolean release() {
+        if (references == 0) {
+            throw new IllegalStateException("A segment was released too often: " + file);
+        }
+        return --references == 0;
+    }
+
+    /** Returns the file to delete after the last reference is gone, or null if there is none. */
+    @Nullable
+    synchronized Path disown() {
+        if (ownership != SegmentOwnership.TASK_MANAGER) {
+            return null;
+        }
+        ownership = ownership.to(SegmentOwnership.NOBODY);
+        return file;
+    }
+}

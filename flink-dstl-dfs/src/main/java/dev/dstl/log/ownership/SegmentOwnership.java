@@ -1,0 +1,57 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.ownership;
+
+/**
+ * Who has to delete a segment.
+ *
+ * <pre>
+ *   UPLOADING ----> TASK_MANAGER ----> JOB_MANAGER
+ *       |                |
+ *       '---> NOBODY <---'
+ * </pre>
+ *
+ * <p>There is no way back from the JobManager: once a handle that contains the segment was given to
+ * a checkpoint, the TaskManager cannot know whether some checkpoint needs it. Not having heard of
+ * one proves nothing, as notifications get lost.
+ */
+public enum SegmentOwnership {
+    /** No attempt has succeeded yet. */
+    UPLOADING,
+    /** Durable, and in no handle that a checkpoint was given. */
+    TASK_MANAGER,
+    /** In a handle that a checkpoint was given. */
+    JOB_MANAGER,
+    /** Needed by nobody, and deleted if it was ever durable. */
+    NOBODY;
+
+    /**
+     * Moves on.
+     *
+     * @return {@code next}
+     * @throws IllegalStateException if the picture has no such arrow
+     */
+    SegmentOwnership to(SegmentOwnership next) {
+        boolean allowed =
+                (this == UPLOADING && (next == TASK_MANAGER || next == NOBODY))
+                        || (this == TASK_MANAGER && (next == JOB_MANAGER || next == NOBODY));
+        if (!allowed) {
+            throw new IllegalStateException("A segment cannot go from " + this + " to " + next);
+        }
+        return next;
+    }
+}

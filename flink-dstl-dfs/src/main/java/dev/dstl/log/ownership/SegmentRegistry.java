@@ -1,0 +1,149 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.ownership;
+
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.store.SegmentStore;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.core.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps who owns which segment, and is the only class that deletes. It deletes two things: files of
+ * attempts that lost, and segments that lost their last reference while no handle containing them
+ * was ever given to a checkpoint. Everything else is the JobManager's.
+ *
+ * <p>Thread safe. Deleting happens on the executor; a file that resists is tried again a few times,
+ * then left behind, counted, and reported once.
+ */
+public final class SegmentRegistry {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentRegistry.class);
+    private static final int MAX_TRIES = 4;
+    private static final long RETRY_DELAY_MILLIS = 1_000;
+
+    private final SegmentStore store;
+    private final Executor discards;
+    private final Timers timers;
+    private final DstlMetrics metrics;
+    private final AtomicInteger ownedSegments = new AtomicInteger();
+    private final AtomicBoolean failureReported = new AtomicBoolean();
+
+    /**
+     * Starts without segments.
+     *
+     * @param discards where to delete; when it rejects work, the caller's thread deletes
+     */
+    public SegmentRegistry(
+            SegmentStore store, Executor discards, Timers timers, DstlMetrics metrics) {
+        this.store = store;
+        this.discards = discards;
+        this.timers = timers;
+        this.metrics = metrics;
+        metrics.measureUncheckpointedSegments(ownedSegments::get);
+    }
+
+    /**
+     * Begins to track a segment.
+     *
+     * @param references how many batches are in it; each is released once
+     */
+    public OwnedSegment open(int references) {
+        return new OwnedSegment(references);
+    }
+
+    /** An attempt succeeded. Without references left, its file is deleted at once. */
+    public void durable(OwnedSegment segment, Path file) {
+        if (segment.durableAs(file) == SegmentOwnership.TASK_MANAGER) {
+            ownedSegments.incrementAndGet();
+        } else {
+            discard(file, 1);
+        }
+    }
+
+    /**
+     * A handle that contains the segment is about to be given to a checkpoint. Never undone.
+     *
+     * @throws IllegalStateException if the segment is not durable, or has no reference left
+     */
+    public void handOut(OwnedSegment segment) {
+        if (segment.handOut()) {
+            ownedSegments.decrementAndGet();
+        }
+    }
+
+    /**
+     * A batch in the segment is not needed any more.
+     *
+     * @return whether it was the last one
+     */
+    public boolean release(OwnedSegment segment) {
+        if (!segment.release()) {
+            return false;
+        }
+        Path file = segment.disown();
+        if (file != null) {
+            ownedSegments.decrementAndGet();
+            discard(file, 1);
+        }
+        return true;
+    }
+
+    /** Deletes what an attempt left behind that lost or failed, if it left anything. */
+    public void discardAttempt(Path file) {
+        discard(file, 1);
+    }
+
+    private void discard(Path file, int number) {
+        try {
+            discards.execute(() -> delete(file, number));
+        } catch (RejectedExecutionException closed) {
+            delete(file, MAX_TRIES);
+        }
+    }
+
+    private void delete(Path file, int number) {
+        try {
+            store.delete(file);
+            metrics.fileDiscarded();
+        } catch (IOException | RuntimeException e) {
+            if (number < MAX_TRIES) {
+                timers.schedule(() -> discard(file, number + 1), RETRY_DELAY_MILLIS * number);
+            } else {
+                leaveBehind(file, e);
+            }
+        }
+    }
+
+    private void leaveBehind(Path file, Exception cause) {
+        metrics.discardFailed();
+        if (failureReported.compareAndSet(false, true)) {
+            LOG.warn(
+                    "Could not delete {}, which no checkpoint needs. Delete it by hand, or give"
+                            + " the TaskManagers permission to delete. Further files are counted"
+                            + " in numberOfDiscardFailures only.",
+                    file,
+                    cause);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Who may delete a segment, and the one class of the TaskManager that does. */
+package dev.dstl.log.ownership;

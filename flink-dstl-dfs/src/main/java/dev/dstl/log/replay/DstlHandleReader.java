@@ -1,0 +1,58 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.replay;
+
+import dev.dstl.log.record.RecordCursor;
+import java.io.IOException;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.util.CloseableIterator;
+
+/**
+ * Reads the segments of a handle one after the other. Thread safe: every call opens its own
+ * streams, and nothing before the first record is asked for.
+ */
+public final class DstlHandleReader implements MutationLogReader {
+
+    /** The storage identifier of handles that this project writes. */
+    public static final String STORAGE_IDENTIFIER = "dstl";
+
+    @Override
+    public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
+        if (!STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier())) {
+            throw new IOException(
+                    String.format(
+                            "The checkpoint's changelog was written by the storage '%s', but is"
+                                    + " read with '%s', which cannot read it. Restore with the"
+                                    + " release that wrote the checkpoint, take a savepoint, and"
+                                    + " start from that.",
+                            handle.getStorageIdentifier(), STORAGE_IDENTIFIER));
+        }
+        return new HandleCursor(handle);
+    }
+
+    /**
+     * Gives the records of a handle as state changes: of an OPAQUE record its payload, of any other
+     * the whole record as {@link dev.dstl.log.record.RecordFormat} draws it. While iterating, a
+     * failure to read comes as {@link java.io.UncheckedIOException}.
+     */
+    @Override
+    public CloseableIterator<StateChange> getChanges(ChangelogStateHandleStreamImpl handle)
+            throws IOException {
+        return new StateChangeIterator(open(handle));
+    }
+}

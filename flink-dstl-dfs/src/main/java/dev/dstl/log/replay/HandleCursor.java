@@ -1,0 +1,80 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.replay;
+
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.segment.FrameCursor;
+import dev.dstl.log.segment.SegmentReader;
+import java.io.IOException;
+import java.util.Iterator;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/** The records of all frames that a handle names, in its order. One segment is open at a time. */
+final class HandleCursor implements RecordCursor {
+
+    private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
+    private final KeyGroupRange keyGroups;
+    private final FrameCursor frame = new FrameCursor();
+
+    private StreamStateHandle openHandle;
+    private SegmentReader segment;
+    private boolean inFrame;
+
+    HandleCursor(ChangelogStateHandleStreamImpl handle) {
+        this.positions = handle.getHandlesAndOffsets().iterator();
+        this.keyGroups = handle.getKeyGroupRange();
+    }
+
+    @Override
+    public boolean next(LogRecord record) throws IOException {
+        while (!inFrame || !frame.next(record)) {
+            inFrame = false;
+            if (!positions.hasNext()) {
+                return false;
+            }
+            startFrame(positions.next());
+        }
+        return true;
+    }
+
+    /** A group commit leaves several frames of one log in a segment, so it stays open. */
+    private void startFrame(Tuple2<StreamStateHandle, Long> position) throws IOException {
+        if (!position.f0.equals(openHandle)) {
+            close();
+            segment = SegmentReader.open(position.f0);
+            openHandle = position.f0;
+        }
+        frame.start(segment, segment.frameAt(position.f1), keyGroups);
+        inFrame = true;
+    }
+
+    @Override
+    public void close() throws IOException {
+        inFrame = false;
+        openHandle = null;
+        frame.close();
+        if (segment != null) {
+            SegmentReader closing = segment;
+            segment = null;
+            closing.close();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.batch.PagedRecord;
+import dev.dstl.log.record.RecordKind;
+import java.util.Arrays;
+import java.util.BitSet;
+
+/**
+ * Where the records of one batch lie, by number in the order of writing, and their order by key
+ * group. Not thread safe; keeps its memory from batch to batch.
+ */
+final class BatchRecords {
+
+    private static final int MAX_RECORDS_KEPT = 1 << 20;
+
+    private final PagedRecord record = new PagedRecord();
+    private PagedBytes bytes;
+    private int count;
+    private boolean identities;
+    private boolean prefixDeletes;
+    private int lowestKeyGroup;
+    private int highestKeyGroup;
+
+    private long[] starts = new long[0];
+    private int[] hashes = new int[0];
+    private int[] keyGroups = new int[0];
+    private int[] order = new int[0];
+    private int[] groupEnds = new int[0];
+
+    /** Finds the records of a batch. */
+    void scan(LogBatch batch) {
+        bytes = batch.records();
+        count = batch.recordCount();
+        reserve();
+        identities = false;
+        prefixDeletes = false;
+        lowestKeyGroup = Integer.MAX_VALUE;
+        highestKeyGroup = -1;
+        long at = 0;
+        for (int i = 0; i < count; i++) {
+            record.readAt(bytes, at);
+            starts[i] = at;
+            keyGroups[i] = record.keyGroup();
+            lowestKeyGroup = Math.min(lowestKeyGroup, record.keyGroup());
+            highestKeyGroup = Math.max(highestKeyGroup, record.keyGroup());
+            hashes[i] = hash();
+            at = record.end();
+        }
+    }
+
+    private int hash() {
+        switch (record.kind()) {
+            case META:
+            case OPAQUE:
+                return 0;
+            case DELETE_PREFIX:
+                identities = true;
+                prefixDeletes = true;
+                return prefixHash(bytes, record);
+            default:
+                identities = true;
+                return bytes.hash(
+                        record.identityPosition(), record.identityLength(), record.stateId());
+        }
+    }
+
+    /** The hash of a record's prefix, which is that of the DELETE_PREFIX that would cover it. */
+    static int prefixHash(PagedBytes bytes, PagedRecord record) {
+        return bytes.hash(record.identityPosition(), record.prefixLength(), ~record.stateId());
+    }
+
+    static boolean isPrefixDelete(PagedRecord record) {
+        return record.kind() == RecordKind.DELETE_PREFIX;
+    }
+
+    /**
+     * Orders the records by key group, those of no key group first, and keeps the order of writing
+     * within each.
+     *
+     * @param left out
+     * @return record numbers, as many as are not left out; valid until the next scan
+     */
+    int[] orderByKeyGroup(BitSet left) {
+        int groups = highestKeyGroup - lowestKeyGroup + 1;
+        if (groupEnds.length < groups) {
+            groupEnds = new int[groups];
+        }
+        Arrays.fill(groupEnds, 0, groups, 0);
+        for (int i = 0; i < count; i++) {
+            groupEnds[keyGroups[i] - lowestKeyGroup]++;
+        }
+        for (int group = 1; group < groups; group++) {
+            groupEnds[group] += groupEnds[group - 1];
+        }
+        for (int i = count - 1; i >= 0; i--) {
+            order[--groupEnds[keyGroups[i] - lowestKeyGroup]] = i;
+        }
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            if (!left.get(order[i])) {
+                order[kept++] = order[i];
+            }
+        }
+        return order;
+    }
+
+    PagedBytes bytes() {
+        return bytes;
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** Whether any record has an identity, so that combining may find something. */
+    boolean hasIdentities() {
+        return identities;
+    }
+
+    boolean hasPrefixDeletes() {
+        return prefixDeletes;
+    }
+
+    long start(int number) {
+        return starts[number];
+    }
+
+    int hash(int number) {
+        return hashes[number];
+    }
+
+    /** Forgets the batch, and frees what an exceptionally large one needed. */
+    void trim() {
+        bytes = null;
+        if (starts.length > MAX_RECORDS_KEPT) {
+            starts = new long[0];
+            hashes = new int[0];
+            keyGroups = new int[0];
+            order = new int[0];
+        }
+    }
+
+    private void reserve() {
+        if (starts.length < count) {
+            int size = Math.max(count, Math.min(2 * starts.length, MAX_RECORDS_KEPT));
+            starts = new long[size];
+            hashes = new int[size];
+            keyGroups = new int[size];
+            order = new int[size];
+        }
+    }
+}

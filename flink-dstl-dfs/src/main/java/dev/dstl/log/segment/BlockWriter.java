@@ -1,0 +1,128 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.record.RecordFormat;
+import java.util.zip.CRC32C;
+import org.apache.flink.runtime.io.compression.BlockCompressor;
+
+/**
+ * Collects plain bytes into blocks, compresses and checksums them, and writes their part of the
+ * index. Not thread safe; keeps its memory from frame to frame.
+ */
+final class BlockWriter {
+
+    private final BlockCompressor compressor;
+    private final byte[] plain;
+    private final byte[] compressed;
+    private final byte[] varint = new byte[5];
+    private final CRC32C checksum = new CRC32C();
+    private final ByteSink index = new ByteSink();
+
+    private ByteChunks target;
+    private int filled;
+    private long plainLength;
+
+    BlockWriter(SegmentCodec codec, int blockBytes) {
+        this.plain = new byte[blockBytes];
+        if (codec == SegmentCodec.NONE) {
+            this.compressor = null;
+            this.compressed = new byte[0];
+        } else {
+            this.compressor = SegmentCodec.lz4Compressor();
+            this.compressed = new byte[compressor.getMaxCompressedSize(blockBytes)];
+        }
+    }
+
+    int blockBytes() {
+        return plain.length;
+    }
+
+    /** Begins a frame whose blocks go to the end of {@code chunks}. */
+    void begin(ByteChunks chunks) {
+        target = chunks;
+        filled = 0;
+        plainLength = 0;
+        index.clear();
+    }
+
+    /** Writes one record with its length before it. */
+    void writeRecord(PagedBytes source, long position, int length) {
+        int varintLength = RecordFormat.writeVarint(varint, 0, length);
+        for (int i = 0; i < varintLength; i++) {
+            flushIfFull();
+            plain[filled++] = varint[i];
+        }
+        long from = position;
+        int left = length;
+        while (left > 0) {
+            flushIfFull();
+            int part = Math.min(left, plain.length - filled);
+            source.copyTo(from, plain, filled, part);
+            filled += part;
+            from += part;
+            left -= part;
+        }
+        plainLength += varintLength + length;
+    }
+
+    /** Plain bytes since {@link #begin}. */
+    long plainLength() {
+        return plainLength;
+    }
+
+    /**
+     * Writes what is left.
+     *
+     * @return the index entries of all blocks since {@link #begin}; valid until the next one
+     */
+    ByteSink finish() {
+        if (filled > 0) {
+            flush();
+        }
+        target = null;
+        return index;
+    }
+
+    private void flushIfFull() {
+        if (filled == plain.length) {
+            flush();
+        }
+    }
+
+    private void flush() {
+        SegmentCodec codec = SegmentCodec.NONE;
+        byte[] stored = plain;
+        int storedLength = filled;
+        if (compressor != null) {
+            int length = compressor.compress(plain, 0, filled, compressed, 0);
+            if (length < filled) {
+                codec = SegmentCodec.LZ4;
+                stored = compressed;
+                storedLength = length;
+            }
+        }
+        checksum.reset();
+        checksum.update(stored, 0, storedLength);
+        index.putByte(codec.code());
+        index.putVarint(storedLength);
+        index.putInt((int) checksum.getValue());
+        target.append(stored, 0, storedLength);
+        filled = 0;
+    }
+}

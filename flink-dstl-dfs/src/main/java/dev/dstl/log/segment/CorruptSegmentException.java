@@ -1,0 +1,90 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import java.io.IOException;
+
+/**
+ * A segment does not hold what it must. Trying again does not help: the restore fails, and the
+ * message says with which file and what to do.
+ */
+public final class CorruptSegmentException extends IOException {
+
+    private static final String RESTORE =
+            "Restore from another checkpoint or savepoint; this one cannot be read completely.";
+
+    private final String file;
+    private final long offset;
+    private final String expected;
+    private final String found;
+
+    private CorruptSegmentException(
+            String file, long offset, String expected, String found, String advice) {
+        super(
+                String.format(
+                        "Segment %s, byte %d: expected %s, found %s. %s",
+                        file, offset, expected, found, advice));
+        this.file = file;
+        this.offset = offset;
+        this.expected = expected;
+        this.found = found;
+    }
+
+    static CorruptSegmentException damaged(
+            String file, long offset, String expected, String found) {
+        return new CorruptSegmentException(
+                file, offset, expected, found, "The file is damaged. " + RESTORE);
+    }
+
+    static CorruptSegmentException foreign(String file, String found) {
+        return new CorruptSegmentException(
+                file,
+                0,
+                "the magic bytes of a DSTL segment",
+                found,
+                "The file is not a segment; something else was written under its name. " + RESTORE);
+    }
+
+    static CorruptSegmentException otherVersion(String file, int version) {
+        return new CorruptSegmentException(
+                file,
+                Long.BYTES,
+                "segment format version " + SegmentFormat.VERSION,
+                "version " + Integer.toUnsignedString(version),
+                "If a newer release wrote this checkpoint, restore it with that release.");
+    }
+
+    /** The file, as its handle names it. */
+    public String file() {
+        return file;
+    }
+
+    /** Where in the file, in bytes. */
+    public long offset() {
+        return offset;
+    }
+
+    /** What should be there. */
+    public String expected() {
+        return expected;
+    }
+
+    /** What is there. */
+    public String found() {
+        return found;
+    }
+}

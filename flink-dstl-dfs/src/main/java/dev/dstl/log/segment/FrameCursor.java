@@ -1,0 +1,210 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import java.io.IOException;
+import org.apache.flink.runtime.io.compression.BlockDecompressor;
+import org.apache.flink.runtime.io.compression.BufferDecompressionException;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * The records of one frame after the other. Reads and decompresses only blocks that hold wanted key
+ * groups, one at a time. Not thread safe; keeps its memory from frame to frame. Does not own the
+ * segment it reads.
+ */
+public final class FrameCursor implements RecordCursor {
+
+    private final BlockDecompressor lz4 = SegmentCodec.lz4Decompressor();
+
+    private byte[] stored = new byte[0];
+    private byte[] plain = new byte[0];
+
+    /** Holds a record that crosses from one block to another. */
+    private byte[] straddling = new byte[0];
+
+    private SegmentReader segment;
+    private FrameHeader frame;
+    private KeyGroupRange wanted;
+
+    /** Place in the index of the key group being read. */
+    private int place;
+
+    private int recordsLeft;
+
+    /** The next plain byte. */
+    private long at;
+
+    /** The plain bytes in {@link #plain}, {@code [blockStart, blockEnd)}. */
+    private long blockStart;
+
+    private long blockEnd;
+
+    /**
+     * Goes to the beginning of a frame.
+     *
+     * @param reader stays open as long as this cursor is used
+     * @param header of a frame in that segment
+     * @param keyGroups whose records to give, besides those of no key group
+     */
+    public void start(SegmentReader reader, FrameHeader header, KeyGroupRange keyGroups) {
+        segment = reader;
+        frame = header;
+        wanted = keyGroups;
+        place = -1;
+        recordsLeft = 0;
+        at = 0;
+        blockStart = 0;
+        blockEnd = 0;
+    }
+
+    @Override
+    public boolean next(LogRecord record) throws IOException {
+        while (recordsLeft == 0) {
+            if (!nextKeyGroup()) {
+                return false;
+            }
+        }
+        recordsLeft--;
+        int length = readLength();
+        long left = frame.plainStart(place + 1) - at;
+        if (length < 0 || length > left || (recordsLeft == 0 && length != left)) {
+            throw damagedRecord(length + " bytes, with " + left + " left in the key group");
+        }
+        try {
+            if (length <= blockEnd - at) {
+                record.wrap(frame.keyGroup(place), plain, (int) (at - blockStart), length);
+                at += length;
+            } else {
+                assemble(length);
+                record.wrap(frame.keyGroup(place), straddling, 0, length);
+            }
+        } catch (IllegalArgumentException e) {
+            throw damagedRecord(e.getMessage());
+        }
+        return true;
+    }
+
+    private boolean nextKeyGroup() {
+        while (++place < frame.keyGroupCount()) {
+            int keyGroup = frame.keyGroup(place);
+            if (keyGroup < 0 || wanted.contains(keyGroup)) {
+                recordsLeft = frame.recordCount(place);
+                at = frame.plainStart(place);
+                return true;
+            }
+        }
+        place--;
+        return false;
+    }
+
+    private int readLength() throws IOException {
+        int value = 0;
+        for (int shift = 0; shift < Integer.SIZE; shift += 7) {
+            ensureBlock();
+            byte next = plain[(int) (at++ - blockStart)];
+            value |= (next & 0x7F) << shift;
+            if (next >= 0) {
+                return value;
+            }
+        }
+        return -1;
+    }
+
+    private void assemble(int length) throws IOException {
+        if (straddling.length < length) {
+            straddling = new byte[length];
+        }
+        int filled = 0;
+        while (filled < length) {
+            ensureBlock();
+            int part = (int) Math.min(length - filled, blockEnd - at);
+            System.arraycopy(plain, (int) (at - blockStart), straddling, filled, part);
+            filled += part;
+            at += part;
+        }
+    }
+
+    /** Makes {@link #plain} hold the block of the next plain byte. */
+    private void ensureBlock() throws IOException {
+        if (at < blockStart || at >= blockEnd) {
+            if (at >= frame.plainLength()) {
+                throw damagedRecord("the end of the frame");
+            }
+            load((int) (at / frame.blockBytes()));
+        }
+    }
+
+    private void load(int block) throws IOException {
+        long offset = frame.blockOffset(block);
+        int storedLength = frame.blockLength(block);
+        int plainLength = frame.plainLength(block);
+        if (plain.length < plainLength) {
+            plain = new byte[plainLength];
+        }
+        // What is in memory counts as nothing until it is verified.
+        blockStart = 0;
+        blockEnd = 0;
+        byte codec = frame.blockCodec(block);
+        if (codec == SegmentCodec.NONE.code() && storedLength == plainLength) {
+            segment.read(offset, plain, storedLength, "a block");
+            segment.verify(offset, "a block", plain, storedLength, frame.blockChecksum(block));
+        } else if (codec == SegmentCodec.LZ4.code()) {
+            if (stored.length < storedLength) {
+                stored = new byte[storedLength];
+            }
+            segment.read(offset, stored, storedLength, "a block");
+            segment.verify(offset, "a block", stored, storedLength, frame.blockChecksum(block));
+            decompress(offset, plainLength);
+        } else {
+            throw segment.damaged(
+                    offset,
+                    "a block of " + plainLength + " plain bytes",
+                    String.format("codec %d and %d stored bytes", codec, storedLength));
+        }
+        blockStart = (long) block * frame.blockBytes();
+        blockEnd = blockStart + plainLength;
+    }
+
+    private void decompress(long offset, int plainLength) throws CorruptSegmentException {
+        int found;
+        try {
+            found = lz4.decompress(stored, 0, stored.length, plain, 0);
+        } catch (BufferDecompressionException e) {
+            throw segment.damaged(offset, "an LZ4 block", "bytes that do not decompress");
+        }
+        if (found != plainLength) {
+            throw segment.damaged(
+                    offset, "a block of " + plainLength + " plain bytes", found + " bytes");
+        }
+    }
+
+    private CorruptSegmentException damagedRecord(String found) {
+        return segment.damaged(
+                frame.offset(),
+                String.format("records of key group %d in the frame", frame.keyGroup(place)),
+                found);
+    }
+
+    /** Forgets the frame; the segment stays open. */
+    @Override
+    public void close() {
+        segment = null;
+        frame = null;
+    }
+}

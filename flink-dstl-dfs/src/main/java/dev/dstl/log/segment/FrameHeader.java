@@ -1,0 +1,225 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.UUID;
+
+/**
+ * What a frame says about itself: whose batch it is, and where its key groups and blocks lie.
+ * Immutable; verified against its checksums before it exists.
+ */
+public final class FrameHeader {
+
+    private final long offset;
+    private final int length;
+    private final UUID logId;
+    private final long sequence;
+    private final int fromKeyGroup;
+    private final int toKeyGroup;
+    private final int blockBytes;
+
+    private final int[] keyGroups;
+    private final int[] recordCounts;
+    private final long[] plainStarts;
+
+    private final byte[] blockCodecs;
+    private final int[] blockChecksums;
+    private final long[] blockOffsets;
+
+    private FrameHeader(long offset, ByteBuffer header, ByteBuffer index) {
+        this.offset = offset;
+        this.length = SegmentFormat.FRAME_HEADER_BYTES + index.remaining();
+        header.position(Integer.BYTES + Integer.BYTES);
+        this.logId = new UUID(header.getLong(), header.getLong());
+        this.sequence = header.getLong();
+        this.fromKeyGroup = header.getInt();
+        this.toKeyGroup = header.getInt();
+        long plainBytes = header.getLong();
+        long storedBytes = header.getLong();
+        this.blockBytes = header.getInt();
+        int groups = header.getInt();
+        check(blockBytes > 0 && blockBytes <= SegmentFormat.MAX_BLOCK_BYTES, "block bytes");
+        check(groups > 0 && groups <= index.remaining(), "number of key groups");
+        check(plainBytes >= 0, "plain bytes");
+
+        this.keyGroups = new int[groups];
+        this.recordCounts = new int[groups];
+        this.plainStarts = new long[groups + 1];
+        readKeyGroups(index);
+        check(plainStarts[groups] == plainBytes, "plain bytes");
+
+        long blocks = plainBytes / blockBytes + (plainBytes % blockBytes > 0 ? 1 : 0);
+        check(blocks <= index.remaining(), "number of blocks");
+        this.blockCodecs = new byte[(int) blocks];
+        this.blockChecksums = new int[(int) blocks];
+        this.blockOffsets = new long[(int) blocks + 1];
+        readBlocks(index);
+        check(blockOffsets[(int) blocks] == offset + length + storedBytes, "stored bytes");
+        check(!index.hasRemaining(), "end");
+    }
+
+    /**
+     * @param offset of the frame in its file
+     * @param header {@link SegmentFormat#FRAME_HEADER_BYTES}, their checksum already compared
+     * @param index the bytes behind it, their checksum already compared
+     * @throws IllegalArgumentException if the numbers contradict each other
+     */
+    static FrameHeader parse(long offset, ByteBuffer header, ByteBuffer index) {
+        try {
+            return new FrameHeader(offset, header, index);
+        } catch (BufferUnderflowException e) {
+            throw new IllegalArgumentException("end", e);
+        }
+    }
+
+    private void readKeyGroups(ByteBuffer index) {
+        int previous = -2;
+        for (int i = 0; i < keyGroups.length; i++) {
+            keyGroups[i] = varint(index) - 1;
+            recordCounts[i] = varint(index);
+            long plain = varlong(index);
+            plainStarts[i + 1] = plainStarts[i] + plain;
+            check(keyGroups[i] > previous, "order of key groups");
+            check(recordCounts[i] > 0 && plain >= recordCounts[i], "number of records");
+            previous = keyGroups[i];
+        }
+    }
+
+    private void readBlocks(ByteBuffer index) {
+        blockOffsets[0] = offset + length;
+        for (int i = 0; i < blockCodecs.length; i++) {
+            blockCodecs[i] = index.get();
+            int stored = varint(index);
+            check(stored > 0 && stored <= plainLength(i), "stored bytes of a block");
+            blockOffsets[i + 1] = blockOffsets[i] + stored;
+            blockChecksums[i] = index.getInt();
+        }
+    }
+
+    private static int varint(ByteBuffer from) {
+        long value = varlong(from);
+        check(value >= 0 && value <= Integer.MAX_VALUE, "size of a number");
+        return (int) value;
+    }
+
+    private static long varlong(ByteBuffer from) {
+        long value = 0;
+        for (int shift = 0; shift < Long.SIZE; shift += 7) {
+            byte next = from.get();
+            value |= (next & 0x7FL) << shift;
+            if (next >= 0) {
+                return value;
+            }
+        }
+        throw new IllegalArgumentException("length of a number");
+    }
+
+    private static void check(boolean condition, String what) {
+        if (!condition) {
+            throw new IllegalArgumentException(what);
+        }
+    }
+
+    /** The identity of the writer incarnation. */
+    public UUID logId() {
+        return logId;
+    }
+
+    /** The position of the batch in its log. */
+    public long sequence() {
+        return sequence;
+    }
+
+    /** The first key group of the writer. */
+    public int fromKeyGroup() {
+        return fromKeyGroup;
+    }
+
+    /** One more than the last key group of the writer. */
+    public int toKeyGroup() {
+        return toKeyGroup;
+    }
+
+    /** Where the frame begins in its file. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Bytes of the whole frame, blocks included. */
+    public long length() {
+        return blockOffsets[blockCodecs.length] - offset;
+    }
+
+    /** Bytes of all records before compression. */
+    public long plainLength() {
+        return plainStarts[keyGroups.length];
+    }
+
+    /** How many key groups have records, no key group counted as one. */
+    public int keyGroupCount() {
+        return keyGroups.length;
+    }
+
+    /** The key group at a place in the index, ascending; -1 for none. */
+    public int keyGroup(int place) {
+        return keyGroups[place];
+    }
+
+    /** How many records the key group at a place in the index has. */
+    public int recordCount(int place) {
+        return recordCounts[place];
+    }
+
+    /** Where the records of the key group at a place in the index begin among the plain bytes. */
+    long plainStart(int place) {
+        return plainStarts[place];
+    }
+
+    /** How many blocks there are. */
+    public int blockCount() {
+        return blockCodecs.length;
+    }
+
+    /** Where a block begins in the file. */
+    public long blockOffset(int block) {
+        return blockOffsets[block];
+    }
+
+    /** Bytes of a block in the file. */
+    public int blockLength(int block) {
+        return (int) (blockOffsets[block + 1] - blockOffsets[block]);
+    }
+
+    /** Bytes of a block before compression. */
+    public int plainLength(int block) {
+        return (int) Math.min(blockBytes, plainLength() - (long) block * blockBytes);
+    }
+
+    byte blockCodec(int block) {
+        return blockCodecs[block];
+    }
+
+    int blockChecksum(int block) {
+        return blockChecksums[block];
+    }
+
+    int blockBytes() {
+        return blockBytes;
+    }
+}

@@ -1,0 +1,204 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.batch.PagedRecord;
+import java.util.Arrays;
+import java.util.BitSet;
+
+/**
+ * Finds the records of a batch that newer ones make superfluous, by the rules of {@link
+ * dev.dstl.log.record.RecordKind}. Not thread safe; keeps its memory from batch to batch.
+ *
+ * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
+ * record numbers, what the ones seen so far supersede: the identity of each PUT and DELETE, the
+ * prefix of each DELETE_PREFIX. A record that finds its identity or its prefix there is superseded.
+ * What is superseded need not be remembered, because whatever supersedes it covers at least as
+ * much.
+ *
+ * <p>Where hardly anything repeats, the table is all cost: several cache misses per record. So a
+ * large batch is sampled first. The sample is all records whose identity's hash falls into one of
+ * {@value #SAMPLE_RATE} classes, and so contains every version of the identities in it; its dead
+ * share estimates that of the batch without bias, unlike a sample of records would. A sample of few
+ * records means few identities: a small table, and repetitions. A DELETE_PREFIX covers identities
+ * of any class, so batches that have one are never sampled.
+ */
+final class NewestWins {
+
+    static final int SAMPLE_RATE = 16;
+
+    /** Batches of fewer records are cheap to combine, and their samples say little. */
+    static final int MIN_RECORDS_TO_SAMPLE = 8192;
+
+    private static final int MIN_SAMPLE = 128;
+
+    /** Superseded bytes below one in so many do not pay. */
+    private static final int WORTHWHILE_SHARE = 20;
+
+    private static final int MAX_TABLE_KEPT = 1 << 21;
+
+    private final PagedRecord record = new PagedRecord();
+    private final PagedRecord candidate = new PagedRecord();
+    private final BitSet superseded = new BitSet();
+
+    /** Record number plus one; 0 is free. */
+    private int[] table = new int[0];
+
+    /** A power of two, so that a hash becomes a slot by masking; at least half stays free. */
+    private int tableSize;
+
+    private int prefixEntries;
+
+    private PagedBytes bytes;
+    private BatchRecords records;
+
+    /**
+     * Looks through a batch.
+     *
+     * @return the numbers of the superseded records; valid until the next call
+     */
+    BitSet find(BatchRecords batch) {
+        records = batch;
+        bytes = batch.bytes();
+        superseded.clear();
+        if (!batch.hasIdentities()) {
+            return superseded;
+        }
+        boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
+        if (!sampled || isWorthwhile()) {
+            superseded.clear();
+            pass(false);
+        }
+        return superseded;
+    }
+
+    /** Frees what an exceptionally large batch needed. */
+    void trim() {
+        if (table.length > MAX_TABLE_KEPT) {
+            table = new int[0];
+        }
+        records = null;
+        bytes = null;
+    }
+
+    private boolean isWorthwhile() {
+        pass(true);
+        long sampleBytes = 0;
+        long deadBytes = 0;
+        int sampleCount = 0;
+        for (int i = 0; i < records.count(); i++) {
+            if (isInSample(i)) {
+                record.readAt(bytes, records.start(i));
+                sampleCount++;
+                sampleBytes += record.length();
+                deadBytes += superseded.get(i) ? record.length() : 0;
+            }
+        }
+        return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
+    }
+
+    /** By the upper bits of the hash, since the table uses the lower ones. */
+    private boolean isInSample(int number) {
+        return Integer.remainderUnsigned(records.hash(number) >>> Short.SIZE, SAMPLE_RATE) == 0;
+    }
+
+    private void pass(boolean sampleOnly) {
+        clearTable();
+        for (int i = records.count() - 1; i >= 0; i--) {
+            if (!sampleOnly || isInSample(i)) {
+                record.readAt(bytes, records.start(i));
+                visit(i);
+            }
+        }
+    }
+
+    private void visit(int number) {
+        switch (record.kind()) {
+            case PUT:
+            case DELETE:
+                if (isCovered(number)) {
+                    superseded.set(number);
+                } else {
+                    insert(number);
+                }
+                break;
+            case APPEND:
+                if (isCovered(number)) {
+                    superseded.set(number);
+                }
+                break;
+            case DELETE_PREFIX:
+                if (isPrefixCovered()) {
+                    superseded.set(number);
+                } else {
+                    insert(number);
+                    prefixEntries++;
+                }
+                break;
+            default:
+                break;
+        }
+    }
+
+    private boolean isCovered(int number) {
+        return contains(records.hash(number), record.identityLength(), false) || isPrefixCovered();
+    }
+
+    private boolean isPrefixCovered() {
+        return prefixEntries > 0
+                && contains(BatchRecords.prefixHash(bytes, record), record.prefixLength(), true);
+    }
+
+    private boolean contains(int hash, int length, boolean prefix) {
+        int mask = tableSize - 1;
+        for (int slot = hash & mask; table[slot] != 0; slot = (slot + 1) & mask) {
+            int number = table[slot] - 1;
+            if (records.hash(number) == hash && isSame(number, length, prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isSame(int number, int length, boolean prefix) {
+        candidate.readAt(bytes, records.start(number));
+        return BatchRecords.isPrefixDelete(candidate) == prefix
+                && candidate.stateId() == record.stateId()
+                && candidate.identityLength() == length
+                && bytes.equal(candidate.identityPosition(), record.identityPosition(), length);
+    }
+
+    private void insert(int number) {
+        int mask = tableSize - 1;
+        int slot = records.hash(number) & mask;
+        while (table[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
+        table[slot] = number + 1;
+    }
+
+    private void clearTable() {
+        tableSize = Integer.highestOneBit(records.count()) << 2;
+        if (table.length < tableSize) {
+            table = new int[tableSize];
+        } else {
+            Arrays.fill(table, 0, tableSize, 0);
+        }
+        prefixEntries = 0;
+    }
+}

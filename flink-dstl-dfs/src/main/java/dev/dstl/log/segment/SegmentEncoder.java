@@ -1,0 +1,175 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagedRecord;
+import java.util.BitSet;
+import java.util.List;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * Turns batches into a segment: drops what newer records supersede, orders by key group, compresses
+ * and checksums. Works off the task thread; not thread safe, since it keeps its scratch memory from
+ * call to call.
+ */
+public final class SegmentEncoder {
+
+    private final BlockWriter blocks;
+    private final BatchRecords records = new BatchRecords();
+    private final NewestWins newestWins = new NewestWins();
+    private final PagedRecord record = new PagedRecord();
+    private final ByteSink index = new ByteSink();
+    private final ByteSink header = new ByteSink();
+    private final CRC32C checksum = new CRC32C();
+
+    /**
+     * @param codec how to compress
+     */
+    public SegmentEncoder(SegmentCodec codec) {
+        this(codec, SegmentFormat.BLOCK_BYTES);
+    }
+
+    SegmentEncoder(SegmentCodec codec, int blockBytes) {
+        this.blocks = new BlockWriter(codec, blockBytes);
+    }
+
+    /**
+     * Encodes batches of any logs, one frame each, in the order given.
+     *
+     * @param batches at least one; only read, so releasing them stays the caller's business and may
+     *     happen as soon as this returns
+     * @throws IllegalStateException if a batch was released already
+     */
+    public EncodedSegment encode(List<LogBatch> batches) {
+        if (batches.isEmpty()) {
+            throw new IllegalArgumentException("A segment needs at least one batch");
+        }
+        ByteChunks bytes = new ByteChunks();
+        // A frame's header is known only when its blocks are written, so it is written behind them;
+        // the runs bring the parts into the order of the file.
+        long[] runs = new long[2 * (2 * batches.size() + 2)];
+        long[] frameOffsets = new long[batches.size() + 1];
+        header.clear();
+        header.putLong(SegmentFormat.MAGIC);
+        header.putInt(SegmentFormat.VERSION);
+        bytes.append(header.bytes(), 0, header.length());
+        runs[1] = bytes.length();
+        int run = 2;
+        try {
+            for (int i = 0; i < batches.size(); i++) {
+                frameOffsets[i] = bytes.length();
+                encodeFrame(batches.get(i), bytes);
+                long frameHeader = bytes.length();
+                bytes.append(header.bytes(), 0, header.length());
+                runs[run++] = frameHeader;
+                runs[run++] = bytes.length();
+                runs[run++] = frameOffsets[i];
+                runs[run++] = frameHeader;
+            }
+        } finally {
+            records.trim();
+            newestWins.trim();
+        }
+        frameOffsets[batches.size()] = bytes.length();
+        encodeDirectory(batches, frameOffsets);
+        bytes.append(header.bytes(), 0, header.length());
+        runs[run++] = frameOffsets[batches.size()];
+        runs[run] = bytes.length();
+        return new EncodedSegment(bytes, runs, frameOffsets);
+    }
+
+    /** Writes the blocks of a frame, and leaves its header and index in {@link #header}. */
+    private void encodeFrame(LogBatch batch, ByteChunks bytes) {
+        records.scan(batch);
+        BitSet superseded = newestWins.find(records);
+        int[] order = records.orderByKeyGroup(superseded);
+        int kept = records.count() - superseded.cardinality();
+
+        long bodyStart = bytes.length();
+        blocks.begin(bytes);
+        index.clear();
+        int groups = 0;
+        int i = 0;
+        while (i < kept) {
+            int groupStart = i;
+            long plainStart = blocks.plainLength();
+            record.readAt(records.bytes(), records.start(order[i]));
+            int keyGroup = record.keyGroup();
+            while (i < kept) {
+                record.readAt(records.bytes(), records.start(order[i]));
+                if (record.keyGroup() != keyGroup) {
+                    break;
+                }
+                blocks.writeRecord(records.bytes(), record.position(), record.length());
+                i++;
+            }
+            index.putVarint(keyGroup + 1);
+            index.putVarint(i - groupStart);
+            index.putVarlong(blocks.plainLength() - plainStart);
+            groups++;
+        }
+        index.put(blocks.finish());
+        encodeHeader(batch, groups, bytes.length() - bodyStart);
+    }
+
+    private void encodeHeader(LogBatch batch, int groups, long storedBytes) {
+        KeyGroupRange range = batch.keyGroupRange();
+        header.clear();
+        header.putInt(SegmentFormat.FRAME_MAGIC);
+        header.putInt(SegmentFormat.VERSION);
+        putBatch(batch);
+        header.putInt(range.getStartKeyGroup());
+        header.putInt(range.getEndKeyGroup() + 1);
+        header.putLong(blocks.plainLength());
+        header.putLong(storedBytes);
+        header.putInt(blocks.blockBytes());
+        header.putInt(groups);
+        header.putInt(index.length());
+        header.putInt(checksum(index));
+        header.putInt(checksum(header));
+        header.put(index);
+    }
+
+    private void encodeDirectory(List<LogBatch> batches, long[] frameOffsets) {
+        header.clear();
+        for (int i = 0; i < batches.size(); i++) {
+            putBatch(batches.get(i));
+            header.putLong(frameOffsets[i]);
+            header.putLong(frameOffsets[i + 1] - frameOffsets[i]);
+        }
+        header.putLong(frameOffsets[batches.size()]);
+        header.putInt(batches.size());
+        header.putInt(checksum(header));
+        header.putLong(SegmentFormat.TAIL_MAGIC);
+    }
+
+    private void putBatch(LogBatch batch) {
+        UUID logId = batch.logId();
+        header.putLong(logId.getMostSignificantBits());
+        header.putLong(logId.getLeastSignificantBits());
+        header.putLong(batch.sequence());
+    }
+
+    private int checksum(ByteSink sink) {
+        checksum.reset();
+        checksum.update(sink.bytes(), 0, sink.length());
+        return (int) checksum.getValue();
+    }
+}

@@ -1,0 +1,236 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.zip.CRC32C;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+
+/**
+ * An open segment. Reads forward without seeking where it can, verifies all it reads, and names the
+ * file in every failure. Not thread safe; owns the stream and closes it.
+ */
+public final class SegmentReader implements Closeable {
+
+    private final String file;
+    private final long knownLength;
+    private final FSDataInputStream stream;
+    private final CRC32C checksum = new CRC32C();
+    private final byte[] header = new byte[SegmentFormat.FRAME_HEADER_BYTES];
+    private long position;
+
+    /**
+     * @param file how failures name the segment
+     * @param stream at its beginning; the reader's from now on
+     * @param knownLength bytes of the file, {@link Long#MAX_VALUE} if not known
+     */
+    SegmentReader(String file, FSDataInputStream stream, long knownLength) {
+        this.file = file;
+        this.stream = stream;
+        this.knownLength = knownLength;
+    }
+
+    /**
+     * Opens a segment, in a file or in memory.
+     *
+     * @throws IOException if there is none, or the store does not answer
+     */
+    public static SegmentReader open(StreamStateHandle handle) throws IOException {
+        String file =
+                handle instanceof FileStateHandle
+                        ? ((FileStateHandle) handle).getFilePath().toString()
+                        : handle.toString();
+        Optional<byte[]> inMemory = handle.asBytesIfInMemory();
+        long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
+        try {
+            return new SegmentReader(file, handle.openInputStream(), length);
+        } catch (IOException e) {
+            throw explained(file, e);
+        }
+    }
+
+    /**
+     * Reads and verifies what the frame at an offset says about itself.
+     *
+     * @throws CorruptSegmentException if there is no frame, or a damaged one, or if the file is not
+     *     a segment, or one of another version
+     */
+    public FrameHeader frameAt(long offset) throws IOException {
+        int read = readUpTo(offset, header, header.length);
+        ByteBuffer fields = ByteBuffer.wrap(header, 0, read);
+        if (read < header.length
+                || fields.getInt(0) != SegmentFormat.FRAME_MAGIC
+                || fields.getInt(Integer.BYTES) != SegmentFormat.VERSION) {
+            checkFileHeader();
+            if (read < header.length) {
+                throw endsEarly(offset, header.length, "a frame's header", read);
+            }
+            throw damaged(
+                    offset,
+                    String.format(
+                            "the beginning of a frame, %08x %08x",
+                            SegmentFormat.FRAME_MAGIC, SegmentFormat.VERSION),
+                    String.format("%08x %08x", fields.getInt(0), fields.getInt(Integer.BYTES)));
+        }
+        int headerChecksum = header.length - Integer.BYTES;
+        verify(offset, "a frame's header", header, headerChecksum, fields.getInt(headerChecksum));
+        int indexChecksum = headerChecksum - Integer.BYTES;
+        int indexLength = fields.getInt(indexChecksum - Integer.BYTES);
+        if (indexLength < 0) {
+            throw damaged(offset, "an index", "an index of " + indexLength + " bytes");
+        }
+        byte[] index = new byte[indexLength];
+        long indexOffset = offset + header.length;
+        read(indexOffset, index, indexLength, "a frame's index");
+        verify(indexOffset, "a frame's index", index, indexLength, fields.getInt(indexChecksum));
+        try {
+            return FrameHeader.parse(offset, fields, ByteBuffer.wrap(index));
+        } catch (IllegalArgumentException e) {
+            throw damaged(
+                    offset,
+                    "a header and an index that agree",
+                    "a contradiction about the " + e.getMessage());
+        }
+    }
+
+    /**
+     * Verifies the header of the file.
+     *
+     * @throws CorruptSegmentException if it is not a segment or not of this version
+     */
+    void checkFileHeader() throws IOException {
+        byte[] fileHeader = new byte[SegmentFormat.HEADER_BYTES];
+        int read = readUpTo(0, fileHeader, fileHeader.length);
+        if (read == 0) {
+            throw CorruptSegmentException.foreign(file, "an empty file");
+        }
+        ByteBuffer fields = ByteBuffer.wrap(fileHeader);
+        if (fields.getLong() != SegmentFormat.MAGIC) {
+            byte[] magic = Arrays.copyOf(fileHeader, Math.min(read, Long.BYTES));
+            throw CorruptSegmentException.foreign(file, hex(magic));
+        }
+        if (read < fileHeader.length) {
+            throw endsEarly(0, fileHeader.length, "a segment's header", read);
+        }
+        int version = fields.getInt();
+        if (version != SegmentFormat.VERSION) {
+            throw CorruptSegmentException.otherVersion(file, version);
+        }
+    }
+
+    private static String hex(byte[] bytes) {
+        StringBuilder text = new StringBuilder();
+        for (byte value : bytes) {
+            text.append(String.format("%02x ", value));
+        }
+        return text.toString().trim();
+    }
+
+    /** Reads {@code [offset, offset + count)} into the beginning of {@code target}. */
+    void read(long offset, byte[] target, int count, String what) throws IOException {
+        int read = readUpTo(offset, target, count);
+        if (read < count) {
+            throw endsEarly(offset, count, what, read);
+        }
+    }
+
+    private int readUpTo(long offset, byte[] target, int count) throws IOException {
+        if (offset >= knownLength) {
+            return 0;
+        }
+        int read = 0;
+        try {
+            if (position != offset) {
+                stream.seek(offset);
+                position = offset;
+            }
+            while (read < count) {
+                int part = stream.read(target, read, count - read);
+                if (part < 0) {
+                    break;
+                }
+                read += part;
+                position += part;
+            }
+            return read;
+        } catch (EOFException e) {
+            // Some stores refuse to seek behind the end instead of reading nothing there.
+            position = -1;
+            return read;
+        } catch (IOException e) {
+            position = -1;
+            throw explained(file, e);
+        }
+    }
+
+    /** Compares the checksum of the first {@code count} bytes. */
+    void verify(long offset, String what, byte[] bytes, int count, int expected)
+            throws CorruptSegmentException {
+        checksum.reset();
+        checksum.update(bytes, 0, count);
+        int found = (int) checksum.getValue();
+        if (found != expected) {
+            throw damaged(
+                    offset,
+                    String.format("%s with CRC32C %08x", what, expected),
+                    String.format("%08x", found));
+        }
+    }
+
+    CorruptSegmentException damaged(long offset, String expected, String found) {
+        return CorruptSegmentException.damaged(file, offset, expected, found);
+    }
+
+    private CorruptSegmentException endsEarly(long offset, int count, String what, int read) {
+        return damaged(
+                offset,
+                String.format("%s of %d bytes", what, count),
+                String.format("the end of the file after %d bytes", read));
+    }
+
+    private static IOException explained(String file, IOException cause) {
+        if (cause instanceof FileNotFoundException || cause instanceof NoSuchFileException) {
+            FileNotFoundException gone =
+                    new FileNotFoundException(
+                            String.format(
+                                    "Segment %s is gone (%s). The checkpoint still needs it, so"
+                                            + " something other than Flink deleted it, or its"
+                                            + " directory is not mounted or not readable here."
+                                            + " Bring the file back, or restore from another"
+                                            + " checkpoint or savepoint.",
+                                    file, cause.getMessage()));
+            gone.initCause(cause);
+            return gone;
+        }
+        return new IOException(
+                String.format("Segment %s cannot be read: %s", file, cause.getMessage()), cause);
+    }
+
+    @Override
+    public void close() throws IOException {
+        stream.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** Batches as the bytes of a segment file, and back. */
+package dev.dstl.log.segment;

@@ -1,0 +1,2 @@
+/** Where segments lie and how their bytes get there. */
+package dev.dstl.log.store;

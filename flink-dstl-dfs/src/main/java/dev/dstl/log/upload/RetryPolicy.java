@@ -1,0 +1,94 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.config.RetryMode;
+
+/** When there is another attempt, and when the waiting checkpoint is told. Immutable. */
+final class RetryPolicy {
+
+    /**
+     * Attempts of one segment that may run at a time. The second helps against a slow request. The
+     * others help when connections died with an outage of the store and never report back: they
+     * start after twice, four and eight times the timeout.
+     */
+    static final int MAX_LIVE_ATTEMPTS = 4;
+
+    private final RetryMode mode;
+    private final int maxFailures;
+    private final long retryDelayMillis;
+    private final long maxRetryDelayMillis;
+    private final long timeoutMillis;
+
+    RetryPolicy(DstlSettings settings) {
+        mode = settings.retryMode();
+        maxFailures = settings.maxFailedAttempts();
+        retryDelayMillis = settings.retryDelayMillis();
+        maxRetryDelayMillis = settings.maxRetryDelayMillis();
+        timeoutMillis = settings.attemptTimeoutMillis();
+    }
+
+    /** Whether that many failures decline the checkpoint. */
+    boolean givesUpAfter(int failures) {
+        switch (mode) {
+            case NONE:
+                return failures >= 1;
+            case FIXED:
+                return failures >= maxFailures;
+            default:
+                return false;
+        }
+    }
+
+    /**
+     * How long to wait after a failure.
+     *
+     * @param failures at least 1
+     * @param random in {@code [0, 1)}; spreads the attempts of many TaskManagers
+     */
+    long retryDelayMillis(int failures, double random) {
+        if (mode != RetryMode.UNTIL_SUCCESS) {
+            return retryDelayMillis;
+        }
+        int doublings = Math.min(failures - 1, 30);
+        long delay = Math.min(maxRetryDelayMillis, Math.max(1, retryDelayMillis) << doublings);
+        return (long) (delay * (0.5 + random / 2));
+    }
+
+    /** How long to leave a segment alone that was given up, unless a checkpoint asks for it. */
+    long restDelayMillis() {
+        return Math.max(1, maxRetryDelayMillis);
+    }
+
+    /** Age at which an attempt counts as slow; 0 for never. */
+    long timeoutMillis() {
+        return timeoutMillis;
+    }
+
+    /**
+     * Age at which an attempt gets another one beside it; 0 for never.
+     *
+     * @param liveAttempts how many run by then, at least 1
+     */
+    long secondAttemptDelayMillis(int liveAttempts) {
+        if (mode == RetryMode.NONE || liveAttempts >= MAX_LIVE_ATTEMPTS) {
+            return 0;
+        }
+        return timeoutMillis << (liveAttempts - 1);
+    }
+}

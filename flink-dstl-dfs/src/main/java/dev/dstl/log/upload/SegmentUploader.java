@@ -1,0 +1,110 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.SegmentEncoder;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.api.common.JobID;
+
+/**
+ * What the uploads of one storage share: places, store, timers, names. Thread safe. Owns none of
+ * the things it is given.
+ */
+public final class SegmentUploader implements AutoCloseable {
+
+    final SegmentStore store;
+    final SegmentRegistry registry;
+    final Timers timers;
+    final DstlMetrics metrics;
+    final RetryPolicy policy;
+    final AttemptSlots slots;
+
+    private final SegmentCodec codec;
+    private final JobID jobId;
+    private final String incarnation;
+    private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
+    private final ConcurrentLinkedQueue<SegmentEncoder> idleEncoders =
+            new ConcurrentLinkedQueue<>();
+
+    /**
+     * Starts without uploads.
+     *
+     * @param incarnation see {@link SegmentName}
+     * @param threads runs attempts; may never queue them
+     */
+    public SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            DstlMetrics metrics) {
+        this.store = store;
+        this.registry = registry;
+        this.timers = timers;
+        this.metrics = metrics;
+        this.policy = new RetryPolicy(settings);
+        this.slots =
+                new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
+        this.codec = settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE;
+        this.jobId = jobId;
+        this.incarnation = incarnation;
+        metrics.measureSlowAttempts(slots::slowCount);
+    }
+
+    /** A new upload, not yet started. */
+    public SegmentUpload upload(SegmentSource source) {
+        return new SegmentUpload(this, nextSequence.getAndIncrement(), source);
+    }
+
+    SegmentName name(long sequence, int attempt) {
+        return new SegmentName(jobId, incarnation, sequence, attempt);
+    }
+
+    /** In {@code [0, 1)}. */
+    double random() {
+        return ThreadLocalRandom.current().nextDouble();
+    }
+
+    SegmentEncoder borrowEncoder() {
+        SegmentEncoder idle = idleEncoders.poll();
+        return idle == null ? new SegmentEncoder(codec) : idle;
+    }
+
+    /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
+    void returnEncoder(SegmentEncoder encoder) {
+        idleEncoders.add(encoder);
+    }
+
+    /** No attempt begins any more; those that run are not touched. */
+    @Override
+    public void close() {
+        slots.close();
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+/**
+ * Where the upload of one segment stands.
+ *
+ * <pre>
+ *              .--------.
+ *              v        |
+ *   IDLE --> RUNNING --> PARKED
+ *     |        |   |        |
+ *     |        |   '----+---'
+ *     |        v        v
+ *     |     DURABLE  ABANDONED
+ *     '-----------------^
+ * </pre>
+ */
+enum UploadState {
+    /** Not started. */
+    IDLE,
+    /** Attempts run or will. */
+    RUNNING,
+    /** Given up for now; the waiting checkpoints were told, the data is kept. */
+    PARKED,
+    /** An attempt succeeded. */
+    DURABLE,
+    /** Nobody needs the segment any more. */
+    ABANDONED;
+
+    boolean isSettled() {
+        return this == DURABLE || this == ABANDONED;
+    }
+
+    /**
+     * Moves on.
+     *
+     * @return {@code next}
+     * @throws IllegalStateException if the picture has no such arrow
+     */
+    UploadState to(UploadState next) {
+        boolean allowed;
+        switch (next) {
+            case RUNNING:
+                allowed = this == IDLE || this == PARKED;
+                break;
+            case PARKED:
+            case DURABLE:
+                allowed = this == RUNNING;
+                break;
+            case ABANDONED:
+                allowed = !isSettled();
+                break;
+            default:
+                allowed = false;
+        }
+        if (!allowed) {
+            throw new IllegalStateException("An upload cannot go from " + this + " to " + next);
+        }
+        return next;
+    }
+}

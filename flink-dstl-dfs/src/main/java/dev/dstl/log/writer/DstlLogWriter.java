@@ -1,0 +1,201 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.batch.ActiveBatch;
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.record.RecordKind;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.SequenceNumber.GenericSequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChange;
+
+/**
+ * The log of one keyed backend. Records go into the active batch; sealing it gives it the next
+ * sequence number and sends it on its way, whether a checkpoint asked for it, or it grew too big or
+ * too old. Belongs to the task thread.
+ *
+ * <p>Confirming and resetting change nothing: a segment is the JobManager's from the moment a
+ * checkpoint was given it, and what was uploaded for a checkpoint that is aborted serves the next.
+ */
+public final class DstlLogWriter implements MutationLogWriter {
+
+    private final ActiveBatch active;
+    private final LogTail tail;
+    private final long sealThresholdBytes;
+
+    private long nextSequence;
+    private long truncatedTo;
+    private boolean closed;
+
+    /**
+     * Starts an empty log.
+     *
+     * @param logId never used before
+     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
+     * @param commit takes sealed batches; stays the caller's
+     */
+    public DstlLogWriter(
+            UUID logId,
+            KeyGroupRange keyGroupRange,
+            PagePool pool,
+            long sealThresholdBytes,
+            GroupCommit commit) {
+        this.active = new ActiveBatch(logId, keyGroupRange, pool);
+        this.tail = new LogTail(commit, new HandleAssembler(keyGroupRange));
+        this.sealThresholdBytes = sealThresholdBytes;
+    }
+
+    @Override
+    public void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length) {
+        checkOpen();
+        active.append(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
+        if (active.sizeBytes() >= sealThresholdBytes) {
+            seal();
+        } else if (tail.isSealDue()) {
+            sealUnlessNew();
+        }
+    }
+
+    @Override
+    public void append(int keyGroup, byte[] value) {
+        append(RecordKind.OPAQUE, keyGroup, 0, value, 0, 0, value.length);
+    }
+
+    @Override
+    public void appendMeta(byte[] value) {
+        append(StateChange.META_KEY_GROUP, value);
+    }
+
+    private void sealUnlessNew() {
+        // The age counts from the last seal; after a pause the first record is not old at all.
+        if (active.recordCount() > 1) {
+            seal();
+        } else {
+            tail.postponeSeal();
+        }
+    }
+
+    private void seal() {
+        tail.add(active.seal(nextSequence++));
+    }
+
+    private void sealIfNotEmpty() {
+        if (!active.isEmpty()) {
+            seal();
+        }
+    }
+
+    @Override
+    public SequenceNumber initialSequenceNumber() {
+        return SequenceNumber.of(0);
+    }
+
+    @Override
+    public SequenceNumber nextSequenceNumber() {
+        checkOpen();
+        sealIfNotEmpty();
+        return SequenceNumber.of(nextSequence);
+    }
+
+    @Override
+    public CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(
+            SequenceNumber from, long checkpointId) {
+        checkOpen();
+        sealIfNotEmpty();
+        long first = numberOf(from);
+        checkRange(truncatedTo <= first && first <= nextSequence, "persist", first, nextSequence);
+        return tail.persist(first, nextSequence);
+    }
+
+    @Override
+    public void truncate(SequenceNumber to) {
+        checkOpen();
+        long end = numberOf(to);
+        checkRange(end <= nextSequence, "truncate", truncatedTo, end);
+        truncatedTo = Math.max(truncatedTo, end);
+        tail.truncate(end);
+    }
+
+    @Override
+    public void confirm(SequenceNumber from, SequenceNumber to, long checkpointId) {
+        long first = numberOf(from);
+        long end = numberOf(to);
+        checkRange(first <= end && end <= nextSequence, "confirm", first, end);
+    }
+
+    @Override
+    public void reset(SequenceNumber from, SequenceNumber to, long checkpointId) {
+        long first = numberOf(from);
+        long end = numberOf(to);
+        checkRange(first <= end && end <= nextSequence, "reset", first, end);
+    }
+
+    /**
+     * Closes. Which segments are deleted follows from what was handed to a checkpoint, not from
+     * {@code from}.
+     */
+    @Override
+    public void truncateAndClose(SequenceNumber from) {
+        close();
+    }
+
+    /** Closes; persists under way are cancelled. Closing again does nothing. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            active.discard();
+            tail.close();
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException(
+                    "The changelog of this task is closed, nothing can be appended or persisted");
+        }
+    }
+
+    private void checkRange(boolean valid, String what, long from, long to) {
+        if (!valid) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "Cannot %s [%d, %d): the log holds [%d, %d)",
+                            what, from, to, truncatedTo, nextSequence));
+        }
+    }
+
+    private static long numberOf(SequenceNumber number) {
+        if (!(number instanceof GenericSequenceNumber)) {
+            throw new IllegalArgumentException("Not a sequence number of this log: " + number);
+        }
+        return ((GenericSequenceNumber) number).number;
+    }
+}

@@ -1,0 +1,66 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.replay.DstlHandleReader;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * Turns positions into the handle that Flink keeps: the segments in the order of writing, each with
+ * the offset of one frame. A segment occurs once per frame. Stateless but for the key groups.
+ */
+final class HandleAssembler {
+
+    private final KeyGroupRange keyGroupRange;
+
+    HandleAssembler(KeyGroupRange keyGroupRange) {
+        this.keyGroupRange = keyGroupRange;
+    }
+
+    /**
+     * The result of a persist.
+     *
+     * @param newBytes bytes of frames that no earlier result contained
+     * @return empty if there are no positions
+     */
+    SnapshotResult<ChangelogStateHandleStreamImpl> assemble(
+            List<BatchPosition> positions, long newBytes) {
+        if (positions.isEmpty()) {
+            return SnapshotResult.empty();
+        }
+        List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>(positions.size());
+        long bytes = 0;
+        for (BatchPosition position : positions) {
+            frames.add(Tuple2.of(position.segment(), position.frameOffset()));
+            bytes += position.frameBytes();
+        }
+        return SnapshotResult.of(
+                new ChangelogStateHandleStreamImpl(
+                        frames,
+                        keyGroupRange,
+                        bytes,
+                        newBytes,
+                        DstlHandleReader.STORAGE_IDENTIFIER));
+    }
+}

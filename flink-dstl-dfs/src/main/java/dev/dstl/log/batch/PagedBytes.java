@@ -32,7 +32,10 @@ public final class PagedBytes {
 
     private static final VarHandle LONGS =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
     private static final long HASH_FACTOR = 0x9E37_79B9_7F4A_7C15L;
+    private static final long FIRST_MIX_FACTOR = 0xFF51_AFD7_ED55_8CCDL;
+    private static final long SECOND_MIX_FACTOR = 0xC4CE_B9FE_1A85_EC53L;
 
     private final byte[][] pages;
     private final long length;
@@ -106,10 +109,15 @@ public final class PagedBytes {
             hash = (hash ^ word) * HASH_FACTOR;
             hash ^= hash >>> 32;
         }
-        for (; at < end; at++) {
-            hash = (hash ^ (byteAt(at) & 0xFF)) * HASH_FACTOR;
+        long tail = 0;
+        for (int shift = 0; at < end; at++, shift += Byte.SIZE) {
+            tail |= (byteAt(at) & 0xFFL) << shift;
         }
-        return (int) (hash ^ (hash >>> 32));
+        // A factor carries differences upwards only; shifts between factors bring them down again.
+        hash = (hash ^ tail) * HASH_FACTOR;
+        hash = (hash ^ (hash >>> 32)) * FIRST_MIX_FACTOR;
+        hash = (hash ^ (hash >>> 29)) * SECOND_MIX_FACTOR;
+        return (int) (hash >>> 32);
     }
 
     private long straddlingWord(long position) {

@@ -153,7 +153,7 @@ public final class FrameCursor implements RecordCursor {
     private void load(int block) throws IOException {
         long offset = frame.blockOffset(block);
         int storedLength = frame.blockLength(block);
-        int plainLength = frame.plainLength(block);
+        int plainLength = frame.blockPlainLength(block);
         if (plain.length < plainLength) {
             plain = new byte[plainLength];
         }

@@ -106,7 +106,7 @@ public final class FrameHeader {
         for (int i = 0; i < blockCodecs.length; i++) {
             blockCodecs[i] = index.get();
             int stored = varint(index);
-            check(stored > 0 && stored <= plainLength(i), "stored bytes of a block");
+            check(stored > 0 && stored <= blockPlainLength(i), "stored bytes of a block");
             blockOffsets[i + 1] = blockOffsets[i] + stored;
             blockChecksums[i] = index.getInt();
         }
@@ -207,7 +207,7 @@ public final class FrameHeader {
     }
 
     /** Bytes of a block before compression. */
-    public int plainLength(int block) {
+    public int blockPlainLength(int block) {
         return (int) Math.min(blockBytes, plainLength() - (long) block * blockBytes);
     }
 

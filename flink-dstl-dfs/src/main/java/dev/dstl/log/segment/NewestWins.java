@@ -70,7 +70,8 @@ final class NewestWins {
     /**
      * Looks through a batch.
      *
-     * @return the numbers of the superseded records; valid until the next call
+     * @return the numbers of superseded records, those of the sample alone if more would not pay;
+     *     valid until the next call
      */
     BitSet find(BatchRecords batch) {
         records = batch;

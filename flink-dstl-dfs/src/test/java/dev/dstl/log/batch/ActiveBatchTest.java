@@ -1,0 +1,121 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.record.TestRecord;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+
+class ActiveBatchTest {
+
+    private static final int APPENDS = 1_000_000;
+
+    private final PagePool pool = new PagePool(1 << 24);
+    private final ActiveBatch active =
+            new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, pool);
+
+    @Test
+    void aBatchIsEmptyAgainAfterItWasSealed() {
+        TestBatches.append(active, TestRecord.put(1, 1, "a", "b"));
+        LogBatch first = active.seal(0);
+        assertThat(active.isEmpty()).isTrue();
+        assertThat(active.sizeBytes()).isZero();
+
+        TestBatches.append(active, TestRecord.put(1, 1, "c", "d"));
+        LogBatch second = active.seal(1);
+
+        assertThat(TestBatches.records(first)).containsExactly(TestRecord.put(1, 1, "a", "b"));
+        assertThat(TestBatches.records(second)).containsExactly(TestRecord.put(1, 1, "c", "d"));
+    }
+
+    @Test
+    void aBatchWithoutRecordsCannotBeSealed() {
+        assertThatThrownBy(() -> active.seal(5))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Nothing to seal as sequence number 5");
+    }
+
+    @Test
+    void discardedRecordsAreGoneAndTheirPagesBackInThePool() {
+        TestBatches.append(active, TestRecord.put(1, 1, "a", "b"));
+        active.discard();
+        assertThat(active.isEmpty()).isTrue();
+        assertThat(pool.freeBytes()).isEqualTo(PagePool.PAGE_BYTES);
+    }
+
+    @Test
+    void aRecordOfManyMegabytesFits() {
+        byte[] bytes = new byte[100 << 20];
+        bytes[bytes.length - 1] = 7;
+        active.append(RecordKind.PUT, 3, 4, bytes, 1, 2, bytes.length);
+        LogBatch sealed = active.seal(0);
+        PagedRecord record = new PagedRecord();
+        record.readAt(sealed.records(), 0);
+        assertThat(record.end()).isEqualTo(sealed.sizeBytes());
+        assertThat(sealed.records().byteAt(record.end() - 1)).isEqualTo((byte) 7);
+    }
+
+    @Test
+    void numbersThatContradictEachOtherAreRefusedAndNothingIsAppended() {
+        byte[] bytes = new byte[10];
+        assertRefused(() -> active.append(RecordKind.PUT, 0, 0, bytes, 3, 2, 10));
+        assertRefused(() -> active.append(RecordKind.PUT, 0, 0, bytes, -1, 2, 10));
+        assertRefused(() -> active.append(RecordKind.PUT, 0, 0, bytes, 1, 8, 7));
+        assertRefused(() -> active.append(RecordKind.PUT, 0, 0, bytes, 1, 2, 11));
+        assertRefused(() -> active.append(RecordKind.PUT, 0, -1, bytes, 1, 2, 10));
+        assertRefused(() -> active.append(RecordKind.PUT, -2, 0, bytes, 1, 2, 10));
+        assertRefused(() -> active.append(RecordKind.PUT, 32768, 0, bytes, 1, 2, 10));
+        assertRefused(() -> active.append(RecordKind.DELETE_PREFIX, 0, 0, bytes, 1, 2, 10));
+        assertThat(active.isEmpty()).isTrue();
+        assertThat(active.sizeBytes()).isZero();
+    }
+
+    private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Not a record: ");
+    }
+
+    @Test
+    void appendingAllocatesNothingPerRecord() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        byte[] bytes = new byte[60];
+        appendMillion(bytes);
+
+        long before = threads.getThreadAllocatedBytes(thread);
+        appendMillion(bytes);
+        long allocated = threads.getThreadAllocatedBytes(thread) - before;
+
+        // Each page that goes back to the pool costs a queue node, a thousandth of a record.
+        assertThat((double) allocated / APPENDS).as("bytes per record").isLessThan(0.1);
+    }
+
+    private void appendMillion(byte[] bytes) {
+        for (int i = 0; i < APPENDS; i++) {
+            active.append(RecordKind.PUT, i & 127, i & 15, bytes, 10, 20, bytes.length);
+            if (active.sizeBytes() > 4 << 20) {
+                active.discard();
+            }
+        }
+    }
+}

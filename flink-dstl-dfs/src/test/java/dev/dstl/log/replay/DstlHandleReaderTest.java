@@ -1,0 +1,255 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.replay;
+
+import static dev.dstl.log.record.TestRecord.meta;
+import static dev.dstl.log.record.TestRecord.opaque;
+import static dev.dstl.log.record.TestRecord.put;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.TestSegments;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DstlHandleReaderTest {
+
+    private final DstlHandleReader reader = new DstlHandleReader();
+
+    @TempDir private Path directory;
+
+    private static ChangelogStateHandleStreamImpl handle(
+            String storage, KeyGroupRange keyGroups, List<Tuple2<StreamStateHandle, Long>> places) {
+        return new ChangelogStateHandleStreamImpl(places, keyGroups, 1, 1, storage);
+    }
+
+    private List<TestRecord> read(ChangelogStateHandleStreamImpl handle) throws IOException {
+        try (RecordCursor cursor = reader.open(handle)) {
+            return TestRecord.readAll(cursor);
+        }
+    }
+
+    private StreamStateHandle file(String name, EncodedSegment segment) throws IOException {
+        Path path = directory.resolve(name);
+        Files.write(path, TestSegments.bytes(segment));
+        return new FileStateHandle(
+                new org.apache.flink.core.fs.Path(path.toUri()), segment.length());
+    }
+
+    @Test
+    void segmentsAreReadInTheOrderOfTheHandleAndNarrowedToItsKeyGroups() throws IOException {
+        EncodedSegment first =
+                TestSegments.encode(
+                        SegmentCodec.LZ4,
+                        Arrays.asList(meta(1, "state"), put(1, 1, "a", "1"), put(9, 1, "b", "1")),
+                        Arrays.asList(put(2, 1, "a", "2")));
+        EncodedSegment second =
+                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "3")));
+        StreamStateHandle firstFile = file("first.seg", first);
+        StreamStateHandle secondInMemory = TestSegments.inMemory(TestSegments.bytes(second));
+
+        List<TestRecord> records =
+                read(
+                        handle(
+                                "dstl",
+                                KeyGroupRange.of(1, 8),
+                                Arrays.asList(
+                                        Tuple2.of(firstFile, first.frameOffset(0)),
+                                        Tuple2.of(firstFile, first.frameOffset(1)),
+                                        Tuple2.of(secondInMemory, second.frameOffset(0)))));
+
+        assertThat(records)
+                .containsExactly(
+                        meta(1, "state"),
+                        put(1, 1, "a", "1"),
+                        put(2, 1, "a", "2"),
+                        put(1, 1, "a", "3"));
+    }
+
+    @Test
+    void framesOfOneSegmentAreReadFromOneStream() throws IOException {
+        EncodedSegment segment =
+                TestSegments.encode(
+                        SegmentCodec.NONE,
+                        Arrays.asList(put(1, 1, "a", "1")),
+                        Arrays.asList(put(1, 1, "a", "2")));
+        CountingHandle counting = new CountingHandle(TestSegments.bytes(segment));
+        List<TestRecord> records =
+                read(
+                        handle(
+                                "dstl",
+                                KeyGroupRange.of(0, 8),
+                                Arrays.asList(
+                                        Tuple2.of(counting, segment.frameOffset(0)),
+                                        Tuple2.of(counting, segment.frameOffset(1)))));
+        assertThat(records).hasSize(2);
+        assertThat(counting.opened).isEqualTo(1);
+        assertThat(counting.closed).isEqualTo(1);
+    }
+
+    private static final class CountingHandle extends ByteStreamStateHandle {
+        private static final long serialVersionUID = 1L;
+        private int opened;
+        private int closed;
+
+        CountingHandle(byte[] segment) {
+            super("counting.seg", segment);
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            opened++;
+            FSDataInputStream stream = super.openInputStream();
+            return new FSDataInputStream() {
+                @Override
+                public void seek(long position) throws IOException {
+                    stream.seek(position);
+                }
+
+                @Override
+                public long getPos() throws IOException {
+                    return stream.getPos();
+                }
+
+                @Override
+                public int read() throws IOException {
+                    return stream.read();
+                }
+
+                @Override
+                public int read(byte[] target, int offset, int length) throws IOException {
+                    return stream.read(target, offset, length);
+                }
+
+                @Override
+                public void close() {
+                    closed++;
+                }
+            };
+        }
+    }
+
+    @Test
+    void aHandleOfNoSegmentsHasNoRecords() throws IOException {
+        assertThat(read(handle("dstl", KeyGroupRange.of(0, 8), new ArrayList<>()))).isEmpty();
+    }
+
+    @Test
+    void opaqueRecordsComeBackAsTheChangesTheyWere() throws Exception {
+        List<StateChange> changes =
+                changes(Arrays.asList(opaque(-1, "metadata"), opaque(4, "change"), opaque(4, "")));
+        assertThat(changes)
+                .extracting(StateChange::getKeyGroup)
+                .containsExactly(StateChange.META_KEY_GROUP, 4, 4);
+        assertThat(changes)
+                .extracting(change -> new String(change.getChange(), StandardCharsets.US_ASCII))
+                .containsExactly("metadata", "change", "");
+    }
+
+    @Test
+    void otherRecordsComeBackEncodedAsChanges() throws Exception {
+        List<StateChange> changes =
+                changes(Arrays.asList(meta(7, "state"), put(4, 7, "key", "value")));
+        assertThat(changes).hasSize(2);
+        LogRecord record = new LogRecord();
+        List<TestRecord> decoded = new ArrayList<>();
+        for (StateChange change : changes) {
+            byte[] bytes = change.getChange();
+            record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
+            decoded.add(TestRecord.copyOf(record));
+        }
+        assertThat(decoded).containsExactly(meta(7, "state"), put(4, 7, "key", "value"));
+    }
+
+    private List<StateChange> changes(List<TestRecord> records) throws Exception {
+        EncodedSegment segment = TestSegments.encode(SegmentCodec.LZ4, records);
+        StreamStateHandle inMemory = TestSegments.inMemory(TestSegments.bytes(segment));
+        List<StateChange> changes = new ArrayList<>();
+        ChangelogStateHandleStreamImpl handle =
+                handle(
+                        "dstl",
+                        KeyGroupRange.of(0, 8),
+                        Arrays.asList(Tuple2.of(inMemory, segment.frameOffset(0))));
+        CloseableIterator<StateChange> iterator = reader.getChanges(handle);
+        try {
+            iterator.forEachRemaining(changes::add);
+        } finally {
+            iterator.close();
+        }
+        return changes;
+    }
+
+    @Test
+    void aHandleOfAnotherStorageIsRefusedByName() {
+        assertThatThrownBy(
+                        () ->
+                                reader.open(
+                                        handle(
+                                                "filesystem",
+                                                KeyGroupRange.of(0, 8),
+                                                new ArrayList<>())))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("written by the storage 'filesystem'")
+                .hasMessageContaining("read with 'dstl'")
+                .hasMessageContaining("Restore with the release that wrote the checkpoint");
+    }
+
+    @Test
+    void aDamagedSegmentFailsTheIterationWithFileAndOffset() throws Exception {
+        EncodedSegment segment =
+                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "1")));
+        byte[] bytes = TestSegments.bytes(segment);
+        bytes[(int) (segment.frameOffset(0) + segment.frameLength(0)) - 1] ^= 1;
+        ChangelogStateHandleStreamImpl handle =
+                handle(
+                        "dstl",
+                        KeyGroupRange.of(0, 8),
+                        Arrays.asList(
+                                Tuple2.of(TestSegments.inMemory(bytes), segment.frameOffset(0))));
+        CloseableIterator<StateChange> iterator = reader.getChanges(handle);
+        try {
+            assertThatThrownBy(iterator::hasNext)
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageContaining("in-memory.seg")
+                    .hasMessageContaining("a block with CRC32C");
+        } finally {
+            iterator.close();
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.log.record.TestRecord;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+class SegmentRoundTripPropertyTest {
+
+    private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);
+
+    @Property(tries = 300)
+    void framesGiveBackTheCombinedRecordsOfTheirBatches(
+            @ForAll SegmentCodec codec,
+            @ForAll @IntRange(min = 1, max = 5) int batchCount,
+            @ForAll @IntRange(min = 16, max = 3000) int blockBytes,
+            @ForAll long seed)
+            throws IOException {
+        Random random = new Random(seed);
+        List<List<TestRecord>> batches = randomBatches(random, batchCount);
+
+        EncodedSegment segment =
+                TestSegments.encode(new SegmentEncoder(codec, blockBytes), batches);
+        byte[] bytes = TestSegments.bytes(segment);
+
+        assertThat(segment.length()).isEqualTo(bytes.length);
+        assertThat(segment.frameCount()).isEqualTo(batchCount);
+        long recordCount = 0;
+        for (int i = 0; i < batchCount; i++) {
+            List<TestRecord> expected = CombiningOracle.combinedAndOrdered(batches.get(i));
+            assertThat(TestSegments.read(bytes, segment.frameOffset(i), ALL)).isEqualTo(expected);
+            recordCount += expected.size();
+        }
+        SegmentInspection inspection = TestSegments.inspect(bytes);
+        assertThat(inspection.recordCount()).isEqualTo(recordCount);
+        assertThat(inspection.frames()).extracting(FrameHeader::sequence).hasSize(batchCount);
+    }
+
+    @Property(tries = 300)
+    void aReaderOfSomeKeyGroupsGetsTheseAndWhatHasNoKeyGroup(
+            @ForAll SegmentCodec codec,
+            @ForAll @IntRange(min = 0, max = 5) int from,
+            @ForAll @IntRange(min = 0, max = 5) int count,
+            @ForAll @IntRange(min = 16, max = 3000) int blockBytes,
+            @ForAll long seed)
+            throws IOException {
+        Random random = new Random(seed);
+        List<TestRecord> records = randomBatches(random, 1).get(0);
+        EncodedSegment segment =
+                TestSegments.encode(
+                        new SegmentEncoder(codec, blockBytes), Collections.singletonList(records));
+
+        List<TestRecord> read =
+                TestSegments.read(
+                        TestSegments.bytes(segment),
+                        segment.frameOffset(0),
+                        KeyGroupRange.of(from, from + count));
+
+        KeyGroupRange wanted = KeyGroupRange.of(from, from + count);
+        assertThat(read)
+                .isEqualTo(
+                        CombiningOracle.combinedAndOrdered(records).stream()
+                                .filter(one -> one.keyGroup < 0 || wanted.contains(one.keyGroup))
+                                .collect(Collectors.toList()));
+    }
+
+    @Property(tries = 300)
+    void replayingCombinedRecordsIsReplayingAllRecords(@ForAll long seed) throws IOException {
+        Random random = new Random(seed);
+        List<TestRecord> first = RecordArbitraries.records(random, 1 + random.nextInt(60), 5);
+        List<TestRecord> second = RecordArbitraries.records(random, 1 + random.nextInt(60), 5);
+        EncodedSegment segment = TestSegments.encode(SegmentCodec.LZ4, first, second);
+        byte[] bytes = TestSegments.bytes(segment);
+
+        List<TestRecord> all = new ArrayList<>(first);
+        all.addAll(second);
+        List<TestRecord> combined =
+                new ArrayList<>(TestSegments.read(bytes, segment.frameOffset(0), ALL));
+        combined.addAll(TestSegments.read(bytes, segment.frameOffset(1), ALL));
+
+        assertThat(CombiningOracle.replay(all, combined))
+                .isEqualTo(CombiningOracle.replay(all, all));
+    }
+
+    private static List<List<TestRecord>> randomBatches(Random random, int count) {
+        List<List<TestRecord>> batches = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int maxPayload = random.nextInt(4) == 0 ? 5000 : 30;
+            batches.add(RecordArbitraries.records(random, 1 + random.nextInt(80), maxPayload));
+        }
+        return batches;
+    }
+}

@@ -1,0 +1,102 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog;
+
+import static org.apache.flink.util.Preconditions.checkNotNull;
+
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.ConfigurableStateBackend;
+import org.apache.flink.runtime.state.OperatorStateBackend;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.delegate.DelegatingStateBackend;
+
+/**
+ * The changelog backend for {@code env.setStateBackend(...)}:
+ *
+ * <pre>{@code
+ * env.setStateBackend(new DstlStateBackend(new EmbeddedRocksDBStateBackend(true)));
+ * }</pre>
+ *
+ * <p>A value that travels with the job. On the JobManager and on every task, Flink configures it,
+ * which gives the real backend, or fails if the jars are not where Flink looks for them. Nothing
+ * else is needed, though {@code state.changelog.enabled: true} does no harm and is required for
+ * local recovery.
+ */
+public final class DstlStateBackend implements DelegatingStateBackend, ConfigurableStateBackend {
+
+    private static final long serialVersionUID = 1L;
+
+    private final StateBackend delegate;
+
+    /**
+     * @param delegate holds the state: RocksDB, heap or any other that gives an {@link
+     *     org.apache.flink.runtime.state.AbstractKeyedStateBackend}
+     */
+    public DstlStateBackend(StateBackend delegate) {
+        this.delegate = checkNotNull(delegate, "delegate");
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws dev.dstl.changelog.config.MisconfigurationException if the jars are misplaced
+     */
+    @Override
+    public StateBackend configure(ReadableConfig config, ClassLoader classLoader) {
+        return ShimLoader.wrap(
+                delegate instanceof ConfigurableStateBackend
+                        ? ((ConfigurableStateBackend) delegate).configure(config, classLoader)
+                        : delegate,
+                classLoader);
+    }
+
+    @Override
+    public StateBackend getDelegatedStateBackend() {
+        return delegate;
+    }
+
+    @Override
+    public boolean useManagedMemory() {
+        return delegate.useManagedMemory();
+    }
+
+    @Override
+    public boolean supportsNoClaimRestoreMode() {
+        return delegate.supportsNoClaimRestoreMode();
+    }
+
+    @Override
+    public boolean supportsSavepointFormat(SavepointFormatType format) {
+        return delegate.supportsSavepointFormat(format);
+    }
+
+    @Override
+    public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
+            KeyedStateBackendParameters<K> parameters) throws Exception {
+        return ShimLoader.wrap(
+                        delegate, parameters.getEnv().getUserCodeClassLoader().asClassLoader())
+                .createKeyedStateBackend(parameters);
+    }
+
+    @Override
+    public OperatorStateBackend createOperatorStateBackend(
+            OperatorStateBackendParameters parameters) throws Exception {
+        return delegate.createOperatorStateBackend(parameters);
+    }
+}

@@ -1,0 +1,288 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import dev.dstl.changelog.checkpoint.Checkpoints;
+import dev.dstl.changelog.materialization.Materializer;
+import dev.dstl.changelog.state.LoggedStateRegistry;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Stream;
+import javax.annotation.Nonnull;
+import org.apache.flink.api.common.ExecutionConfig;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.api.common.state.InternalCheckpointListener;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.KeyedStateBackend;
+import org.apache.flink.runtime.state.KeyedStateFunction;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
+import org.apache.flink.runtime.state.TestableKeyedStateBackend;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * A keyed backend whose state lives in a delegate and whose mutations go into a log as well. Says
+ * for each call who does it; does nothing itself. Belongs to the task thread, except {@link
+ * #close()}. Owns delegate, writer and materializer.
+ *
+ * @param <K> type of the key
+ */
+final class ChangelogKeyedStateBackend<K>
+        implements CheckpointableKeyedStateBackend<K>,
+                TestableKeyedStateBackend<K>,
+                CheckpointListener,
+                InternalCheckpointListener {
+
+    private final AbstractKeyedStateBackend<K> delegate;
+    private final StateChangelogWriter<?> writer;
+    private final LoggedStateRegistry<K> logged;
+    private final RegisteredStates<K> registered;
+    private final Checkpoints<K> checkpoints;
+    private final Materializer materializer;
+    private final CloseableRegistry cancelRegistry;
+    private boolean disposed;
+
+    ChangelogKeyedStateBackend(
+            AbstractKeyedStateBackend<K> delegate,
+            StateChangelogWriter<?> writer,
+            LoggedStateRegistry<K> logged,
+            Checkpoints<K> checkpoints,
+            Materializer materializer,
+            CloseableRegistry cancelRegistry,
+            ExecutionConfig executionConfig,
+            TtlTimeProvider timeToLive) {
+        this.delegate = delegate;
+        this.writer = writer;
+        this.logged = logged;
+        this.registered = new RegisteredStates<>(this, delegate, executionConfig, timeToLive);
+        this.checkpoints = checkpoints;
+        this.materializer = materializer;
+        this.cancelRegistry = cancelRegistry;
+    }
+
+    // ---- state: ours, logged
+
+    @Override
+    public <N, S extends State> S getPartitionedState(
+            N namespace, TypeSerializer<N> namespaceSerializer, StateDescriptor<S, ?> descriptor)
+            throws Exception {
+        return registered.partitioned(namespace, namespaceSerializer, descriptor);
+    }
+
+    @Override
+    public <N, S extends State, V> S getOrCreateKeyedState(
+            TypeSerializer<N> namespaceSerializer, StateDescriptor<S, V> descriptor)
+            throws Exception {
+        return registered.getOrCreate(namespaceSerializer, descriptor);
+    }
+
+    @Nonnull
+    @Override
+    @SuppressWarnings("TypeParameterUnusedInFormals") // Flink's signature.
+    public <N, SV, SEV, S extends State, IS extends S> IS createOrUpdateInternalState(
+            @Nonnull TypeSerializer<N> namespaceSerializer,
+            @Nonnull StateDescriptor<S, SV> descriptor,
+            @Nonnull StateSnapshotTransformFactory<SEV> transforms)
+            throws Exception {
+        return createOrUpdateInternalState(namespaceSerializer, descriptor, transforms, false);
+    }
+
+    @Nonnull
+    @Override
+    @SuppressWarnings({"TypeParameterUnusedInFormals", "unchecked"}) // Flink's signature.
+    public <N, SV, SEV, S extends State, IS extends S> IS createOrUpdateInternalState(
+            @Nonnull TypeSerializer<N> namespaceSerializer,
+            @Nonnull StateDescriptor<S, SV> descriptor,
+            @Nonnull StateSnapshotTransformFactory<SEV> transforms,
+            boolean allowFutureMetadataUpdates)
+            throws Exception {
+        return (IS)
+                logged.createOrUpdateState(
+                        namespaceSerializer, descriptor, transforms, allowFutureMetadataUpdates);
+    }
+
+    @Nonnull
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String name, @Nonnull TypeSerializer<T> elementSerializer) {
+        return create(name, elementSerializer, false);
+    }
+
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String name,
+                    @Nonnull TypeSerializer<T> elementSerializer,
+                    boolean allowFutureMetadataUpdates) {
+        return logged.createQueue(name, elementSerializer, allowFutureMetadataUpdates);
+    }
+
+    @Override
+    public <N, S extends State, T> void applyToAllKeys(
+            N namespace,
+            TypeSerializer<N> namespaceSerializer,
+            StateDescriptor<S, T> descriptor,
+            KeyedStateFunction<K, S> function)
+            throws Exception {
+        delegate.applyToAllKeys(
+                namespace, namespaceSerializer, descriptor, function, this::getPartitionedState);
+    }
+
+    // ---- keys: the delegate's
+
+    @Override
+    public void setCurrentKey(K key) {
+        delegate.setCurrentKey(key);
+    }
+
+    @Override
+    public K getCurrentKey() {
+        return delegate.getCurrentKey();
+    }
+
+    @Override
+    public TypeSerializer<K> getKeySerializer() {
+        return delegate.getKeySerializer();
+    }
+
+    @Override
+    public KeyGroupRange getKeyGroupRange() {
+        return delegate.getKeyGroupRange();
+    }
+
+    @Override
+    public <N> Stream<K> getKeys(String state, N namespace) {
+        return delegate.getKeys(state, namespace);
+    }
+
+    @Override
+    public <N> Stream<K> getKeys(List<String> states, N namespace) {
+        return delegate.getKeys(states, namespace);
+    }
+
+    @Override
+    public <N> Stream<Tuple2<K, N>> getKeysAndNamespaces(String state) {
+        return delegate.getKeysAndNamespaces(state);
+    }
+
+    @Override
+    public void registerKeySelectionListener(KeySelectionListener<K> listener) {
+        delegate.registerKeySelectionListener(listener);
+    }
+
+    @Override
+    public boolean deregisterKeySelectionListener(KeySelectionListener<K> listener) {
+        return delegate.deregisterKeySelectionListener(listener);
+    }
+
+    @Override
+    public boolean isSafeToReuseKVState() {
+        return delegate.isSafeToReuseKVState();
+    }
+
+    @Override
+    public int numKeyValueStateEntries() {
+        return delegate.numKeyValueStateEntries();
+    }
+
+    @Override
+    public KeyedStateBackend<K> getDelegatedKeyedStateBackend(boolean recursive) {
+        return delegate.getDelegatedKeyedStateBackend(recursive);
+    }
+
+    // ---- checkpoints
+
+    @Nonnull
+    @Override
+    public RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(
+            long checkpointId,
+            long timestamp,
+            @Nonnull CheckpointStreamFactory streams,
+            @Nonnull CheckpointOptions options) {
+        return checkpoints.take(checkpointId, timestamp, streams, options);
+    }
+
+    /** A savepoint in the canonical format is written from the delegate and needs no log. */
+    @Nonnull
+    @Override
+    public SavepointResources<K> savepoint() throws Exception {
+        return delegate.savepoint();
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) throws Exception {
+        checkpoints.confirm(checkpointId);
+    }
+
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) throws Exception {
+        checkpoints.abort(checkpointId);
+    }
+
+    @Override
+    public void notifyCheckpointSubsumed(long checkpointId) {
+        checkpoints.subsume(checkpointId);
+    }
+
+    /** Asks for a materialization outside the schedule. */
+    void materialize() {
+        materializer.trigger();
+    }
+
+    // ---- end
+
+    /**
+     * Interrupts what is uploading. Also called by the thread that cancels the task, while the task
+     * thread still appends; the writer is therefore closed by {@link #dispose()}.
+     */
+    @Override
+    public void close() throws IOException {
+        IOUtils.closeAllQuietly(materializer, cancelRegistry);
+        delegate.close();
+    }
+
+    @Override
+    public void dispose() {
+        if (disposed) {
+            return;
+        }
+        disposed = true;
+        IOUtils.closeAllQuietly(materializer, cancelRegistry);
+        registered.clear();
+        delegate.dispose();
+        writer.truncateAndClose(checkpoints.persistedTo());
+    }
+}

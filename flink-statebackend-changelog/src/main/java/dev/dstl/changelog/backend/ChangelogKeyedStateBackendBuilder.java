@@ -1,0 +1,177 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import dev.dstl.changelog.checkpoint.CheckpointAssembler;
+import dev.dstl.changelog.checkpoint.Checkpoints;
+import dev.dstl.changelog.config.ChangelogBackendOptions;
+import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.materialization.BaseLedger;
+import dev.dstl.changelog.materialization.DelegateSnapshots;
+import dev.dstl.changelog.materialization.Disposal;
+import dev.dstl.changelog.materialization.MaterializationThreads;
+import dev.dstl.changelog.materialization.Materializations;
+import dev.dstl.changelog.materialization.Materializer;
+import dev.dstl.changelog.materialization.TaskOwnedStreams;
+import dev.dstl.changelog.metrics.CheckpointMetrics;
+import dev.dstl.changelog.metrics.MaterializationMetrics;
+import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.restore.RestoreOperation;
+import dev.dstl.changelog.restore.RestoredHandles;
+import dev.dstl.changelog.state.LoggedStateRegistry;
+import dev.dstl.changelog.truncation.LogTruncation;
+import java.util.List;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.function.FunctionWithException;
+
+/**
+ * Restores and wires a keyed backend. Belongs to the task thread. Closes what it created if it
+ * fails.
+ *
+ * @param <K> type of the key
+ */
+final class ChangelogKeyedStateBackendBuilder<K> {
+
+    private final KeyedStateBackendParameters<K> parameters;
+    private final Environment environment;
+    private final FunctionWithException<
+                    List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
+            delegates;
+
+    /**
+     * @param parameters from Flink
+     * @param delegates creates a delegate from snapshots
+     */
+    ChangelogKeyedStateBackendBuilder(
+            KeyedStateBackendParameters<K> parameters,
+            FunctionWithException<List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
+                    delegates) {
+        this.parameters = parameters;
+        this.environment = parameters.getEnv();
+        this.delegates = delegates;
+    }
+
+    /**
+     * Restores the delegate and wires everything around it.
+     *
+     * @throws dev.dstl.changelog.config.MisconfigurationException if the deployment cannot work
+     * @throws Exception if the state cannot be restored
+     */
+    ChangelogKeyedStateBackend<K> build() throws Exception {
+        DeploymentCheck deployment = new DeploymentCheck(environment);
+        StateChangelogStorage<?> storage = deployment.storage();
+        deployment.localRecovery();
+
+        RestoredHandles restored = RestoredHandles.of(parameters.getStateHandles());
+        AbstractKeyedStateBackend<K> delegate =
+                new RestoreOperation<>(environment, parameters.getCancelStreamRegistry(), delegates)
+                        .restore(restored.snapshots(), restored.logs());
+        StateChangelogWriter<?> writer = null;
+        try {
+            writer =
+                    storage.createWriter(
+                            parameters.getOperatorIdentifier(),
+                            parameters.getKeyGroupRange(),
+                            environment.getMainMailboxExecutor());
+            return wire(delegate, writer, restored);
+        } catch (Throwable t) {
+            if (writer != null) {
+                IOUtils.closeQuietly(writer);
+            }
+            IOUtils.closeQuietly(delegate);
+            delegate.dispose();
+            throw t;
+        }
+    }
+
+    private ChangelogKeyedStateBackend<K> wire(
+            AbstractKeyedStateBackend<K> delegate,
+            StateChangelogWriter<?> writer,
+            RestoredHandles restored) {
+        Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
+        ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
+        String subtask = parameters.getOperatorIdentifier();
+        MaterializationThreads threads =
+                MaterializationThreads.shared(
+                        Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZATION_THREADS)));
+        Disposal disposal = new Disposal(subtask, threads.uploads());
+
+        MutationLog log = new MutationLog(writer);
+        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
+        LogTruncation truncation = new LogTruncation(writer);
+        BaseLedger bases =
+                new BaseLedger(
+                        restored.base(writer.initialSequenceNumber()), restored.needFullSnapshot());
+        DelegateSnapshots<K> snapshots =
+                new DelegateSnapshots<>(
+                        delegate,
+                        writer,
+                        log,
+                        logged,
+                        new TaskOwnedStreams(environment.getCheckpointStorageAccess()));
+        Materializations materializations =
+                new Materializations(bases, snapshots, writer, truncation, delegate, disposal);
+        Materializer materializer =
+                new Materializer(
+                        subtask,
+                        MaterializationSettings.of(
+                                environment.getExecutionConfig().toConfiguration(), cluster),
+                        materializations,
+                        environment.getMainMailboxExecutor(),
+                        threads.uploads(),
+                        threads.clock(),
+                        disposal,
+                        userClassLoader,
+                        new MaterializationMetrics(parameters.getMetricGroup()),
+                        environment::failExternally);
+        CloseableRegistry cancelRegistry = new CloseableRegistry();
+        Checkpoints<K> checkpoints =
+                new Checkpoints<>(
+                        delegate,
+                        writer,
+                        bases,
+                        snapshots,
+                        materializations,
+                        materializer,
+                        truncation,
+                        new CheckpointAssembler(
+                                parameters.getKeyGroupRange(),
+                                new CheckpointMetrics(parameters.getMetricGroup())),
+                        disposal,
+                        cancelRegistry);
+        ChangelogKeyedStateBackend<K> backend =
+                new ChangelogKeyedStateBackend<>(
+                        delegate,
+                        writer,
+                        logged,
+                        checkpoints,
+                        materializer,
+                        cancelRegistry,
+                        environment.getExecutionConfig(),
+                        parameters.getTtlTimeProvider());
+        materializer.start();
+        return backend;
+    }
+}

@@ -1,0 +1,105 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
+import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
+
+import dev.dstl.changelog.config.MisconfigurationException;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
+import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
+import org.apache.flink.streaming.api.graph.StreamConfig;
+
+/** Finds deployments in which logging cannot work, before the first record. Task thread. */
+final class DeploymentCheck {
+
+    private final Environment environment;
+    private final Configuration cluster;
+
+    /** Looks at the {@code environment} of a keyed task. */
+    DeploymentCheck(Environment environment) {
+        this.environment = environment;
+        this.cluster = environment.getTaskManagerInfo().getConfiguration();
+    }
+
+    /**
+     * The storage to log into.
+     *
+     * @throws MisconfigurationException if there is none, or none that fits the checkpoints
+     */
+    StateChangelogStorage<?> storage() {
+        StateChangelogStorage<?> storage =
+                environment.getTaskStateManager().getStateChangelogStorage();
+        String configured = cluster.get(STATE_CHANGE_LOG_STORAGE);
+        if (storage == null) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "'%s: %s' names no storage that this TaskManager has; set it to 'dstl'"
+                                    + " in the configuration of the TaskManagers, and put"
+                                    + " flink-dstl-dfs into their lib/.",
+                            STATE_CHANGE_LOG_STORAGE.key(), configured));
+        }
+        if (storage instanceof InMemoryStateChangelogStorage && checkpointsAreDurable()) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "'%s: %s' keeps the log in memory and sends all of it to the JobManager"
+                                    + " with every checkpoint, though checkpoints go to a"
+                                    + " directory; set it to 'dstl' and"
+                                    + " 'state.changelog.dstl.dfs.base-path' to a directory that"
+                                    + " all TaskManagers reach, in the configuration of the"
+                                    + " TaskManagers.",
+                            STATE_CHANGE_LOG_STORAGE.key(), configured));
+        }
+        return storage;
+    }
+
+    private boolean checkpointsAreDurable() {
+        return new StreamConfig(environment.getTaskConfiguration()).isCheckpointingEnabled()
+                && !(environment.getCheckpointStorageAccess()
+                        instanceof MemoryBackendCheckpointStorageAccess);
+    }
+
+    /**
+     * Local copies are kept by Flink's store for changelog checkpoints, which the flag selects and
+     * not the class of the backend; the other store would delete copies that are in use.
+     *
+     * @throws MisconfigurationException if the wrong store is in use
+     */
+    void localRecovery() {
+        boolean localBackup =
+                environment
+                        .getTaskStateManager()
+                        .createLocalRecoveryConfig()
+                        .isLocalBackupEnabled();
+        boolean flag =
+                environment
+                        .getJobConfiguration()
+                        .getOptional(ENABLE_STATE_CHANGE_LOG)
+                        .orElseGet(() -> cluster.get(ENABLE_STATE_CHANGE_LOG));
+        if (localBackup && !flag) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "Local recovery of a changelog backend needs '%s: true', found 'false';"
+                                    + " set it beside the state backend, or switch local recovery"
+                                    + " off.",
+                            ENABLE_STATE_CHANGE_LOG.key()));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import dev.dstl.changelog.restore.RestoreOperation;
+import dev.dstl.changelog.restore.RestoredHandles;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.StateBackend;
+
+/**
+ * A state backend that restores a changelog checkpoint and goes on without a changelog: the keyed
+ * backend is the delegate's own, with the log replayed into it.
+ */
+public abstract class ReplayingStateBackend extends WrappingStateBackend {
+
+    private static final long serialVersionUID = 1L;
+
+    /** See {@link WrappingStateBackend#WrappingStateBackend}. */
+    protected ReplayingStateBackend(StateBackend backend) {
+        super(backend);
+    }
+
+    @Override
+    public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
+            KeyedStateBackendParameters<K> parameters) throws Exception {
+        RestoredHandles restored = RestoredHandles.of(parameters.getStateHandles());
+        return new RestoreOperation<>(
+                        parameters.getEnv(),
+                        parameters.getCancelStreamRegistry(),
+                        snapshots -> this.<K>createDelegate(parameters, snapshots))
+                .restore(restored.snapshotsBoundToCheckpoints(), restored.logs());
+    }
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import java.util.Collection;
+import java.util.List;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.OperatorStateBackend;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.delegate.DelegatingStateBackend;
+
+/**
+ * A state backend that leaves all state to another one. Created on the JobManager and on every
+ * task, so creating it touches nothing.
+ */
+public abstract class WrappingStateBackend implements DelegatingStateBackend {
+
+    private static final long serialVersionUID = 1L;
+
+    private final StateBackend delegate;
+
+    /**
+     * @param backend the delegate, or a wrapper of ours around it: both the flag and a job may have
+     *     asked for a changelog
+     */
+    protected WrappingStateBackend(StateBackend backend) {
+        StateBackend innermost = backend;
+        while (innermost instanceof DelegatingStateBackend) {
+            innermost = ((DelegatingStateBackend) innermost).getDelegatedStateBackend();
+        }
+        this.delegate = innermost;
+    }
+
+    @Override
+    public final StateBackend getDelegatedStateBackend() {
+        return delegate;
+    }
+
+    @Override
+    public final OperatorStateBackend createOperatorStateBackend(
+            OperatorStateBackendParameters parameters) throws Exception {
+        return delegate.createOperatorStateBackend(parameters);
+    }
+
+    @Override
+    public final boolean useManagedMemory() {
+        return delegate.useManagedMemory();
+    }
+
+    @Override
+    public final boolean supportsSavepointFormat(SavepointFormatType format) {
+        return delegate.supportsSavepointFormat(format);
+    }
+
+    @Override
+    public final boolean supportsNoClaimRestoreMode() {
+        return delegate.supportsNoClaimRestoreMode();
+    }
+
+    /**
+     * Creates the keyed backend of the delegate.
+     *
+     * @param snapshots what it restores
+     * @throws UnsupportedOperationException if the delegate cannot be wrapped
+     */
+    final <K> AbstractKeyedStateBackend<K> createDelegate(
+            KeyedStateBackendParameters<K> parameters, Collection<KeyedStateHandle> snapshots)
+            throws Exception {
+        CheckpointableKeyedStateBackend<K> keyed =
+                delegate.createKeyedStateBackend(
+                        new KeyedStateBackendParametersImpl<>(parameters)
+                                .setStateHandles(List.copyOf(snapshots)));
+        if (keyed instanceof AbstractKeyedStateBackend) {
+            return (AbstractKeyedStateBackend<K>) keyed;
+        }
+        keyed.close();
+        keyed.dispose();
+        throw new UnsupportedOperationException(
+                String.format(
+                        "%s cannot stand behind a changelog because its keyed backend is no"
+                                + " AbstractKeyedStateBackend; use another 'state.backend.type' or"
+                                + " set 'state.changelog.enabled: false'.",
+                        delegate.getClass().getName()));
+    }
+}

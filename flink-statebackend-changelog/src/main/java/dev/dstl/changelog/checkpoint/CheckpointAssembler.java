@@ -1,0 +1,97 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import dev.dstl.changelog.materialization.MaterializedBase;
+import dev.dstl.changelog.materialization.StateParts;
+import dev.dstl.changelog.metrics.CheckpointMetrics;
+import java.util.ArrayList;
+import java.util.List;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+
+/** Puts base, restored logs and new log together to what a checkpoint reports. Thread safe. */
+public final class CheckpointAssembler {
+
+    private final KeyGroupRange keyGroups;
+    private final CheckpointMetrics metrics;
+
+    /**
+     * @param keyGroups of the backend
+     * @param metrics gets the sizes
+     */
+    public CheckpointAssembler(KeyGroupRange keyGroups, CheckpointMetrics metrics) {
+        this.keyGroups = keyGroups;
+        this.metrics = metrics;
+    }
+
+    /**
+     * Assembles a checkpoint. There is a local part only if it is complete: whoever restores from
+     * it looks nowhere else.
+     *
+     * @param log what the log storage persisted; null or empty if nothing
+     */
+    public SnapshotResult<KeyedStateHandle> assemble(
+            long checkpointId,
+            MaterializedBase base,
+            @Nullable SnapshotResult<? extends ChangelogStateHandle> log) {
+        ChangelogStateHandle newLog = log == null ? null : log.getJobManagerOwnedSnapshot();
+        boolean hasNewLog = newLog != null && newLog.getStateSize() > 0;
+        if (base.remote().isEmpty() && !hasNewLog) {
+            metrics.checkpointAssembled(null);
+            return SnapshotResult.empty();
+        }
+        ChangelogStateBackendHandleImpl handle =
+                new ChangelogStateBackendHandleImpl(
+                        base.remote().snapshots(),
+                        hasNewLog ? append(base.remote(), newLog) : base.remote().logs(),
+                        keyGroups,
+                        checkpointId,
+                        base.id(),
+                        hasNewLog ? newLog.getCheckpointedSize() : 0L);
+        metrics.checkpointAssembled(handle);
+
+        ChangelogStateHandle localLog = hasNewLog ? log.getTaskLocalSnapshot() : null;
+        boolean localIsComplete =
+                covers(base.local(), base.remote()) && (localLog != null || !hasNewLog);
+        if (!localIsComplete) {
+            return SnapshotResult.of(handle);
+        }
+        return SnapshotResult.withLocalState(
+                handle,
+                new ChangelogStateBackendLocalHandle(
+                        base.local().snapshots(),
+                        hasNewLog ? append(base.local(), localLog) : base.local().logs(),
+                        handle));
+    }
+
+    private static List<ChangelogStateHandle> append(StateParts base, ChangelogStateHandle log) {
+        List<ChangelogStateHandle> logs = new ArrayList<>(base.logs());
+        logs.add(log);
+        return logs;
+    }
+
+    private static boolean covers(StateParts local, StateParts remote) {
+        return local.snapshots().size() == remote.snapshots().size()
+                && local.logs().size() == remote.logs().size();
+    }
+}

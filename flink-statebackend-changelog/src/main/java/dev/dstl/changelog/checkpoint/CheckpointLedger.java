@@ -1,0 +1,114 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+
+/**
+ * The checkpoints of one backend that may still be wanted. Notifications about them may come in any
+ * order, late, twice, never, and about checkpoints of others. Belongs to the task thread.
+ */
+public final class CheckpointLedger {
+
+    private static final long NONE = Long.MIN_VALUE;
+
+    private final NavigableMap<Long, LoggedCheckpoint> checkpoints = new TreeMap<>();
+    private final Set<Long> confirmed = new HashSet<>();
+    private long newestId = NONE;
+
+    /**
+     * Notes a checkpoint when it starts.
+     *
+     * @param from begin of its log, inclusive; not before that of any earlier checkpoint
+     * @param to end of its log, exclusive; not before that of any earlier checkpoint
+     */
+    public void started(
+            long checkpointId, long materializationId, SequenceNumber from, SequenceNumber to) {
+        checkpoints.put(
+                checkpointId, new LoggedCheckpoint(checkpointId, materializationId, from, to));
+        newestId = Math.max(newestId, checkpointId);
+    }
+
+    /** Whether no later checkpoint has started. */
+    public boolean isNewest(long checkpointId) {
+        return checkpointId == newestId;
+    }
+
+    /**
+     * The JobManager has completed a checkpoint.
+     *
+     * @return empty if it is not ours, no longer wanted, or known to be complete
+     */
+    public Optional<LoggedCheckpoint> confirm(long checkpointId) {
+        LoggedCheckpoint checkpoint = checkpoints.get(checkpointId);
+        return checkpoint != null && confirmed.add(checkpointId)
+                ? Optional.of(checkpoint)
+                : Optional.empty();
+    }
+
+    /**
+     * The JobManager has given a checkpoint up.
+     *
+     * @return the part of its log that no other checkpoint covers; empty if there is none, or if
+     *     the checkpoint is not ours, no longer wanted, or complete
+     */
+    public Optional<LoggedCheckpoint> abort(long checkpointId) {
+        if (confirmed.contains(checkpointId)) {
+            return Optional.empty();
+        }
+        LoggedCheckpoint aborted = checkpoints.remove(checkpointId);
+        if (aborted == null) {
+            return Optional.empty();
+        }
+        SequenceNumber from = aborted.from();
+        SequenceNumber to = aborted.to();
+        Map.Entry<Long, LoggedCheckpoint> earlier = checkpoints.lowerEntry(checkpointId);
+        if (earlier != null && earlier.getValue().to().compareTo(from) > 0) {
+            from = earlier.getValue().to();
+        }
+        Map.Entry<Long, LoggedCheckpoint> later = checkpoints.higherEntry(checkpointId);
+        if (later != null && later.getValue().from().compareTo(to) < 0) {
+            to = later.getValue().from();
+        }
+        return from.compareTo(to) < 0
+                ? Optional.of(
+                        new LoggedCheckpoint(checkpointId, aborted.materializationId(), from, to))
+                : Optional.empty();
+    }
+
+    /**
+     * No checkpoint up to and including this one is wanted any more.
+     *
+     * @return where the log of the newest of them ended, exclusive; empty if none was ours
+     */
+    public Optional<SequenceNumber> subsume(long checkpointId) {
+        NavigableMap<Long, LoggedCheckpoint> subsumed = checkpoints.headMap(checkpointId, true);
+        if (subsumed.isEmpty()) {
+            return Optional.empty();
+        }
+        SequenceNumber to = subsumed.lastEntry().getValue().to();
+        confirmed.removeAll(subsumed.keySet());
+        subsumed.clear();
+        return Optional.of(to);
+    }
+}

@@ -1,0 +1,196 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import dev.dstl.changelog.materialization.BaseLedger;
+import dev.dstl.changelog.materialization.DelegateSnapshot;
+import dev.dstl.changelog.materialization.DelegateSnapshots;
+import dev.dstl.changelog.materialization.Disposal;
+import dev.dstl.changelog.materialization.Materializations;
+import dev.dstl.changelog.materialization.MaterializedBase;
+import dev.dstl.changelog.materialization.Materializer;
+import dev.dstl.changelog.truncation.LogTruncation;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * Takes the checkpoints of one keyed backend and follows them until they are subsumed. Belongs to
+ * the task thread; checkpoints complete on threads of the log, or on Flink's asynchronous thread if
+ * they need a snapshot of the delegate. A checkpoint that cannot be taken is declined, the task
+ * goes on.
+ *
+ * @param <K> type of the key
+ */
+public final class Checkpoints<K> {
+
+    private final AbstractKeyedStateBackend<K> delegate;
+    private final StateChangelogWriter<?> writer;
+    private final BaseLedger bases;
+    private final DelegateSnapshots<K> snapshots;
+    private final Materializations materializations;
+    private final Materializer materializer;
+    private final LogTruncation truncation;
+    private final CheckpointAssembler assembler;
+    private final Disposal disposal;
+    private final NativeSavepoints<K> savepoints;
+    private final CheckpointLedger ledger = new CheckpointLedger();
+    private final FullBases fullBases = new FullBases();
+    private SequenceNumber persistedTo;
+
+    /** Everything given stays the caller's. */
+    public Checkpoints(
+            AbstractKeyedStateBackend<K> delegate,
+            StateChangelogWriter<?> writer,
+            BaseLedger bases,
+            DelegateSnapshots<K> snapshots,
+            Materializations materializations,
+            Materializer materializer,
+            LogTruncation truncation,
+            CheckpointAssembler assembler,
+            Disposal disposal,
+            CloseableRegistry cancelRegistry) {
+        this.delegate = delegate;
+        this.writer = writer;
+        this.bases = bases;
+        this.snapshots = snapshots;
+        this.materializations = materializations;
+        this.materializer = materializer;
+        this.truncation = truncation;
+        this.assembler = assembler;
+        this.disposal = disposal;
+        this.savepoints = new NativeSavepoints<>(delegate, snapshots.omitTimers(), cancelRegistry);
+        this.persistedTo = writer.initialSequenceNumber();
+    }
+
+    /**
+     * Starts a checkpoint or a savepoint in the native format.
+     *
+     * @return fails instead of this method
+     */
+    public RunnableFuture<SnapshotResult<KeyedStateHandle>> take(
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streams,
+            CheckpointOptions options) {
+        try {
+            adoptFullBases();
+            SnapshotType type = options.getCheckpointType();
+            if (type.isSavepoint()) {
+                return savepoints.take(bases.takeId(), checkpointId, timestamp, streams, options);
+            }
+            if (type.getSharingFilesStrategy()
+                    != SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
+                bases.demandFullSnapshot();
+            }
+            return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
+        } catch (Exception e) {
+            return CheckpointFuture.failed(e);
+        }
+    }
+
+    private CheckpointFuture takeLog(long checkpointId) throws IOException {
+        MaterializedBase base = bases.handOut();
+        return CheckpointFuture.of(
+                persist(checkpointId, base.id(), base.to())
+                        .thenApply(log -> assembler.assemble(checkpointId, base, log)));
+    }
+
+    /** The log of such a checkpoint holds only what the snapshot omits. */
+    private CheckpointFuture takeFull(long checkpointId) throws Exception {
+        materializer.cancelRunning();
+        DelegateSnapshot snapshot = snapshots.startFull(bases);
+        try {
+            FullCheckpoint full =
+                    new FullCheckpoint(
+                            checkpointId,
+                            snapshot,
+                            persist(checkpointId, snapshot.id(), snapshot.to()),
+                            assembler);
+            full.whenEnded(
+                    base -> fullBases.uploaded(checkpointId, base), () -> disposal.later(snapshot));
+            return CheckpointFuture.of(full::uploadSnapshot, full.result());
+        } catch (Exception e) {
+            disposal.later(snapshot);
+            throw e;
+        }
+    }
+
+    private CompletableFuture<? extends SnapshotResult<? extends ChangelogStateHandle>> persist(
+            long checkpointId, long materializationId, SequenceNumber from) throws IOException {
+        SequenceNumber to = writer.nextSequenceNumber();
+        ledger.started(checkpointId, materializationId, from, to);
+        persistedTo = to;
+        return from.compareTo(to) < 0
+                ? writer.persist(from, checkpointId)
+                : CompletableFuture.completedFuture(SnapshotResult.empty());
+    }
+
+    /** The JobManager has completed a checkpoint. */
+    public void confirm(long checkpointId) throws Exception {
+        adoptFullBases();
+        Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
+        if (confirmed.isPresent()) {
+            LoggedCheckpoint checkpoint = confirmed.get();
+            writer.confirm(checkpoint.from(), checkpoint.to(), checkpointId);
+            if (bases.confirm(checkpoint.materializationId())) {
+                delegate.notifyCheckpointComplete(checkpoint.materializationId());
+            }
+        }
+    }
+
+    /** The JobManager has given a checkpoint up. */
+    public void abort(long checkpointId) throws Exception {
+        adoptFullBases();
+        ledger.abort(checkpointId)
+                .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
+    }
+
+    /** The JobManager no longer wants any checkpoint up to and including this one. */
+    public void subsume(long checkpointId) {
+        ledger.subsume(checkpointId).ifPresent(truncation::subsumed);
+    }
+
+    /** What was appended from here on, inclusive, was in no checkpoint. */
+    public SequenceNumber persistedTo() {
+        return persistedTo;
+    }
+
+    /**
+     * A full snapshot becomes the base only if every later checkpoint will contain it: the
+     * JobManager deletes files that one checkpoint refers to and the next one does not.
+     */
+    private void adoptFullBases() throws Exception {
+        fullBases.drain(
+                (checkpointId, base) -> {
+                    if (ledger.isNewest(checkpointId)) {
+                        materializations.adopt(base);
+                    }
+                });
+    }
+}

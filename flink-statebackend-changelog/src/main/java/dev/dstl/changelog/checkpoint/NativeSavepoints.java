@@ -1,0 +1,123 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointBoundKeyedStateHandle;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.SavepointSnapshotStrategy;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategyRunner;
+import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.util.concurrent.FutureUtils;
+
+/**
+ * Savepoints in the format of the delegate. They hold no log and look as if the delegate had taken
+ * them alone, so a job can go on from them without this backend. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ */
+final class NativeSavepoints<K> {
+
+    private final AbstractKeyedStateBackend<K> delegate;
+    private final boolean omitTimers;
+    private final CloseableRegistry cancelRegistry;
+
+    /**
+     * @param omitTimers whether the native format of the delegate lacks the timers; then the
+     *     canonical format is written, which has them
+     * @param cancelRegistry closes what is being written
+     */
+    NativeSavepoints(
+            AbstractKeyedStateBackend<K> delegate,
+            boolean omitTimers,
+            CloseableRegistry cancelRegistry) {
+        this.delegate = delegate;
+        this.omitTimers = omitTimers;
+        this.cancelRegistry = cancelRegistry;
+    }
+
+    /**
+     * Starts a savepoint.
+     *
+     * @param snapshotId unique to the delegate
+     */
+    CheckpointFuture take(
+            long snapshotId,
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streams,
+            CheckpointOptions options)
+            throws Exception {
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
+                omitTimers
+                        ? canonical(checkpointId, timestamp, streams, options)
+                        : delegate.snapshot(snapshotId, timestamp, streams, options);
+        CompletableFuture<SnapshotResult<KeyedStateHandle>> result = new CompletableFuture<>();
+        CompletableFuture<?> unused =
+                result.whenComplete(
+                        (ignored, failure) -> {
+                            if (failure != null) {
+                                snapshot.cancel(true);
+                            }
+                        });
+        return CheckpointFuture.of(
+                () -> {
+                    try {
+                        result.complete(
+                                bind(checkpointId, FutureUtils.runIfNotDoneAndGet(snapshot)));
+                    } catch (Throwable t) {
+                        result.completeExceptionally(t);
+                    }
+                },
+                result);
+    }
+
+    private RunnableFuture<SnapshotResult<KeyedStateHandle>> canonical(
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streams,
+            CheckpointOptions options)
+            throws Exception {
+        SavepointResources<K> resources = delegate.savepoint();
+        return new SnapshotStrategyRunner<>(
+                        "Savepoint with timers",
+                        new SavepointSnapshotStrategy<>(resources.getSnapshotResources()),
+                        cancelRegistry,
+                        resources.getPreferredSnapshotExecutionType())
+                .snapshot(checkpointId, timestamp, streams, options);
+    }
+
+    /** Outside, the snapshot is known by the id of the checkpoint, and a local copy by nobody. */
+    private static SnapshotResult<KeyedStateHandle> bind(
+            long checkpointId, SnapshotResult<KeyedStateHandle> result) {
+        if (result.getTaskLocalSnapshot() != null) {
+            StateUtil.discardStateObjectQuietly(result.getTaskLocalSnapshot());
+        }
+        KeyedStateHandle handle = result.getJobManagerOwnedSnapshot();
+        if (handle instanceof CheckpointBoundKeyedStateHandle) {
+            handle = ((CheckpointBoundKeyedStateHandle) handle).rebound(checkpointId);
+        }
+        return handle == null ? SnapshotResult.empty() : SnapshotResult.of(handle);
+    }
+}

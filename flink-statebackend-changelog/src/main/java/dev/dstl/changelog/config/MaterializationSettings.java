@@ -1,0 +1,88 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.config;
+
+import static org.apache.flink.configuration.StateChangelogOptions.MATERIALIZATION_MAX_FAILURES_ALLOWED;
+import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_ENABLED;
+import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL;
+
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.util.MathUtils;
+
+/** When a task materializes. Immutable. */
+public final class MaterializationSettings {
+
+    private final boolean periodic;
+    private final long intervalMillis;
+    private final int maxFailuresAllowed;
+
+    /**
+     * @param periodic false: only on demand
+     * @param intervalMillis between the end of one materialization and the start of the next; zero
+     *     or less means not periodic
+     * @param maxFailuresAllowed how many may fail in a row before the task fails
+     */
+    public MaterializationSettings(boolean periodic, long intervalMillis, int maxFailuresAllowed) {
+        this.periodic = periodic && intervalMillis > 0;
+        this.intervalMillis = intervalMillis;
+        this.maxFailuresAllowed = maxFailuresAllowed;
+    }
+
+    /**
+     * Reads Flink's keys.
+     *
+     * @param job what the job set; wins
+     * @param cluster the configuration of the TaskManager
+     */
+    public static MaterializationSettings of(ReadableConfig job, ReadableConfig cluster) {
+        return new MaterializationSettings(
+                read(PERIODIC_MATERIALIZATION_ENABLED, job, cluster),
+                read(PERIODIC_MATERIALIZATION_INTERVAL, job, cluster).toMillis(),
+                read(MATERIALIZATION_MAX_FAILURES_ALLOWED, job, cluster));
+    }
+
+    private static <T> T read(ConfigOption<T> option, ReadableConfig job, ReadableConfig cluster) {
+        return job.getOptional(option).orElseGet(() -> cluster.get(option));
+    }
+
+    /** Whether materializations start by themselves. */
+    public boolean periodic() {
+        return periodic;
+    }
+
+    /** Positive if {@link #periodic()}. */
+    public long intervalMillis() {
+        return intervalMillis;
+    }
+
+    /** How many materializations may fail in a row before the task fails. */
+    public int maxFailuresAllowed() {
+        return maxFailuresAllowed;
+    }
+
+    /**
+     * When the first materialization of a subtask starts, so that not all subtasks start at once.
+     * To be asked only if {@link #periodic()}.
+     *
+     * @param subtask names operator and subtask
+     * @return in {@code [0, intervalMillis)}
+     */
+    public long initialDelayMillis(String subtask) {
+        return MathUtils.murmurHash(subtask.hashCode()) % intervalMillis;
+    }
+}

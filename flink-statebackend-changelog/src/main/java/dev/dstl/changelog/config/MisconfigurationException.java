@@ -1,0 +1,41 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.config;
+
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.runtime.throwable.ThrowableAnnotation;
+import org.apache.flink.runtime.throwable.ThrowableType;
+
+/**
+ * A deployment that cannot work, said in one sentence: key, value and what to do. Flink does not
+ * restart a job because of it, since the next attempt would fail as well.
+ */
+@ThrowableAnnotation(ThrowableType.NonRecoverableError)
+public final class MisconfigurationException extends IllegalConfigurationException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** The {@code message} is a whole sentence. */
+    public MisconfigurationException(String message) {
+        super(message);
+    }
+
+    /** The {@code message} is a whole sentence. */
+    public MisconfigurationException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

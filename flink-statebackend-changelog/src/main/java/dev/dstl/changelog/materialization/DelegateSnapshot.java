@@ -1,0 +1,109 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.util.concurrent.FutureUtils;
+
+/**
+ * A snapshot of the delegate whose synchronous part is done. Whoever runs it owns the result.
+ * Thread safe.
+ */
+public final class DelegateSnapshot {
+
+    private final long id;
+    private final long builtOn;
+    private final SequenceNumber to;
+    private final SequenceNumber quietTo;
+    private final RunnableFuture<SnapshotResult<KeyedStateHandle>> upload;
+
+    DelegateSnapshot(
+            long id,
+            long builtOn,
+            SequenceNumber to,
+            SequenceNumber quietTo,
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> upload) {
+        this.id = id;
+        this.builtOn = builtOn;
+        this.to = to;
+        this.quietTo = quietTo;
+        this.upload = upload;
+    }
+
+    /** Materialization id. */
+    public long id() {
+        return id;
+    }
+
+    /** The snapshot covers the log up to here, exclusive. */
+    public SequenceNumber to() {
+        return to;
+    }
+
+    /**
+     * Runs the asynchronous part on the calling thread, or waits for it.
+     *
+     * @throws Exception if it fails or is cancelled
+     */
+    public SnapshotResult<KeyedStateHandle> run() throws Exception {
+        return FutureUtils.runIfNotDoneAndGet(upload);
+    }
+
+    /** The base that {@code result} makes. */
+    public MaterializedBase base(SnapshotResult<KeyedStateHandle> result) {
+        return new MaterializedBase(
+                id,
+                builtOn,
+                to,
+                quietTo,
+                StateParts.ofSnapshot(result.getJobManagerOwnedSnapshot()),
+                StateParts.ofSnapshot(result.getTaskLocalSnapshot()));
+    }
+
+    /** Interrupts the asynchronous part; no effect once it has ended. */
+    public void cancel() {
+        upload.cancel(true);
+    }
+
+    /**
+     * Cancels, or deletes what was written already.
+     *
+     * @throws Exception if a file could not be deleted
+     */
+    public void discard() throws Exception {
+        if (!upload.cancel(true) && upload.isDone() && !upload.isCancelled()) {
+            SnapshotResult<KeyedStateHandle> result;
+            try {
+                result = upload.get();
+            } catch (ExecutionException failedAndLeftNothing) {
+                return;
+            }
+            if (result != null) {
+                result.discardState();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "materialization " + id + " up to " + to;
+    }
+}

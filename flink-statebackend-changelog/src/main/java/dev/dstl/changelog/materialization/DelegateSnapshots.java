@@ -1,0 +1,102 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.state.LoggedStateRegistry;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * Takes snapshots of the delegate that can become a base, and cuts the log where they are taken.
+ * Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ */
+public final class DelegateSnapshots<K> {
+
+    private final AbstractKeyedStateBackend<K> delegate;
+    private final StateChangelogWriter<?> writer;
+    private final MutationLog log;
+    private final LoggedStateRegistry<K> states;
+    private final CheckpointStreamFactory streams;
+    private final boolean omitTimers;
+
+    /** All arguments stay the caller's. */
+    public DelegateSnapshots(
+            AbstractKeyedStateBackend<K> delegate,
+            StateChangelogWriter<?> writer,
+            MutationLog log,
+            LoggedStateRegistry<K> states,
+            CheckpointStreamFactory streams) {
+        this.delegate = delegate;
+        this.writer = writer;
+        this.log = log;
+        this.states = states;
+        this.streams = streams;
+        this.omitTimers =
+                delegate.requiresLegacySynchronousTimerSnapshots(CheckpointType.CHECKPOINT);
+    }
+
+    /** Whether snapshots leave the timers out, which then have to be found in the log. */
+    public boolean omitTimers() {
+        return omitTimers;
+    }
+
+    /** Starts a snapshot that may share files with the newest one confirmed to the delegate. */
+    DelegateSnapshot startSharing(BaseLedger bases) throws Exception {
+        return start(bases.takeId(), bases.confirmedId(), CheckpointType.CHECKPOINT);
+    }
+
+    /** Starts a snapshot that shares no file with an earlier one. */
+    public DelegateSnapshot startFull(BaseLedger bases) throws Exception {
+        return start(
+                bases.takeId(), MaterializedBase.BUILT_ON_NOTHING, CheckpointType.FULL_CHECKPOINT);
+    }
+
+    private DelegateSnapshot start(long id, long builtOn, SnapshotType type) throws Exception {
+        SequenceNumber to = writer.nextSequenceNumber();
+        log.startNewRange();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> upload =
+                delegate.snapshot(
+                        id,
+                        System.currentTimeMillis(),
+                        streams,
+                        new CheckpointOptions(
+                                type, CheckpointStorageLocationReference.getDefault()));
+        SequenceNumber quietTo = to;
+        if (omitTimers) {
+            try {
+                states.relogQueues();
+            } catch (Throwable t) {
+                upload.cancel(true);
+                throw t;
+            }
+            quietTo = writer.nextSequenceNumber();
+        }
+        return new DelegateSnapshot(id, builtOn, to, quietTo, upload);
+    }
+}

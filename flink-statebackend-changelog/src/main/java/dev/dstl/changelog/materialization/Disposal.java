@@ -1,0 +1,75 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.util.concurrent.Executor;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes files of snapshots that no checkpoint ever got, and that therefore nobody else deletes.
+ * What cannot be deleted is logged and stays behind. Thread safe.
+ */
+public final class Disposal {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Disposal.class);
+
+    private final String subtask;
+    private final Executor blocking;
+
+    /**
+     * @param subtask for the log
+     * @param blocking runs what blocks; stays the caller's
+     */
+    public Disposal(String subtask, Executor blocking) {
+        this.subtask = subtask;
+        this.blocking = blocking;
+    }
+
+    /** Deletes on a thread that may block. */
+    public void later(MaterializedBase base) {
+        later(base::discard, base);
+    }
+
+    /** Interrupts the snapshot or deletes its files, on a thread that may block. */
+    public void later(DelegateSnapshot snapshot) {
+        later(snapshot::discard, snapshot);
+    }
+
+    /** Interrupts the snapshot or deletes its files, on the calling thread. */
+    void now(DelegateSnapshot snapshot) {
+        now(snapshot::discard, snapshot);
+    }
+
+    /** Deletes on the calling thread. */
+    void now(MaterializedBase base) {
+        now(base::discard, base);
+    }
+
+    private void later(ThrowingRunnable<Exception> deletion, Object what) {
+        blocking.execute(() -> now(deletion, what));
+    }
+
+    private void now(ThrowingRunnable<Exception> deletion, Object what) {
+        try {
+            deletion.run();
+        } catch (Exception e) {
+            LOG.warn("Files of {} of {} could not be deleted and stay behind", what, subtask, e);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.annotation.concurrent.GuardedBy;
+
+/**
+ * The threads that materializations of all tasks in this process share: a bounded number that
+ * upload, and one that watches the clock. Flink's pool of a task has a single thread, on which
+ * checkpoints would wait for a materialization. Daemon threads; idle ones end, so that nothing is
+ * left of a class loader that Flink drops. Thread safe.
+ */
+public final class MaterializationThreads {
+
+    private static final long KEEP_ALIVE_SECONDS = 60;
+
+    @GuardedBy("MaterializationThreads.class")
+    private static MaterializationThreads shared;
+
+    private final ThreadPoolExecutor uploads;
+    private final ScheduledThreadPoolExecutor clock;
+
+    private MaterializationThreads(int uploadThreads) {
+        uploads =
+                new ThreadPoolExecutor(
+                        uploadThreads,
+                        uploadThreads,
+                        KEEP_ALIVE_SECONDS,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        new DaemonThreads("dstl-materialization-"));
+        uploads.allowCoreThreadTimeOut(true);
+        clock =
+                new ScheduledThreadPoolExecutor(
+                        1, new DaemonThreads("dstl-materialization-clock-"));
+        clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+        clock.allowCoreThreadTimeOut(true);
+        clock.setRemoveOnCancelPolicy(true);
+    }
+
+    /**
+     * The threads of this process.
+     *
+     * @param uploadThreads positive; counts only the first time
+     */
+    public static synchronized MaterializationThreads shared(int uploadThreads) {
+        if (shared == null) {
+            shared = new MaterializationThreads(uploadThreads);
+        }
+        return shared;
+    }
+
+    /** Runs uploads, as many at a time as there are threads. */
+    public Executor uploads() {
+        return uploads;
+    }
+
+    /** Fires timers; whoever uses it must not block it. */
+    public ScheduledExecutorService clock() {
+        return clock;
+    }
+
+    private static final class DaemonThreads implements ThreadFactory {
+
+        private final String prefix;
+        private final AtomicInteger count = new AtomicInteger();
+
+        DaemonThreads(String prefix) {
+            this.prefix = prefix;
+        }
+
+        @Override
+        public Thread newThread(Runnable target) {
+            Thread thread = new Thread(target, prefix + count.incrementAndGet());
+            thread.setDaemon(true);
+            // Not the creator's, which is the user code of one job.
+            thread.setContextClassLoader(MaterializationThreads.class.getClassLoader());
+            return thread;
+        }
+    }
+}

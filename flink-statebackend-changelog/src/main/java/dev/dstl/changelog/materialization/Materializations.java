@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import dev.dstl.changelog.truncation.LogTruncation;
+import java.util.Optional;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What materializations do to the backend: whether one may start, and what its end changes. Belongs
+ * to the task thread; {@link Materializer} says when, and uploads elsewhere.
+ */
+public final class Materializations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Materializations.class);
+
+    private final BaseLedger bases;
+    private final DelegateSnapshots<?> snapshots;
+    private final StateChangelogWriter<?> writer;
+    private final LogTruncation truncation;
+    private final CheckpointListener delegate;
+    private final Disposal disposal;
+
+    /**
+     * @param delegate hears of snapshots that came to nothing
+     * @param disposal deletes what no checkpoint got
+     */
+    public Materializations(
+            BaseLedger bases,
+            DelegateSnapshots<?> snapshots,
+            StateChangelogWriter<?> writer,
+            LogTruncation truncation,
+            CheckpointListener delegate,
+            Disposal disposal) {
+        this.bases = bases;
+        this.snapshots = snapshots;
+        this.writer = writer;
+        this.truncation = truncation;
+        this.delegate = delegate;
+        this.disposal = disposal;
+    }
+
+    /**
+     * Starts a materialization.
+     *
+     * @return empty if there is nothing new, or if the delegate must not build on its last snapshot
+     *     before a checkpoint has confirmed it
+     * @throws Exception if the synchronous part fails; nothing has changed then
+     */
+    public Optional<DelegateSnapshot> begin() throws Exception {
+        if (!bases.current().isBehind(writer.nextSequenceNumber())) {
+            return Optional.empty();
+        }
+        if (!bases.sharingIsSafe()) {
+            LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
+            return Optional.empty();
+        }
+        return Optional.of(snapshots.startSharing(bases));
+    }
+
+    /** Makes an uploaded materialization the base, unless a full snapshot has overtaken it. */
+    public void complete(DelegateSnapshot snapshot, MaterializedBase base) throws Exception {
+        if (bases.isObsolete(snapshot.id()) || bases.fullSnapshotNeeded()) {
+            drop(base);
+            return;
+        }
+        Optional<MaterializedBase> orphan = bases.replace(base);
+        truncation.materialized(base.to());
+        LOG.info("New {}", base);
+        if (orphan.isPresent()) {
+            drop(orphan.get());
+        }
+    }
+
+    /** Makes a full snapshot that a checkpoint contains the base. */
+    public void adopt(MaterializedBase full) throws Exception {
+        Optional<MaterializedBase> orphan = bases.adopt(full);
+        truncation.materialized(full.to());
+        LOG.info("New full {}", full);
+        if (orphan.isPresent()) {
+            drop(orphan.get());
+        }
+    }
+
+    /** Forgets a materialization that failed or was cancelled. */
+    public void fail(DelegateSnapshot snapshot) throws Exception {
+        delegate.notifyCheckpointAborted(snapshot.id());
+    }
+
+    private void drop(MaterializedBase base) throws Exception {
+        disposal.later(base);
+        delegate.notifyCheckpointAborted(base.id());
+    }
+}

@@ -1,0 +1,274 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.metrics.MaterializationMetrics;
+import java.io.Closeable;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.annotation.Nullable;
+import javax.annotation.concurrent.GuardedBy;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.core.fs.FileSystemSafetyNet;
+import org.apache.flink.util.ExceptionUtils;
+import org.apache.flink.util.TemporaryClassLoaderContext;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Materializes one keyed backend: one at a time, each started and ended on the task thread and
+ * uploaded on a thread that checkpoints do not need. A failed one is tried again at the next
+ * interval; the task fails only if too many fail in a row. May be triggered and closed from any
+ * thread.
+ */
+public final class Materializer implements Closeable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Materializer.class);
+
+    private final String subtask;
+    private final MaterializationSettings settings;
+    private final Materializations materializations;
+    private final MailboxExecutor mailbox;
+    private final Executor uploads;
+    private final ScheduledExecutorService clock;
+    private final Disposal disposal;
+    private final ClassLoader userClassLoader;
+    private final MaterializationMetrics metrics;
+    private final Consumer<Throwable> failTask;
+
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private MaterializerState state = MaterializerState.IDLE;
+
+    @GuardedBy("lock")
+    @Nullable
+    private DelegateSnapshot running;
+
+    @GuardedBy("lock")
+    @Nullable
+    private Future<?> timer;
+
+    private int failuresInARow;
+
+    /**
+     * Everything given stays the caller's.
+     *
+     * @param subtask names operator and subtask
+     * @param uploads runs what blocks
+     * @param clock fires timers
+     * @param userClassLoader context of the uploads
+     * @param failTask called when more materializations failed in a row than allowed
+     */
+    public Materializer(
+            String subtask,
+            MaterializationSettings settings,
+            Materializations materializations,
+            MailboxExecutor mailbox,
+            Executor uploads,
+            ScheduledExecutorService clock,
+            Disposal disposal,
+            ClassLoader userClassLoader,
+            MaterializationMetrics metrics,
+            Consumer<Throwable> failTask) {
+        this.subtask = subtask;
+        this.settings = settings;
+        this.materializations = materializations;
+        this.mailbox = mailbox;
+        this.uploads = uploads;
+        this.clock = clock;
+        this.disposal = disposal;
+        this.userClassLoader = userClassLoader;
+        this.metrics = metrics;
+        this.failTask = failTask;
+    }
+
+    /** Begins to materialize periodically, if the settings say so. */
+    public void start() {
+        if (settings.periodic()) {
+            schedule(settings.initialDelayMillis(subtask));
+        }
+    }
+
+    /** Asks for a materialization now; no effect while one runs, or after the task has ended. */
+    public void trigger() {
+        post(this::begin, "materialization of %s");
+    }
+
+    /** Interrupts the running materialization, if any; counts as no failure. */
+    public void cancelRunning() {
+        synchronized (lock) {
+            if (running != null) {
+                running.cancel();
+            }
+        }
+    }
+
+    /** Stops for good. What is still uploading is interrupted and deletes what it wrote. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            state = state.to(MaterializerState.CLOSED);
+            cancelTimer();
+            cancelRunning();
+        }
+    }
+
+    private void begin() {
+        synchronized (lock) {
+            if (state != MaterializerState.IDLE) {
+                return;
+            }
+            cancelTimer();
+        }
+        metrics.started();
+        Optional<DelegateSnapshot> begun;
+        try {
+            begun = materializations.begin();
+        } catch (Exception e) {
+            failed(e);
+            return;
+        }
+        if (begun.isEmpty()) {
+            metrics.completed(0);
+            scheduleNext();
+            return;
+        }
+        DelegateSnapshot snapshot = begun.get();
+        synchronized (lock) {
+            state = state.to(MaterializerState.RUNNING);
+            running = snapshot;
+        }
+        long startNanos = System.nanoTime();
+        uploads.execute(() -> upload(snapshot, startNanos));
+    }
+
+    private void upload(DelegateSnapshot snapshot, long startNanos) {
+        FileSystemSafetyNet.initializeSafetyNetForThread();
+        TemporaryClassLoaderContext context = TemporaryClassLoaderContext.of(userClassLoader);
+        MaterializedBase base;
+        try {
+            base = snapshot.base(snapshot.run());
+        } catch (Throwable t) {
+            ExceptionUtils.rethrowIfFatalError(t);
+            disposal.now(snapshot);
+            post(() -> uploadFailed(snapshot, t), "failed materialization of %s");
+            return;
+        } finally {
+            context.close();
+            FileSystemSafetyNet.closeSafetyNetAndGuardedResourcesForThread();
+        }
+        if (!post(() -> uploaded(snapshot, base, startNanos), "end of materialization of %s")) {
+            disposal.now(base);
+        }
+    }
+
+    private void uploaded(DelegateSnapshot snapshot, MaterializedBase base, long startNanos)
+            throws Exception {
+        if (ended()) {
+            failuresInARow = 0;
+            materializations.complete(snapshot, base);
+            metrics.completed(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+            scheduleNext();
+        } else {
+            disposal.later(base);
+        }
+    }
+
+    private void uploadFailed(DelegateSnapshot snapshot, Throwable cause) throws Exception {
+        if (ended()) {
+            materializations.fail(snapshot);
+            if (cause instanceof CancellationException) {
+                scheduleNext();
+            } else {
+                failed(cause);
+            }
+        }
+    }
+
+    private boolean ended() {
+        synchronized (lock) {
+            running = null;
+            if (state == MaterializerState.CLOSED) {
+                return false;
+            }
+            state = state.to(MaterializerState.IDLE);
+            return true;
+        }
+    }
+
+    private void failed(Throwable cause) {
+        metrics.failed();
+        failuresInARow++;
+        if (failuresInARow > settings.maxFailuresAllowed()) {
+            failTask.accept(
+                    new IllegalStateException(
+                            String.format(
+                                    "%d materializations of %s failed in a row, more than"
+                                            + " 'state.changelog.max-failures-allowed: %d' lets"
+                                            + " pass; the last one because of: %s",
+                                    failuresInARow,
+                                    subtask,
+                                    settings.maxFailuresAllowed(),
+                                    cause.getMessage()),
+                            cause));
+            return;
+        }
+        LOG.warn("Materialization of {} failed and will be tried again", subtask, cause);
+        scheduleNext();
+    }
+
+    private void scheduleNext() {
+        if (settings.periodic()) {
+            schedule(settings.intervalMillis());
+        }
+    }
+
+    private void schedule(long delayMillis) {
+        synchronized (lock) {
+            if (state != MaterializerState.CLOSED) {
+                cancelTimer();
+                timer = clock.schedule(this::trigger, delayMillis, TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    @GuardedBy("lock")
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+    }
+
+    private boolean post(ThrowingRunnable<Exception> mail, String description) {
+        try {
+            mailbox.execute(mail, description, subtask);
+            return true;
+        } catch (RejectedExecutionException taskHasEnded) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import static org.apache.flink.util.Preconditions.checkState;
+
+/**
+ * What a {@link Materializer} does.
+ *
+ * <pre>
+ *            begin             upload ends
+ *    IDLE ----------> RUNNING -------------> IDLE
+ *      |                 |
+ *      '----- close -----'-----> CLOSED
+ * </pre>
+ */
+enum MaterializerState {
+    IDLE,
+    RUNNING,
+    CLOSED;
+
+    /**
+     * @return {@code next}
+     * @throws IllegalStateException if the picture has no such way; closing again is one
+     */
+    MaterializerState to(MaterializerState next) {
+        checkState(
+                next == CLOSED || (this != CLOSED && this != next),
+                "No way from %s to %s",
+                this,
+                next);
+        return next;
+    }
+}

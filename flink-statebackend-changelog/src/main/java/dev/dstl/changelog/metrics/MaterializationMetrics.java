@@ -1,0 +1,69 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.metrics;
+
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.ThreadSafeSimpleCounter;
+
+/** How the materializations of one keyed backend went. Thread safe. */
+public final class MaterializationMetrics {
+
+    private static final String PREFIX = "ChangelogMaterialization.";
+
+    /** Started, those included that found nothing to do. */
+    public static final String STARTED_MATERIALIZATION = PREFIX + "startedMaterialization";
+
+    /** Ended well, those included that found nothing to do. */
+    public static final String COMPLETED_MATERIALIZATION = PREFIX + "completedMaterialization";
+
+    /** Failed. */
+    public static final String FAILED_MATERIALIZATION = PREFIX + "failedMaterialization";
+
+    /** From start to end of the last one that ended well, in milliseconds; -1 before the first. */
+    public static final String LAST_DURATION_OF_MATERIALIZATION =
+            PREFIX + "lastDurationOfMaterialization";
+
+    private final Counter started;
+    private final Counter completed;
+    private final Counter failed;
+    private volatile long lastDurationMillis = -1;
+
+    /** Registers the metrics with the operator's {@code group}. */
+    public MaterializationMetrics(MetricGroup group) {
+        started = group.counter(STARTED_MATERIALIZATION, new ThreadSafeSimpleCounter());
+        completed = group.counter(COMPLETED_MATERIALIZATION, new ThreadSafeSimpleCounter());
+        failed = group.counter(FAILED_MATERIALIZATION, new ThreadSafeSimpleCounter());
+        group.gauge(LAST_DURATION_OF_MATERIALIZATION, () -> lastDurationMillis);
+    }
+
+    /** Counts a start. */
+    public void started() {
+        started.inc();
+    }
+
+    /** Counts an end after {@code durationMillis}. */
+    public void completed(long durationMillis) {
+        completed.inc();
+        lastDurationMillis = durationMillis;
+    }
+
+    /** Counts a failure. */
+    public void failed() {
+        failed.inc();
+    }
+}

@@ -1,0 +1,164 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.mutation;
+
+import dev.dstl.log.record.RecordFormat;
+import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.writer.MutationLogWriter;
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * All mutations of one keyed backend on their way into its log. Belongs to the task thread. The
+ * writer stays its creator's, who also closes it.
+ *
+ * <p>Once a mutation reached the delegate and could not be logged, the log is incomplete, and
+ * nothing may be checkpointed from it: every later append and {@link #ensureComplete()} fail.
+ */
+public final class MutationLog {
+
+    private static final int INITIAL_SCRATCH_BYTES = 256;
+
+    /** What one huge value may leave behind; above, the scratch is given back at once. */
+    private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
+
+    private final StateChangelogWriter<?> writer;
+    @Nullable private final MutationLogWriter identityWriter;
+
+    private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+    private int nextStateId;
+    private int range;
+    @Nullable private Throwable whyIncomplete;
+
+    /**
+     * @param writer a {@link MutationLogWriter}, or any other, which then gets encoded records
+     */
+    public MutationLog(StateChangelogWriter<?> writer) {
+        this.writer = writer;
+        this.identityWriter =
+                writer instanceof MutationLogWriter ? (MutationLogWriter) writer : null;
+    }
+
+    /** Opens the way into the log for one more state; writes nothing yet. */
+    public StateLog register(StateRegistration registration) {
+        return new StateLog(this, registration);
+    }
+
+    /**
+     * To be called when a materialization starts, right after the writer gave the sequence number
+     * that it covers: what is logged from here on must be readable without anything logged before,
+     * so each state registers itself again before its next record.
+     */
+    public void startNewRange() {
+        range++;
+    }
+
+    /**
+     * To be called before a checkpoint relies on this log.
+     *
+     * @throws IOException if a mutation reached the delegate but not the log; nothing helps but a
+     *     restart from the last checkpoint
+     */
+    public void ensureComplete() throws IOException {
+        if (whyIncomplete != null) {
+            throw new IOException(
+                    "A mutation of keyed state could not be logged, see the cause. The task must"
+                            + " restart from its last checkpoint; code of the job must not catch"
+                            + " exceptions of state access.",
+                    whyIncomplete);
+        }
+    }
+
+    int range() {
+        return range;
+    }
+
+    int nextStateId() {
+        return nextStateId++;
+    }
+
+    /** Empty space for the next record; valid until the next call. */
+    DataOutputSerializer emptyScratch() {
+        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
+            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+        }
+        scratch.clear();
+        return scratch;
+    }
+
+    void markIncomplete(Throwable cause) {
+        if (whyIncomplete == null) {
+            whyIncomplete = cause;
+        }
+    }
+
+    /** Appends what stands in the scratch. */
+    void append(RecordKind kind, int keyGroup, int stateId, int prefixLength, int identityLength)
+            throws IOException {
+        append(
+                kind,
+                keyGroup,
+                stateId,
+                scratch.getSharedBuffer(),
+                prefixLength,
+                identityLength,
+                scratch.length());
+        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
+            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+        }
+    }
+
+    void appendRegistration(int stateId, byte[] registration) throws IOException {
+        append(
+                RecordKind.META,
+                StateChange.META_KEY_GROUP,
+                stateId,
+                registration,
+                0,
+                0,
+                registration.length);
+    }
+
+    private void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length)
+            throws IOException {
+        ensureComplete();
+        if (identityWriter != null) {
+            identityWriter.append(
+                    kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
+            return;
+        }
+        int headerLength = RecordFormat.headerLength(stateId, prefixLength, identityLength);
+        byte[] record = new byte[headerLength + length];
+        RecordFormat.writeHeader(record, 0, kind, stateId, prefixLength, identityLength);
+        System.arraycopy(bytes, 0, record, headerLength, length);
+        if (kind == RecordKind.META) {
+            writer.appendMeta(record);
+        } else {
+            writer.append(keyGroup, record);
+        }
+    }
+}

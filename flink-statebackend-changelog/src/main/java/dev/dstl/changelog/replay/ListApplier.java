@@ -1,0 +1,67 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.mutation.MutationFormat;
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.log.record.LogRecord;
+import java.io.IOException;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.internal.InternalListState;
+
+/** Applies the records of a list state. */
+final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListState<K, N, V>> {
+
+    private final TypeSerializer<V> elementSerializer;
+
+    ListApplier(
+            RestoredRegistration registration,
+            RestoredState<K, N, InternalListState<K, N, V>> restored,
+            TypeSerializer<V> elementSerializer) {
+        super(registration, restored);
+        this.elementSerializer = elementSerializer;
+    }
+
+    @Override
+    void apply(LogRecord record, InternalListState<K, N, V> state) throws Exception {
+        switch (record.kind()) {
+            case PUT:
+                state.updateInternal(elements(record));
+                return;
+            case APPEND:
+                state.addAll(elements(record));
+                return;
+            case DELETE:
+                state.clear();
+                return;
+            default:
+                throw unexpectedKind(record);
+        }
+    }
+
+    private List<V> elements(LogRecord record) throws CorruptLogException {
+        List<V> elements;
+        try {
+            elements = MutationFormat.readElements(elementSerializer, payload(record));
+        } catch (IOException | RuntimeException e) {
+            throw unreadable(record, e);
+        }
+        expectEnd(record);
+        return elements;
+    }
+}

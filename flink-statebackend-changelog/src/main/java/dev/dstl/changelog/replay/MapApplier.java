@@ -1,0 +1,79 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.mutation.MutationFormat;
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.log.record.LogRecord;
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.runtime.state.internal.InternalMapState;
+
+/** Applies the records of a map state. */
+final class MapApplier<K, N, UK, UV>
+        extends KeyedStateApplier<K, N, InternalMapState<K, N, UK, UV>> {
+
+    private final TypeSerializer<UK> mapKeySerializer;
+    private final TypeSerializer<UV> mapValueSerializer;
+
+    MapApplier(
+            RestoredRegistration registration,
+            RestoredState<K, N, InternalMapState<K, N, UK, UV>> restored,
+            MapSerializer<UK, UV> serializer) {
+        super(registration, restored);
+        this.mapKeySerializer = serializer.getKeySerializer();
+        this.mapValueSerializer = serializer.getValueSerializer();
+    }
+
+    @Override
+    void apply(LogRecord record, InternalMapState<K, N, UK, UV> state) throws Exception {
+        switch (record.kind()) {
+            case PUT:
+                UK put = mapKey(record);
+                state.put(put, mapValue(record));
+                return;
+            case DELETE:
+                state.remove(mapKey(record));
+                return;
+            case DELETE_PREFIX:
+                state.clear();
+                return;
+            default:
+                throw unexpectedKind(record);
+        }
+    }
+
+    private UK mapKey(LogRecord record) throws CorruptLogException {
+        UK mapKey = read(mapKeySerializer, record);
+        expectEnd(record);
+        return mapKey;
+    }
+
+    @Nullable
+    private UV mapValue(LogRecord record) throws CorruptLogException {
+        UV value;
+        try {
+            value = MutationFormat.readMapValue(mapValueSerializer, payload(record));
+        } catch (IOException | RuntimeException e) {
+            throw unreadable(record, e);
+        }
+        expectEnd(record);
+        return value;
+    }
+}

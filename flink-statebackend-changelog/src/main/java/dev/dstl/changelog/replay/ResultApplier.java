@@ -1,0 +1,54 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.log.record.LogRecord;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.internal.InternalAppendingState;
+
+/** Applies the records of a reducing or aggregating state: results, never what was added. */
+final class ResultApplier<K, N, SV>
+        extends KeyedStateApplier<K, N, InternalAppendingState<K, N, ?, SV, ?>> {
+
+    private final TypeSerializer<SV> valueSerializer;
+
+    ResultApplier(
+            RestoredRegistration registration,
+            RestoredState<K, N, InternalAppendingState<K, N, ?, SV, ?>> restored,
+            TypeSerializer<SV> valueSerializer) {
+        super(registration, restored);
+        this.valueSerializer = valueSerializer;
+    }
+
+    @Override
+    void apply(LogRecord record, InternalAppendingState<K, N, ?, SV, ?> state) throws Exception {
+        switch (record.kind()) {
+            case PUT:
+                payload(record);
+                SV value = read(valueSerializer, record);
+                expectEnd(record);
+                state.updateInternal(value);
+                return;
+            case DELETE:
+                state.clear();
+                return;
+            default:
+                throw unexpectedKind(record);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import java.io.IOException;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.util.CloseableIterator;
+
+/**
+ * The records of a log that was written through Flink's plain interface. Owns the iterator: closing
+ * the cursor closes it. Not thread safe.
+ */
+public final class StateChangeCursor implements RecordCursor {
+
+    private final CloseableIterator<StateChange> changes;
+
+    /** Takes {@code changes} over. */
+    public StateChangeCursor(CloseableIterator<StateChange> changes) {
+        this.changes = changes;
+    }
+
+    @Override
+    public boolean next(LogRecord record) throws IOException {
+        if (!changes.hasNext()) {
+            return false;
+        }
+        StateChange change = changes.next();
+        byte[] bytes = change.getChange();
+        try {
+            record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    "The log holds a change that is no record of this changelog backend ("
+                            + e.getMessage()
+                            + "). Was the checkpoint written by another changelog backend?",
+                    e);
+        }
+        return true;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            changes.close();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException("Cannot close the reader of the log", e);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.log.record.LogRecord;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.internal.InternalValueState;
+
+/** Applies the records of a value state. */
+final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, InternalValueState<K, N, V>> {
+
+    private final TypeSerializer<V> valueSerializer;
+
+    ValueApplier(
+            RestoredRegistration registration,
+            RestoredState<K, N, InternalValueState<K, N, V>> restored,
+            TypeSerializer<V> valueSerializer) {
+        super(registration, restored);
+        this.valueSerializer = valueSerializer;
+    }
+
+    @Override
+    void apply(LogRecord record, InternalValueState<K, N, V> state) throws Exception {
+        switch (record.kind()) {
+            case PUT:
+                payload(record);
+                V value = read(valueSerializer, record);
+                expectEnd(record);
+                state.update(value);
+                return;
+            case DELETE:
+                state.clear();
+                return;
+            default:
+                throw unexpectedKind(record);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+
+/**
+ * Ends a replay soon after the task was cancelled: a log in a cache on local disk never blocks, so
+ * nothing else would notice. Owns the cursor below.
+ */
+final class InterruptibleCursor implements RecordCursor {
+
+    private static final int RECORDS_BETWEEN_CHECKS = 1024;
+
+    private final RecordCursor cursor;
+    private int untilCheck;
+
+    InterruptibleCursor(RecordCursor cursor) {
+        this.cursor = cursor;
+    }
+
+    @Override
+    public boolean next(LogRecord record) throws IOException {
+        if (untilCheck-- <= 0) {
+            untilCheck = RECORDS_BETWEEN_CHECKS;
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("The task was cancelled during replay");
+            }
+        }
+        return cursor.next(record);
+    }
+
+    @Override
+    public void close() throws IOException {
+        cursor.close();
+    }
+}

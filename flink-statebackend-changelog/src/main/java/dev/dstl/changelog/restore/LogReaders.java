@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import dev.dstl.changelog.replay.StateChangeCursor;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.replay.MutationLogReader;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.TaskStateManager;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorageLoader;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * Opens log handles, each with the storage that wrote it. Flink gives a job one reading view per
+ * TaskManager, for whatever storage was asked first; so only our own identifiers, which mean the
+ * same storage, are read through that view, and all others through views of our own. Belongs to the
+ * task thread; closed by whoever created it, after all cursors.
+ */
+final class LogReaders implements AutoCloseable {
+
+    private static final Set<String> READ_THROUGH_TASK_MANAGER = Set.of("dstl", "filesystem");
+
+    private final TaskStateManager taskStateManager;
+    private final Configuration configuration;
+    private final Map<String, StateChangelogStorageView<?>> ownViews = new HashMap<>();
+
+    LogReaders(TaskStateManager taskStateManager, Configuration configuration) {
+        this.taskStateManager = taskStateManager;
+        this.configuration = configuration;
+    }
+
+    /**
+     * Opens the records of a handle.
+     *
+     * @return to be closed by the caller
+     * @throws IOException if no storage can read the handle, or the storage cannot
+     */
+    RecordCursor open(ChangelogStateHandle handle) throws IOException {
+        StateChangelogHandleReader<?> reader = view(handle).createReader();
+        if (reader instanceof MutationLogReader
+                && handle instanceof ChangelogStateHandleStreamImpl) {
+            return ((MutationLogReader) reader).open((ChangelogStateHandleStreamImpl) handle);
+        }
+        return changes(reader, handle);
+    }
+
+    @SuppressWarnings("unchecked") // A storage reads the handles that carry its identifier.
+    private static <H extends ChangelogStateHandle> RecordCursor changes(
+            StateChangelogHandleReader<H> reader, ChangelogStateHandle handle) throws IOException {
+        return new StateChangeCursor(reader.getChanges((H) handle));
+    }
+
+    private StateChangelogStorageView<?> view(ChangelogStateHandle handle) throws IOException {
+        String storage = handle.getStorageIdentifier();
+        StateChangelogStorageView<?> view = ownViews.get(storage);
+        if (view == null) {
+            try {
+                if (READ_THROUGH_TASK_MANAGER.contains(storage)) {
+                    view = taskStateManager.getStateChangelogStorageView(configuration, handle);
+                } else {
+                    view = StateChangelogStorageLoader.loadFromStateHandle(configuration, handle);
+                    ownViews.put(storage, view);
+                }
+            } catch (RuntimeException e) {
+                throw unreadable(storage, e);
+            }
+        }
+        if (view == null) {
+            throw unreadable(storage, null);
+        }
+        return view;
+    }
+
+    private static IOException unreadable(String storage, Throwable cause) {
+        return new IOException(
+                String.format(
+                        "The checkpoint holds a log that was written with"
+                                + " 'state.changelog.storage: %s', which no storage in lib/ of this"
+                                + " TaskManager can read; put the jar of that storage into lib/ of"
+                                + " every Flink process and restart.",
+                        storage),
+                cause);
+    }
+
+    @Override
+    public void close() {
+        IOUtils.closeAllQuietly(ownViews.values());
+    }
+}

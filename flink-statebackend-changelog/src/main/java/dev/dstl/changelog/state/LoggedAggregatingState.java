@@ -1,0 +1,83 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.StateLog;
+import java.io.IOException;
+import org.apache.flink.api.common.functions.AggregateFunction;
+import org.apache.flink.api.common.state.AggregatingStateDescriptor;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalAggregatingState;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+
+/**
+ * An aggregate whose changes also go into the log, as accumulators. It aggregates by itself and
+ * gives the delegate the result, so that the delegate need not be read again for the log. Belongs
+ * to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <IN> type of what is added
+ * @param <ACC> type of the accumulator
+ * @param <OUT> type of the result
+ */
+final class LoggedAggregatingState<K, N, IN, ACC, OUT>
+        extends LoggedMergingState<K, N, IN, ACC, OUT, InternalAggregatingState<K, N, IN, ACC, OUT>>
+        implements InternalAggregatingState<K, N, IN, ACC, OUT> {
+
+    private TypeSerializer<ACC> accumulatorSerializer;
+    private AggregateFunction<IN, ACC, OUT> function;
+
+    LoggedAggregatingState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            InternalAggregatingState<K, N, IN, ACC, OUT> delegate,
+            AggregateFunction<IN, ACC, OUT> function) {
+        super(backend, log, delegate);
+        this.accumulatorSerializer = delegate.getValueSerializer();
+        this.function = function;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
+    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalAggregatingState<K, N, IN, ACC, OUT>) delegate);
+        accumulatorSerializer = delegate().getValueSerializer();
+        function = ((AggregatingStateDescriptor<IN, ACC, OUT>) descriptor).getAggregateFunction();
+    }
+
+    @Override
+    void writePayload(ACC value, DataOutputView record) throws IOException {
+        accumulatorSerializer.serialize(value, record);
+    }
+
+    @Override
+    public void add(IN value) throws Exception {
+        if (value == null) {
+            // what null means is the delegate's to say
+            delegate().add(null);
+            logCurrent();
+            return;
+        }
+        ACC current = delegate().getInternal();
+        updateInternal(
+                function.add(value, current == null ? function.createAccumulator() : current));
+    }
+}

@@ -1,0 +1,114 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.MutationFormat;
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.util.List;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.internal.InternalListState;
+
+/**
+ * A list whose changes also go into the log: what is added by itself, everything else as the whole
+ * list. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <V> type of the elements
+ */
+final class LoggedListState<K, N, V>
+        extends LoggedMergingState<K, N, V, List<V>, Iterable<V>, InternalListState<K, N, V>>
+        implements InternalListState<K, N, V> {
+
+    private TypeSerializer<V> elementSerializer;
+
+    LoggedListState(
+            AbstractKeyedStateBackend<K> backend, StateLog log, InternalListState<K, N, V> list) {
+        super(backend, log, list);
+        this.elementSerializer = elementSerializer(list);
+    }
+
+    private static <V> TypeSerializer<V> elementSerializer(InternalListState<?, ?, V> list) {
+        return ((ListSerializer<V>) list.getValueSerializer()).getElementSerializer();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
+    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalListState<K, N, V>) delegate);
+        elementSerializer = elementSerializer(delegate());
+    }
+
+    @Override
+    void writePayload(List<V> value, DataOutputView record) throws IOException {
+        MutationFormat.writeElements(checkElements(value), elementSerializer, record);
+    }
+
+    @Override
+    public void add(V value) throws Exception {
+        checkElement(value);
+        MutationFormat.writeElement(value, elementSerializer, beginRecord());
+        delegate().add(value);
+        append(RecordKind.APPEND);
+    }
+
+    @Override
+    public void addAll(List<V> values) throws Exception {
+        if (checkElements(values).isEmpty()) {
+            return;
+        }
+        DataOutputSerializer record = beginRecord();
+        MutationFormat.writeElements(values, elementSerializer, record);
+        delegate().addAll(values);
+        append(RecordKind.APPEND);
+    }
+
+    @Override
+    public void update(List<V> values) throws Exception {
+        if (checkElements(values).isEmpty()) {
+            clear();
+            return;
+        }
+        writePayload(values, beginRecord());
+        delegate().update(values);
+        append(RecordKind.PUT);
+    }
+
+    private static <V> List<V> checkElements(List<V> values) {
+        if (values == null) {
+            throw new NullPointerException("A list state takes no null for a list; use clear()");
+        }
+        for (V value : values) {
+            checkElement(value);
+        }
+        return values;
+    }
+
+    private static void checkElement(Object value) {
+        if (value == null) {
+            throw new NullPointerException("A list state takes no null elements");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.function.Function;
+import javax.annotation.Nullable;
+
+/**
+ * Walks through a map of one key and namespace; what is removed or set on the way is logged.
+ * Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <UK> type of the map's keys
+ * @param <UV> type of the map's values
+ * @param <T> what the caller sees of an entry
+ */
+final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
+
+    private final LoggedMapState<K, N, UK, UV> state;
+    @Nullable private final K key;
+    private final int keyGroup;
+    @Nullable private final N namespace;
+    private final Iterator<Map.Entry<UK, UV>> entries;
+    private final Function<Map.Entry<UK, UV>, T> view;
+    @Nullable private Map.Entry<UK, UV> current;
+
+    LoggedMapIterator(
+            LoggedMapState<K, N, UK, UV> state,
+            @Nullable K key,
+            int keyGroup,
+            @Nullable N namespace,
+            Iterator<Map.Entry<UK, UV>> entries,
+            Function<Map.Entry<UK, UV>, T> view) {
+        this.state = state;
+        this.key = key;
+        this.keyGroup = keyGroup;
+        this.namespace = namespace;
+        this.entries = entries;
+        this.view = view;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return entries.hasNext();
+    }
+
+    /** Null behind the last entry, if the delegate says so instead of throwing. */
+    @Override
+    public T next() {
+        current = entries.next();
+        return current == null ? null : view.apply(new LoggedEntry(current));
+    }
+
+    @Override
+    public void remove() {
+        if (current == null) {
+            throw new IllegalStateException("remove() needs a next() before it");
+        }
+        try {
+            state.beginEntry(key, namespace, current.getKey());
+            entries.remove();
+            state.log().append(RecordKind.DELETE, keyGroup);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot log a removal: " + state.log(), e);
+        }
+    }
+
+    private final class LoggedEntry implements Map.Entry<UK, UV> {
+
+        private final Map.Entry<UK, UV> entry;
+
+        private LoggedEntry(Map.Entry<UK, UV> entry) {
+            this.entry = entry;
+        }
+
+        @Override
+        public UK getKey() {
+            return entry.getKey();
+        }
+
+        @Override
+        public UV getValue() {
+            return entry.getValue();
+        }
+
+        @Override
+        public UV setValue(UV value) {
+            try {
+                state.beginPut(key, namespace, entry.getKey(), value);
+                UV previous = entry.setValue(value);
+                state.log().append(RecordKind.PUT, keyGroup);
+                return previous;
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot log a map entry: " + state.log(), e);
+            }
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return entry.equals(other);
+        }
+
+        @Override
+        public int hashCode() {
+            return entry.hashCode();
+        }
+
+        @Override
+        public String toString() {
+            return entry.toString();
+        }
+    }
+}

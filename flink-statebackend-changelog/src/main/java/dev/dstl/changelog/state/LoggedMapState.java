@@ -1,0 +1,193 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.MutationFormat;
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.function.Function;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.internal.InternalMapState;
+
+/**
+ * A map whose changes also go into the log, entry by entry, those made through its iterators and
+ * entries included. What iterates belongs to the key and namespace it was asked for under, whatever
+ * is current later. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <UK> type of the map's keys
+ * @param <UV> type of the map's values
+ */
+final class LoggedMapState<K, N, UK, UV>
+        extends LoggedState<K, N, Map<UK, UV>, InternalMapState<K, N, UK, UV>>
+        implements InternalMapState<K, N, UK, UV> {
+
+    private TypeSerializer<UK> mapKeySerializer;
+    private TypeSerializer<UV> mapValueSerializer;
+
+    LoggedMapState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            InternalMapState<K, N, UK, UV> map) {
+        super(backend, log, map);
+        bindSerializers();
+    }
+
+    private void bindSerializers() {
+        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) delegate().getValueSerializer();
+        mapKeySerializer = serializer.getKeySerializer();
+        mapValueSerializer = serializer.getValueSerializer();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
+    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalMapState<K, N, UK, UV>) delegate);
+        bindSerializers();
+    }
+
+    @Override
+    RecordKind clearing() {
+        return RecordKind.DELETE_PREFIX;
+    }
+
+    @Override
+    public UV get(UK key) throws Exception {
+        return delegate().get(key);
+    }
+
+    @Override
+    public boolean contains(UK key) throws Exception {
+        return delegate().contains(key);
+    }
+
+    @Override
+    public boolean isEmpty() throws Exception {
+        return delegate().isEmpty();
+    }
+
+    @Override
+    public void put(UK key, UV value) throws Exception {
+        beginPut(backend().getCurrentKey(), namespace(), key, value);
+        delegate().put(key, value);
+        append(RecordKind.PUT);
+    }
+
+    @Override
+    public void putAll(Map<UK, UV> entries) throws Exception {
+        delegate().putAll(entries);
+        if (entries == null) {
+            return;
+        }
+        try {
+            for (Map.Entry<UK, UV> entry : entries.entrySet()) {
+                beginPut(backend().getCurrentKey(), namespace(), entry.getKey(), entry.getValue());
+                append(RecordKind.PUT);
+            }
+        } catch (Throwable e) {
+            log().markIncomplete(e);
+            throw e;
+        }
+    }
+
+    @Override
+    public void remove(UK key) throws Exception {
+        beginEntry(backend().getCurrentKey(), namespace(), key);
+        delegate().remove(key);
+        append(RecordKind.DELETE);
+    }
+
+    @Override
+    public Iterator<Map.Entry<UK, UV>> iterator() throws Exception {
+        return entries().iterator();
+    }
+
+    @Override
+    public Iterable<Map.Entry<UK, UV>> entries() throws Exception {
+        return iterate(entry -> entry);
+    }
+
+    @Override
+    public Iterable<UK> keys() throws Exception {
+        return iterate(Map.Entry::getKey);
+    }
+
+    @Override
+    public Iterable<UV> values() throws Exception {
+        return iterate(Map.Entry::getValue);
+    }
+
+    private <T> Iterable<T> iterate(Function<Map.Entry<UK, UV>, T> view) throws Exception {
+        K key = backend().getCurrentKey();
+        int keyGroup = backend().getCurrentKeyGroupIndex();
+        N namespace = namespace();
+        Iterable<Map.Entry<UK, UV>> entries = delegate().entries();
+        return () ->
+                new LoggedMapIterator<>(
+                        this, key, keyGroup, namespace, open(entries, key, namespace), view);
+    }
+
+    /** Delegates may look up key and namespace only now. */
+    private Iterator<Map.Entry<UK, UV>> open(
+            Iterable<Map.Entry<UK, UV>> entries, @Nullable K key, @Nullable N namespace) {
+        K currentKey = backend().getCurrentKey();
+        N currentNamespace = namespace();
+        boolean otherKey = key != null && currentKey != key && !key.equals(currentKey);
+        boolean otherNamespace = namespace != null && currentNamespace != namespace;
+        if (otherKey) {
+            backend().setCurrentKey(key);
+        }
+        if (otherNamespace) {
+            delegate().setCurrentNamespace(namespace);
+        }
+        try {
+            return entries.iterator();
+        } finally {
+            if (otherKey) {
+                backend().setCurrentKey(currentKey);
+            }
+            if (otherNamespace) {
+                delegate().setCurrentNamespace(currentNamespace);
+            }
+        }
+    }
+
+    /** Builds the record of an entry's removal. */
+    void beginEntry(@Nullable K key, @Nullable N namespace, UK mapKey) throws IOException {
+        DataOutputSerializer record = beginRecord(key, namespace);
+        mapKeySerializer.serialize(mapKey, record);
+        log().endIdentity();
+    }
+
+    /** Builds the record of an entry's value. */
+    void beginPut(@Nullable K key, @Nullable N namespace, UK mapKey, UV value) throws IOException {
+        DataOutputSerializer record = beginRecord(key, namespace);
+        mapKeySerializer.serialize(mapKey, record);
+        log().endIdentity();
+        MutationFormat.writeMapValue(value, mapValueSerializer, record);
+    }
+}

@@ -1,0 +1,118 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.util.Collection;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalMergingState;
+
+/**
+ * A state that is added to and whose namespaces can be merged. What is logged of a merge is its
+ * result, so that replay needs no function of the job. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <IN> type of what is added
+ * @param <SV> type of the stored value
+ * @param <OUT> type of what is read
+ * @param <S> type of the delegate
+ */
+abstract class LoggedMergingState<
+                K, N, IN, SV, OUT, S extends InternalMergingState<K, N, IN, SV, OUT>>
+        extends LoggedState<K, N, SV, S> implements InternalMergingState<K, N, IN, SV, OUT> {
+
+    LoggedMergingState(AbstractKeyedStateBackend<K> backend, StateLog log, S delegate) {
+        super(backend, log, delegate);
+    }
+
+    /** Writes the payload of a record that puts {@code value}. */
+    abstract void writePayload(SV value, DataOutputView record) throws IOException;
+
+    @Override
+    public final OUT get() throws Exception {
+        return delegate().get();
+    }
+
+    @Override
+    public final SV getInternal() throws Exception {
+        return delegate().getInternal();
+    }
+
+    @Override
+    public final void updateInternal(SV value) throws Exception {
+        writePayload(value, beginRecord());
+        delegate().updateInternal(value);
+        append(RecordKind.PUT);
+    }
+
+    @Override
+    public final void mergeNamespaces(N target, Collection<N> sources) throws Exception {
+        if (sources == null || sources.isEmpty()) {
+            return;
+        }
+        delegate().mergeNamespaces(target, sources);
+        try {
+            logMerge(target, sources);
+        } catch (Throwable e) {
+            log().markIncomplete(e);
+            throw e;
+        } finally {
+            // delegates may leave any of the namespaces behind as the current one
+            if (namespace() != null) {
+                delegate().setCurrentNamespace(namespace());
+            }
+        }
+    }
+
+    private void logMerge(N target, Collection<N> sources) throws Exception {
+        K key = backend().getCurrentKey();
+        for (N source : sources) {
+            if (source != null) {
+                beginRecord(key, source);
+                append(RecordKind.DELETE);
+            }
+        }
+        // after the sources, because the target may be one of them
+        delegate().setCurrentNamespace(target);
+        SV merged = delegate().getInternal();
+        if (merged != null) {
+            writePayload(merged, beginRecord(key, target));
+            append(RecordKind.PUT);
+        }
+    }
+
+    /** Logs what is in the delegate now, whatever that is. */
+    final void logCurrent() throws Exception {
+        try {
+            SV current = delegate().getInternal();
+            if (current == null) {
+                beginRecord();
+                append(RecordKind.DELETE);
+            } else {
+                writePayload(current, beginRecord());
+                append(RecordKind.PUT);
+            }
+        } catch (Throwable e) {
+            log().markIncomplete(e);
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.StateLog;
+import java.io.IOException;
+import org.apache.flink.api.common.functions.ReduceFunction;
+import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.internal.InternalReducingState;
+
+/**
+ * A reduced value whose changes also go into the log, as results. It reduces by itself and gives
+ * the delegate the result, so that the delegate need not be read again for the log. Belongs to the
+ * task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <V> type of the value
+ */
+final class LoggedReducingState<K, N, V>
+        extends LoggedMergingState<K, N, V, V, V, InternalReducingState<K, N, V>>
+        implements InternalReducingState<K, N, V> {
+
+    private TypeSerializer<V> valueSerializer;
+    private ReduceFunction<V> function;
+
+    LoggedReducingState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            InternalReducingState<K, N, V> delegate,
+            ReduceFunction<V> function) {
+        super(backend, log, delegate);
+        this.valueSerializer = delegate.getValueSerializer();
+        this.function = function;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
+    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalReducingState<K, N, V>) delegate);
+        valueSerializer = delegate().getValueSerializer();
+        function = ((ReducingStateDescriptor<V>) descriptor).getReduceFunction();
+    }
+
+    @Override
+    void writePayload(V value, DataOutputView record) throws IOException {
+        valueSerializer.serialize(value, record);
+    }
+
+    @Override
+    public void add(V value) throws Exception {
+        if (value == null) {
+            // what null means is the delegate's to say
+            delegate().add(null);
+            logCurrent();
+            return;
+        }
+        V current = delegate().getInternal();
+        updateInternal(current == null ? value : function.reduce(current, value));
+    }
+}

@@ -1,0 +1,172 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+
+/**
+ * A keyed state whose mutations also go into the log. Where the new content is known before the
+ * delegate changes, its record is built first, so that a serializer that throws leaves delegate and
+ * log as they were. Belongs to the task thread, but for {@link #getSerializedValue}.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <SV> type of the stored value
+ * @param <S> type of the delegate
+ */
+abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
+        implements InternalKvState<K, N, SV> {
+
+    private final AbstractKeyedStateBackend<K> backend;
+    private final StateLog log;
+    private S delegate;
+    private TypeSerializer<K> keySerializer;
+    private TypeSerializer<N> namespaceSerializer;
+    @Nullable private N namespace;
+
+    LoggedState(AbstractKeyedStateBackend<K> backend, StateLog log, S delegate) {
+        this.backend = backend;
+        this.log = log;
+        setDelegate(delegate);
+    }
+
+    /**
+     * Takes over what the delegate made of the job's descriptor, with serializers and functions
+     * that may be new.
+     */
+    abstract void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor);
+
+    final void setDelegate(S delegate) {
+        this.delegate = delegate;
+        this.keySerializer = backend.getKeySerializer();
+        this.namespaceSerializer = delegate.getNamespaceSerializer();
+        if (namespace != null) {
+            delegate.setCurrentNamespace(namespace);
+        }
+    }
+
+    final S delegate() {
+        return delegate;
+    }
+
+    final AbstractKeyedStateBackend<K> backend() {
+        return backend;
+    }
+
+    final StateLog log() {
+        return log;
+    }
+
+    @Nullable
+    final N namespace() {
+        return namespace;
+    }
+
+    /** What clearing this state is in the log. */
+    RecordKind clearing() {
+        return RecordKind.DELETE;
+    }
+
+    /** Starts a record of the current key and namespace; to be continued with the payload. */
+    final DataOutputSerializer beginRecord() throws IOException {
+        return beginRecord(backend.getCurrentKey(), namespace);
+    }
+
+    final DataOutputSerializer beginRecord(@Nullable K key, @Nullable N namespace)
+            throws IOException {
+        if (key == null || namespace == null) {
+            throw new NullPointerException(
+                    (key == null ? "No key" : "No namespace")
+                            + " is set: keyed state can only be changed while a record or a timer"
+                            + " of a key is processed ("
+                            + log
+                            + ")");
+        }
+        DataOutputSerializer record = log.beginRecord();
+        keySerializer.serialize(key, record);
+        namespaceSerializer.serialize(namespace, record);
+        log.endPrefix();
+        return record;
+    }
+
+    /** Appends the record under way, to the current key's group. */
+    final void append(RecordKind kind) throws IOException {
+        log.append(kind, backend.getCurrentKeyGroupIndex());
+    }
+
+    @Override
+    public final void clear() {
+        try {
+            beginRecord();
+            delegate.clear();
+            append(clearing());
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot log that a state was cleared: " + log, e);
+        }
+    }
+
+    @Override
+    public final TypeSerializer<K> getKeySerializer() {
+        return delegate.getKeySerializer();
+    }
+
+    @Override
+    public final TypeSerializer<N> getNamespaceSerializer() {
+        return delegate.getNamespaceSerializer();
+    }
+
+    @Override
+    public final TypeSerializer<SV> getValueSerializer() {
+        return delegate.getValueSerializer();
+    }
+
+    @Override
+    public final void setCurrentNamespace(N namespace) {
+        this.namespace = namespace;
+        delegate.setCurrentNamespace(namespace);
+    }
+
+    @Override
+    public final byte[] getSerializedValue(
+            byte[] serializedKeyAndNamespace,
+            TypeSerializer<K> safeKeySerializer,
+            TypeSerializer<N> safeNamespaceSerializer,
+            TypeSerializer<SV> safeValueSerializer)
+            throws Exception {
+        return delegate.getSerializedValue(
+                serializedKeyAndNamespace,
+                safeKeySerializer,
+                safeNamespaceSerializer,
+                safeValueSerializer);
+    }
+
+    /** Not logged: what it removes has expired, and has expired after a replay, too. */
+    @Override
+    public final StateIncrementalVisitor<K, N, SV> getStateIncrementalVisitor(
+            int recommendedMaxNumberOfReturnedRecords) {
+        return delegate.getStateIncrementalVisitor(recommendedMaxNumberOfReturnedRecords);
+    }
+}

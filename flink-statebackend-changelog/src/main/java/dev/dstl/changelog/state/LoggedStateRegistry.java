@@ -1,0 +1,180 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.mutation.StateKind;
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.mutation.StateRegistration;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.flink.api.common.state.AggregatingStateDescriptor;
+import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.runtime.state.internal.InternalAggregatingState;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.internal.InternalListState;
+import org.apache.flink.runtime.state.internal.InternalMapState;
+import org.apache.flink.runtime.state.internal.InternalReducingState;
+import org.apache.flink.runtime.state.internal.InternalValueState;
+
+/**
+ * The logged states of one keyed backend by name. Knows only what the job registered, nothing that
+ * a restore created in the delegate. Belongs to the task thread; delegate and log stay their
+ * creator's.
+ *
+ * @param <K> type of the key
+ */
+public final class LoggedStateRegistry<K> {
+
+    private final AbstractKeyedStateBackend<K> delegate;
+    private final MutationLog log;
+    private final Map<String, LoggedState<K, ?, ?, ?>> statesByName = new HashMap<>();
+    private final Map<String, LoggedPriorityQueue<?>> queuesByName = new LinkedHashMap<>();
+
+    /**
+     * @param delegate where the state lives
+     * @param log where mutations go
+     */
+    public LoggedStateRegistry(AbstractKeyedStateBackend<K> delegate, MutationLog log) {
+        this.delegate = delegate;
+        this.log = log;
+    }
+
+    /**
+     * Registers a state with the delegate and gives its logged form; the same object again if the
+     * job registers the name again, then with the serializers and functions of the last
+     * registration.
+     *
+     * @return of the kind that the descriptor asks for, as the interfaces of {@code
+     *     org.apache.flink.runtime.state.internal}
+     * @throws Exception what the delegate throws, for instance on incompatible serializers
+     */
+    public <N, SV, SEV, S extends State> InternalKvState<K, N, SV> createOrUpdateState(
+            TypeSerializer<N> namespaceSerializer,
+            StateDescriptor<S, SV> stateDescriptor,
+            StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
+            boolean allowFutureMetadataUpdates)
+            throws Exception {
+        @SuppressWarnings("unchecked") // every state of a keyed backend is one
+        InternalKvState<K, N, SV> state =
+                (InternalKvState<K, N, SV>)
+                        delegate.createOrUpdateInternalState(
+                                namespaceSerializer,
+                                stateDescriptor,
+                                snapshotTransformFactory,
+                                allowFutureMetadataUpdates);
+        StateRegistration registration = StateRegistration.ofState(stateDescriptor, state);
+        String name = stateDescriptor.getName();
+        @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+        LoggedState<K, N, SV, ?> known = (LoggedState<K, N, SV, ?>) statesByName.get(name);
+        if (known == null) {
+            known = wrap(stateDescriptor, state, log.register(registration));
+            statesByName.put(name, known);
+        } else {
+            known.log().update(registration);
+            known.rebind(state, stateDescriptor);
+        }
+        return known;
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // the descriptor's type tells the state's
+    private <N, SV> LoggedState<K, N, SV, ?> wrap(
+            StateDescriptor<?, SV> descriptor, InternalKvState<K, N, SV> state, StateLog stateLog) {
+        switch (StateKind.of(descriptor.getType())) {
+            case VALUE:
+                return new LoggedValueState<>(
+                        delegate, stateLog, (InternalValueState<K, N, SV>) state);
+            case LIST:
+                return new LoggedListState(delegate, stateLog, (InternalListState) state);
+            case MAP:
+                return new LoggedMapState(delegate, stateLog, (InternalMapState) state);
+            case REDUCING:
+                return new LoggedReducingState<>(
+                        delegate,
+                        stateLog,
+                        (InternalReducingState<K, N, SV>) state,
+                        ((ReducingStateDescriptor<SV>) descriptor).getReduceFunction());
+            case AGGREGATING:
+                return new LoggedAggregatingState(
+                        delegate,
+                        stateLog,
+                        (InternalAggregatingState) state,
+                        ((AggregatingStateDescriptor) descriptor).getAggregateFunction());
+            default:
+                throw new IllegalArgumentException(
+                        "State " + descriptor.getName() + " is no keyed state");
+        }
+    }
+
+    /**
+     * Registers a queue of timers with the delegate and gives its logged form; the same object
+     * again if the job registers the name again.
+     */
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> createQueue(
+                    String name,
+                    TypeSerializer<T> elementSerializer,
+                    boolean allowFutureMetadataUpdates) {
+        KeyGroupedInternalPriorityQueue<T> queue =
+                delegate.create(name, elementSerializer, allowFutureMetadataUpdates);
+        StateRegistration registration =
+                StateRegistration.ofQueue(name, delegate.getKeySerializer(), elementSerializer);
+        @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+        LoggedPriorityQueue<T> known = (LoggedPriorityQueue<T>) queuesByName.get(name);
+        if (known == null) {
+            known =
+                    new LoggedPriorityQueue<>(
+                            log.register(registration),
+                            delegate.getNumberOfKeyGroups(),
+                            queue,
+                            elementSerializer);
+            queuesByName.put(name, known);
+        } else {
+            try {
+                known.log().update(registration);
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot register timers '" + name + "'", e);
+            }
+            known.rebind(queue, elementSerializer);
+        }
+        return known;
+    }
+
+    /**
+     * Writes every element of every queue again. For delegates whose snapshots omit timers; to be
+     * called after {@link MutationLog#startNewRange()}.
+     *
+     * @throws IOException if the log cannot take them; it is incomplete from then on
+     */
+    public void relogQueues() throws IOException {
+        for (LoggedPriorityQueue<?> queue : queuesByName.values()) {
+            queue.relog();
+        }
+    }
+}

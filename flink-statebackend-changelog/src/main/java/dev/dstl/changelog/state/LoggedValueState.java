@@ -1,0 +1,70 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.internal.InternalValueState;
+
+/**
+ * A value whose updates also go into the log. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ * @param <N> type of the namespace
+ * @param <V> type of the value
+ */
+final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValueState<K, N, V>>
+        implements InternalValueState<K, N, V> {
+
+    private TypeSerializer<V> valueSerializer;
+
+    LoggedValueState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            InternalValueState<K, N, V> delegate) {
+        super(backend, log, delegate);
+        this.valueSerializer = delegate.getValueSerializer();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
+    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalValueState<K, N, V>) delegate);
+        valueSerializer = delegate().getValueSerializer();
+    }
+
+    @Override
+    public V value() throws IOException {
+        return delegate().value();
+    }
+
+    @Override
+    public void update(V value) throws IOException {
+        if (value == null) {
+            clear();
+            return;
+        }
+        valueSerializer.serialize(value, beginRecord());
+        delegate().update(value);
+        append(RecordKind.PUT);
+    }
+}

@@ -1,0 +1,2 @@
+/** When the beginning of a log may go. */
+package dev.dstl.changelog.truncation;

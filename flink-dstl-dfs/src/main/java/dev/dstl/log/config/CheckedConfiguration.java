@@ -48,8 +48,12 @@ final class CheckedConfiguration {
         } catch (IllegalArgumentException e) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' cannot be read: %s. Write it like the default, %s.",
-                            option.key(), causeOf(e), print(option.defaultValue())),
+                            "'%s' is '%s', which cannot be read: %s. Write it like the default,"
+                                    + " %s.",
+                            option.key(),
+                            configuration.getValue(option),
+                            causeOf(e),
+                            print(option.defaultValue())),
                     e);
         }
     }
@@ -146,10 +150,8 @@ final class CheckedConfiguration {
             Duration duration = (Duration) value;
             return duration.equals(LONGEST) ? "1 d" : duration.toMillis() + " ms";
         }
-        if (value instanceof MemorySize) {
-            return ((MemorySize) value).getBytes() == Long.MAX_VALUE
-                    ? "any size"
-                    : ((MemorySize) value).toHumanReadableString();
+        if (new MemorySize(Long.MAX_VALUE).equals(value)) {
+            return "any size";
         }
         return String.valueOf(value);
     }

@@ -1,0 +1,154 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.ownership;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.store.SegmentContent;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import dev.dstl.log.testing.ManualTimers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.junit.jupiter.api.Test;
+
+class SegmentRegistryTest {
+
+    private static final Path FILE = new Path("s3://bucket/1.seg");
+
+    private final ManualTimers timers = new ManualTimers();
+    private final List<Path> deleted = new ArrayList<>();
+    private int failingDeletes;
+    private final SegmentRegistry registry = registry(false);
+
+    @Test
+    void segmentNeverHandedOut_isDeletedWithItsLastReference() {
+        OwnedSegment segment = registry.open(2);
+        registry.durable(segment, FILE);
+        assertThat(registry.release(segment)).isFalse();
+        assertThat(deleted).isEmpty();
+        assertThat(registry.release(segment)).isTrue();
+        assertThat(deleted).containsExactly(FILE);
+        assertThat(segment.ownership()).isEqualTo(SegmentOwnership.NOBODY);
+    }
+
+    @Test
+    void segmentHandedOut_isNeverDeletedHere() {
+        OwnedSegment segment = registry.open(2);
+        registry.durable(segment, FILE);
+        registry.handOut(segment);
+        registry.handOut(segment);
+        registry.release(segment);
+        registry.release(segment);
+        assertThat(deleted).isEmpty();
+        assertThat(segment.ownership()).isEqualTo(SegmentOwnership.JOB_MANAGER);
+    }
+
+    @Test
+    void segmentReleasedBeforeItIsDurable_isDeletedWhenItIs() {
+        OwnedSegment segment = registry.open(1);
+        assertThat(registry.release(segment)).isTrue();
+        assertThat(deleted).isEmpty();
+        registry.durable(segment, FILE);
+        assertThat(deleted).containsExactly(FILE);
+    }
+
+    @Test
+    void segmentThatIsNotDurable_cannotBeHandedOut() {
+        OwnedSegment segment = registry.open(1);
+        assertThatThrownBy(() -> registry.handOut(segment))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("A segment cannot go from UPLOADING to JOB_MANAGER");
+    }
+
+    @Test
+    void segmentWithoutReferences_cannotBeHandedOutNorReleased() {
+        OwnedSegment segment = registry.open(1);
+        registry.durable(segment, FILE);
+        registry.release(segment);
+        assertThatThrownBy(() -> registry.handOut(segment))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> registry.release(segment))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("A segment was released too often: s3://bucket/1.seg");
+    }
+
+    @Test
+    void deleteThatFails_isTriedAgainLater() {
+        failingDeletes = 2;
+        registry.discardAttempt(FILE);
+        assertThat(deleted).isEmpty();
+        timers.advanceMillis(60_000);
+        assertThat(deleted).containsExactly(FILE);
+        assertThat(timers.pendingCount()).isZero();
+    }
+
+    @Test
+    void deleteThatKeepsFailing_isGivenUp() {
+        failingDeletes = Integer.MAX_VALUE;
+        registry.discardAttempt(FILE);
+        timers.advanceMillis(60_000);
+        assertThat(timers.pendingCount()).isZero();
+        assertThat(deleted).isEmpty();
+    }
+
+    @Test
+    void afterTheExecutorIsShutDown_theCallerDeletes() {
+        registry(true).discardAttempt(FILE);
+        assertThat(deleted).containsExactly(FILE);
+    }
+
+    private SegmentRegistry registry(boolean shutDown) {
+        return new SegmentRegistry(
+                new RecordingStore(),
+                task -> {
+                    if (shutDown) {
+                        throw new RejectedExecutionException();
+                    }
+                    task.run();
+                },
+                timers,
+                new DstlMetrics(new UnregisteredMetricsGroup()));
+    }
+
+    private final class RecordingStore implements SegmentStore {
+
+        @Override
+        public Path locate(SegmentName name) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void write(Path file, SegmentContent content) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void delete(Path file) throws IOException {
+            if (failingDeletes-- > 0) {
+                throw new IOException("Not now");
+            }
+            deleted.add(file);
+        }
+    }
+}

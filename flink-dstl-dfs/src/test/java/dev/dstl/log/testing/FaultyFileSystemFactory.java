@@ -1,0 +1,36 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+import java.io.IOException;
+import java.net.URI;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.FileSystemFactory;
+
+/** Makes {@code faulty://name/} paths work wherever the test jar is. */
+public final class FaultyFileSystemFactory implements FileSystemFactory {
+
+    @Override
+    public String getScheme() {
+        return "faulty";
+    }
+
+    @Override
+    public FileSystem create(URI uri) throws IOException {
+        return new FaultyFileSystem(uri, FaultyStore.named(uri.getAuthority()));
+    }
+}

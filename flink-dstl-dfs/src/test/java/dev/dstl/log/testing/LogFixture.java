@@ -1,0 +1,195 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.store.FileSystemSegmentStore;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import dev.dstl.log.upload.InFlightBudget;
+import dev.dstl.log.upload.SegmentUploader;
+import dev.dstl.log.writer.DstlLogWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.apache.flink.util.CloseableIterator;
+
+/**
+ * The log of one job, on a {@link FaultyStore} and {@link ManualTimers}. Uploads run on the thread
+ * that causes them, unless the fixture was made with threads, which hanging writes need.
+ */
+public final class LogFixture implements AutoCloseable {
+
+    public static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+
+    private final FaultyStore store = FaultyStore.create();
+    private final ManualTimers timers = new ManualTimers();
+    private final InFlightBudget budget;
+    private final GroupCommit commit;
+    private final SegmentUploader uploader;
+    private final PagePool pages = new PagePool(1 << 24);
+    private final DstlSettings settings;
+    private final ExecutorService threads;
+
+    private LogFixture(Configuration configuration, boolean withThreads) {
+        configuration.set(DstlOptions.BASE_PATH, store.basePath().toString());
+        settings = DstlSettings.from(configuration);
+        threads = withThreads ? Executors.newCachedThreadPool() : null;
+        Executor executor = withThreads ? threads : Runnable::run;
+        DstlMetrics metrics = new DstlMetrics(new UnregisteredMetricsGroup());
+        SegmentStore segments;
+        try {
+            segments =
+                    new FileSystemSegmentStore(
+                            store.basePath().getFileSystem(),
+                            store.basePath(),
+                            settings.uploadBufferBytes());
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        SegmentRegistry registry = new SegmentRegistry(segments, executor, timers, metrics);
+        budget = new InFlightBudget(settings.maxInFlightBytes());
+        uploader =
+                new SegmentUploader(
+                        settings,
+                        new JobID(),
+                        SegmentName.incarnation(1, 2),
+                        segments,
+                        registry,
+                        timers,
+                        executor,
+                        metrics);
+        commit = new GroupCommit(settings, uploader, registry, budget, timers, metrics);
+    }
+
+    /** Everything happens on the calling thread, and at once but for what timers delay. */
+    public static LogFixture onCallingThread(Configuration configuration) {
+        return new LogFixture(configuration, false);
+    }
+
+    /** Uploads and deletes happen on threads of their own. */
+    public static LogFixture onThreads(Configuration configuration) {
+        return new LogFixture(configuration, true);
+    }
+
+    public FaultyStore store() {
+        return store;
+    }
+
+    public ManualTimers timers() {
+        return timers;
+    }
+
+    public InFlightBudget budget() {
+        return budget;
+    }
+
+    public GroupCommit commit() {
+        return commit;
+    }
+
+    /** A new log, closed by the caller. */
+    public DstlLogWriter writer() {
+        return new DstlLogWriter(
+                UUID.randomUUID(), KEY_GROUPS, pages, settings.sealThresholdBytes(), commit);
+    }
+
+    /** Lets the wait for other tasks' batches pass. */
+    public void passLinger() {
+        timers.advanceMillis(settings.lingerMillis());
+    }
+
+    /** Appends a text in key group 1. */
+    public static void append(DstlLogWriter writer, String text) {
+        writer.append(1, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The texts in a handle, in order. */
+    public static List<String> texts(ChangelogStateHandleStreamImpl handle) throws Exception {
+        List<String> texts = new ArrayList<>();
+        CloseableIterator<StateChange> changes = new DstlHandleReader().getChanges(handle);
+        try {
+            while (changes.hasNext()) {
+                texts.add(new String(changes.next().getChange(), StandardCharsets.UTF_8));
+            }
+        } finally {
+            changes.close();
+        }
+        return texts;
+    }
+
+    /** The handle of a persist that is expected to be finished, or to finish soon. */
+    public static ChangelogStateHandleStreamImpl handleOf(
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist) throws Exception {
+        return persist.get(30, TimeUnit.SECONDS).getJobManagerOwnedSnapshot();
+    }
+
+    /** The segments that a handle names, each once. */
+    public static List<String> filesOf(ChangelogStateHandleStreamImpl handle) {
+        List<String> files = new ArrayList<>();
+        handle.getHandlesAndOffsets()
+                .forEach(
+                        position -> {
+                            StreamStateHandle segment = position.f0;
+                            String file = ((FileStateHandle) segment).getFilePath().toString();
+                            if (!files.contains(file)) {
+                                files.add(file);
+                            }
+                        });
+        return files;
+    }
+
+    @Override
+    public void close() {
+        uploader.close();
+        commit.close();
+        store.close();
+        if (threads != null) {
+            threads.shutdownNow();
+            try {
+                if (!threads.awaitTermination(30, TimeUnit.SECONDS)) {
+                    throw new AssertionError("Upload threads still run");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new AssertionError(e);
+            }
+        }
+    }
+}

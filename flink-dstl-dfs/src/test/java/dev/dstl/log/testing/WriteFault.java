@@ -1,0 +1,35 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+/** What goes wrong with one write to a {@link FaultyStore}. */
+public enum WriteFault {
+    /** Nothing. */
+    NONE,
+    /** The file cannot be created. */
+    FAIL_ON_CREATE,
+    /** The stream takes no byte. */
+    FAIL_ON_WRITE,
+    /** The stream takes every byte, then closing fails, and there is no file. */
+    FAIL_ON_CLOSE,
+    /** Closing fails although the file is there. */
+    FAIL_ON_CLOSE_BUT_STORE,
+    /** Closing does not return before the test says so; then all is well. */
+    HANG,
+    /** Closing does not return before the test says so; then it fails. */
+    HANG_THEN_FAIL
+}

@@ -1,0 +1,125 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+
+class AttemptSlotsTest {
+
+    /** Attempts that were given a thread; running one means that it ends. */
+    private final Queue<Runnable> threads = new ArrayDeque<>();
+
+    private final List<String> ended = new ArrayList<>();
+    private final AttemptSlots slots = new AttemptSlots(threads::add, 2, 1);
+
+    @Test
+    void asManyRunAsThereArePlaces() {
+        submit("a");
+        submit("b");
+        submit("c");
+        assertThat(threads).hasSize(2);
+        endOne();
+        assertThat(threads).as("c got the place of a").hasSize(2);
+        endOne();
+        endOne();
+        assertThat(ended).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void slowAttempt_givesItsPlaceToTheNextOne() {
+        AttemptSlots.Slot slow = submit("a");
+        submit("b");
+        submit("c");
+        slow.becameSlow();
+        assertThat(threads).hasSize(3);
+        assertThat(slots.slowCount()).isEqualTo(1);
+    }
+
+    @Test
+    void withoutPlaceForSlowOnes_aSlowAttemptKeepsItsPlaceUntilOneEnds() {
+        AttemptSlots.Slot first = submit("a");
+        AttemptSlots.Slot second = submit("b");
+        submit("c");
+        submit("d");
+        first.becameSlow();
+        second.becameSlow();
+        assertThat(threads).as("a, b and c").hasSize(3);
+        endOne();
+        assertThat(ended).containsExactly("a");
+        assertThat(threads).as("b moved to the slow place, d got its own").hasSize(3);
+        assertThat(slots.slowCount()).isEqualTo(1);
+    }
+
+    @Test
+    void withdrawnAttempt_neverRuns() {
+        submit("a");
+        submit("b");
+        AttemptSlots.Slot waiting = submit("c");
+        assertThat(waiting.withdraw()).isTrue();
+        assertThat(waiting.withdraw()).isFalse();
+        endOne();
+        endOne();
+        assertThat(threads).isEmpty();
+        assertThat(ended).containsExactly("a", "b");
+    }
+
+    @Test
+    void runningAttempt_cannotBeWithdrawn() {
+        assertThat(submit("a").withdraw()).isFalse();
+    }
+
+    @Test
+    void afterClose_nothingBegins() {
+        submit("a");
+        submit("b");
+        submit("c");
+        slots.close();
+        submit("d");
+        endOne();
+        endOne();
+        assertThat(threads).isEmpty();
+    }
+
+    @Test
+    void threadsThatAreShutDown_giveTheirPlacesBack() {
+        AttemptSlots shutDown =
+                new AttemptSlots(
+                        task -> {
+                            throw new RejectedExecutionException();
+                        },
+                        1,
+                        0);
+        shutDown.submit(() -> ended.add("a"));
+        shutDown.submit(() -> ended.add("b"));
+        assertThat(ended).isEmpty();
+    }
+
+    private AttemptSlots.Slot submit(String name) {
+        return slots.submit(() -> ended.add(name));
+    }
+
+    private void endOne() {
+        threads.remove().run();
+    }
+}

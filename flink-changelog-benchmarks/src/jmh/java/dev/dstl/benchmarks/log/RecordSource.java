@@ -20,7 +20,7 @@ import java.util.Random;
 
 /**
  * Records of 100 bytes with ever new keys and random payloads, so that neither combining nor
- * compression makes the log look better than it is. One thread.
+ * compression makes a log look better than it is. One thread.
  *
  * <pre>
  *  | key, 8 bytes | namespace, 8 bytes, zero | payload, 84 bytes |
@@ -32,27 +32,36 @@ final class RecordSource {
     static final int IDENTITY_BYTES = 16;
     static final int KEY_GROUPS = 128;
 
-    private static final int PAYLOADS = 1024;
+    private static final int PAYLOAD_BYTES = RECORD_BYTES - IDENTITY_BYTES;
 
-    private final byte[][] records = new byte[PAYLOADS][RECORD_BYTES];
-    private long key;
+    /** More than fits into a batch, so that no batch sees a payload twice. */
+    private static final byte[] PAYLOADS = new byte[8 << 20];
 
-    RecordSource(long seed) {
-        Random random = new Random(seed);
-        for (byte[] record : records) {
-            random.nextBytes(record);
-            for (int i = Long.BYTES; i < IDENTITY_BYTES; i++) {
-                record[i] = 0;
-            }
-        }
+    static {
+        new Random(0).nextBytes(PAYLOADS);
     }
 
-    /** The next record; valid until the call after {@value #PAYLOADS} more. */
+    private final byte[] record = new byte[RECORD_BYTES];
+    private int nextPayload;
+    private long key;
+
+    /**
+     * @param seed sources with different ones start at different payloads
+     */
+    RecordSource(long seed) {
+        nextPayload = new Random(seed).nextInt(PAYLOADS.length - PAYLOAD_BYTES);
+    }
+
+    /** The next record; valid until the next call. */
     byte[] next() {
         key++;
-        byte[] record = records[(int) (key % PAYLOADS)];
         for (int i = 0; i < Long.BYTES; i++) {
             record[i] = (byte) (key >>> (8 * (Long.BYTES - 1 - i)));
+        }
+        System.arraycopy(PAYLOADS, nextPayload, record, IDENTITY_BYTES, PAYLOAD_BYTES);
+        nextPayload += PAYLOAD_BYTES;
+        if (nextPayload > PAYLOADS.length - PAYLOAD_BYTES) {
+            nextPayload = 0;
         }
         return record;
     }

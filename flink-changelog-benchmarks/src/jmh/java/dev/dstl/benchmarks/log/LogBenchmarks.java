@@ -16,8 +16,8 @@
 
 package dev.dstl.benchmarks.log;
 
-import dev.dstl.benchmarks.simulated.store.StoreProfile;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,24 +26,20 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /**
  * Runs the benchmarks of the log and prints their table: {@code LogBenchmarks ROUNDS FILE}. Each
- * round measures every log, in turns, each with the seeds of the round; the table has the medians.
+ * round measures every log, in turns, in JVMs of its own, with the seeds of the round; the table
+ * has the medians.
  */
 public final class LogBenchmarks {
-
-    private static final int LARGE_PERSIST_BYTES = 64 << 10;
-    private static final int SMALL_PERSIST_BYTES = 10 << 10;
-    private static final int LARGE_PERSISTS_PER_JOB = 170;
-    private static final int SMALL_PERSISTS_PER_JOB = 40;
-    private static final int SHARED_FLUSHES = 40;
-    private static final int THROUGHPUT_SECONDS = 6;
-    private static final long BYTES_PER_SECOND_PER_STREAM = 100_000_000;
 
     private final int rounds;
     private final PrintStream out;
     private final ResultTable table = new ResultTable();
+    private final double loadAtStart =
+            ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
 
     private LogBenchmarks(int rounds, PrintStream out) {
         this.rounds = rounds;
@@ -69,11 +65,19 @@ public final class LogBenchmarks {
         for (int round = 1; round <= rounds; round++) {
             for (MeasuredLog log : turns(round)) {
                 out.printf("round %d of %d: %s%n", round, rounds, log);
-                measure(log, round);
+                AppendRun.measure(log, table);
+                MeasuredProcess.run(log, round, table);
             }
         }
         out.println();
         out.print(table.toText());
+        out.printf(
+                "%d cores, Flink %s, Java %s; load when it began: %.1f%s%n",
+                cores(),
+                EnvironmentInformation.getVersion(),
+                Runtime.version(),
+                loadAtStart,
+                loadAtStart > cores() / 2.0 ? " - NOT a quiet machine" : "");
     }
 
     /** Every other round starts with the other log, so that none always goes first. */
@@ -85,37 +89,20 @@ public final class LogBenchmarks {
         return logs;
     }
 
-    private void measure(MeasuredLog log, int round) throws Exception {
-        AppendRun.measure(log, table);
-        StoreProfile tailed =
-                StoreProfile.builder().seed(round).latencyMillis(30, 150).tail(0.002, 3000).build();
-        PersistRun.Latencies large =
-                new PersistRun(log, LARGE_PERSIST_BYTES, LARGE_PERSISTS_PER_JOB, tailed).measure();
-        table.add(Measure.PERSIST_P50, log, large.millis(0.5));
-        table.add(Measure.PERSIST_P99, log, large.millis(0.99));
-        table.add(Measure.PERSIST_P999, log, large.millis(0.999));
-        table.add(Measure.PERSIST_REQUESTS, log, large.requestsPerPersist());
-        PersistRun.Latencies small =
-                new PersistRun(log, SMALL_PERSIST_BYTES, SMALL_PERSISTS_PER_JOB, tailed).measure();
-        table.add(Measure.SMALL_P50, log, small.millis(0.5));
-        table.add(Measure.SMALL_P99, log, small.millis(0.99));
-        table.add(Measure.SMALL_REQUESTS, log, small.requestsPerPersist());
-        StoreProfile paced =
-                StoreProfile.builder()
-                        .seed(round)
-                        .latencyMillis(30, 150)
-                        .bytesPerSecond(BYTES_PER_SECOND_PER_STREAM)
-                        .build();
-        SharedFlushRun.measure(log, paced, SHARED_FLUSHES, table);
-        ThroughputRun.measure(log, paced, THROUGHPUT_SECONDS, table);
+    private static int cores() {
+        return Runtime.getRuntime().availableProcessors();
     }
 
     private String toJson() {
         return "{\n  \"date\": \""
                 + Instant.now()
                 + "\",\n  \"cores\": "
-                + Runtime.getRuntime().availableProcessors()
-                + ",\n  \"java\": \""
+                + cores()
+                + ",\n  \"loadAtStart\": "
+                + loadAtStart
+                + ",\n  \"flink\": \""
+                + EnvironmentInformation.getVersion()
+                + "\",\n  \"java\": \""
                 + Runtime.version()
                 + "\",\n  \"os\": \""
                 + System.getProperty("os.name")

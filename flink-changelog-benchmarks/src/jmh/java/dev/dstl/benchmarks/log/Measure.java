@@ -25,6 +25,7 @@ enum Measure {
     PERSIST_P99("persist 64 KiB on a store with a tail: p99", "ms"),
     PERSIST_P999("persist 64 KiB on a store with a tail: p99.9", "ms"),
     PERSIST_REQUESTS("persist 64 KiB: requests to the store", "/flush"),
+    PERSIST_EXTRA_PUTS("persist 64 KiB: PUT requests beyond one per flush", "%"),
     SMALL_P50("persist 10 KiB on a store with a tail: p50", "ms"),
     SMALL_P99("persist 10 KiB on a store with a tail: p99", "ms"),
     SMALL_REQUESTS("persist 10 KiB: requests to the store", "/flush"),
@@ -32,6 +33,7 @@ enum Measure {
     SHARED_P50("64 writers flush 16 KiB each at once: p50", "ms"),
     SHARED_THROUGHPUT("64 writers at full speed: records made durable", "MB/s"),
     SHARED_AMPLIFICATION("64 writers at full speed: bytes written per record byte", "B/B"),
+    SHARED_CPU("64 writers at full speed: CPU per record, all threads", "ns"),
     SHARED_PUTS("64 writers at full speed: PUT requests", "/s");
 
     private final String text;

@@ -17,6 +17,7 @@
 package dev.dstl.benchmarks.log;
 
 import dev.dstl.benchmarks.simulated.store.RequestCounts;
+import dev.dstl.benchmarks.simulated.store.RequestType;
 import dev.dstl.benchmarks.simulated.store.StoreProfile;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,26 +47,26 @@ final class PersistRun {
         this.profile = profile;
     }
 
-    Latencies measure() throws Exception {
+    Persists measure() throws Exception {
         ExecutorService jobs = Executors.newFixedThreadPool(JOBS);
         try {
-            List<Future<Latencies>> running = new ArrayList<>();
+            List<Future<Persists>> running = new ArrayList<>();
             for (int job = 0; job < JOBS; job++) {
                 // The jobs' stores have seeds of their own, the same for every log.
                 long seed = profile.seed() * JOBS + job;
                 running.add(jobs.submit(() -> runJob(seed)));
             }
-            List<Latencies> finished = new ArrayList<>();
-            for (Future<Latencies> job : running) {
+            List<Persists> finished = new ArrayList<>();
+            for (Future<Persists> job : running) {
                 finished.add(job.get());
             }
-            return Latencies.merge(finished);
+            return Persists.merge(finished);
         } finally {
             jobs.shutdownNow();
         }
     }
 
-    private Latencies runJob(long seed) throws Exception {
+    private Persists runJob(long seed) throws Exception {
         StoreProfile own =
                 StoreProfile.builder()
                         .seed(seed)
@@ -80,26 +81,28 @@ final class PersistRun {
                 task.append(recordsPerPersist);
                 nanos[i] = task.complete(task.persist());
             }
-            return new Latencies(nanos, storage.counts().minus(before).requests());
+            return new Persists(nanos, storage.counts().minus(before));
         }
     }
 
-    /** The durations of many persists and the requests they caused. Immutable. */
-    static final class Latencies {
+    /** What many persists took and requested. Immutable. */
+    static final class Persists {
 
         private final long[] sortedNanos;
-        private final long requests;
+        private final RequestCounts requests;
 
-        private Latencies(long[] nanos, long requests) {
+        private Persists(long[] nanos, RequestCounts requests) {
             this.sortedNanos = nanos.clone();
             Arrays.sort(sortedNanos);
             this.requests = requests;
         }
 
-        private static Latencies merge(List<Latencies> parts) {
-            return new Latencies(
+        private static Persists merge(List<Persists> parts) {
+            return new Persists(
                     parts.stream().flatMapToLong(part -> Arrays.stream(part.sortedNanos)).toArray(),
-                    parts.stream().mapToLong(part -> part.requests).sum());
+                    parts.stream()
+                            .map(part -> part.requests)
+                            .reduce(RequestCounts.none(), RequestCounts::plus));
         }
 
         double millis(double quantile) {
@@ -108,7 +111,13 @@ final class PersistRun {
         }
 
         double requestsPerPersist() {
-            return requests / (double) sortedNanos.length;
+            return requests.requests() / (double) sortedNanos.length;
+        }
+
+        /** Retries and second attempts, which a store without a tail would not have seen. */
+        double extraPutPercent() {
+            double puts = requests.requests(RequestType.PUT);
+            return (puts / sortedNanos.length - 1) * 100;
         }
     }
 }

@@ -34,7 +34,7 @@ final class SharedFlushRun {
 
     private SharedFlushRun() {}
 
-    static void measure(MeasuredLog log, StoreProfile profile, int flushes, ResultTable table)
+    static void measure(MeasuredLog log, StoreProfile profile, int flushes, MeasureSink sink)
             throws Exception {
         try (LogStorage storage = new LogStorage(log, profile)) {
             List<MeasuredTask> tasks = new ArrayList<>();
@@ -52,9 +52,8 @@ final class SharedFlushRun {
             }
             RequestCounts sent = storage.counts().minus(before);
             Arrays.sort(millis);
-            table.add(
-                    Measure.SHARED_UPLOADS, log, sent.requests(RequestType.PUT) / (double) flushes);
-            table.add(Measure.SHARED_P50, log, millis[flushes / 2]);
+            sink.add(Measure.SHARED_UPLOADS, sent.requests(RequestType.PUT) / (double) flushes);
+            sink.add(Measure.SHARED_P50, millis[flushes / 2]);
             tasks.forEach(MeasuredTask::close);
         }
     }

@@ -16,9 +16,11 @@
 
 package dev.dstl.benchmarks.log;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.dstl.benchmarks.simulated.store.RequestCounts;
 import dev.dstl.benchmarks.simulated.store.RequestType;
 import dev.dstl.benchmarks.simulated.store.StoreProfile;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -47,10 +49,11 @@ final class ThroughputRun {
         this.endNanos = endNanos;
     }
 
-    static void measure(MeasuredLog log, StoreProfile profile, int seconds, ResultTable table)
+    static void measure(MeasuredLog log, StoreProfile profile, int seconds, MeasureSink sink)
             throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try (LogStorage storage = new LogStorage(log, profile)) {
+            long startCpuNanos = cpuNanos();
             long start = System.nanoTime();
             ThroughputRun run =
                     new ThroughputRun(storage, start + TimeUnit.SECONDS.toNanos(seconds));
@@ -64,13 +67,20 @@ final class ThroughputRun {
                 durableBytes += thread.get();
             }
             double elapsed = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
+            long usedCpuNanos = cpuNanos() - startCpuNanos;
             RequestCounts sent = storage.counts();
-            table.add(Measure.SHARED_THROUGHPUT, log, durableBytes / BYTES_PER_MEGABYTE / elapsed);
-            table.add(Measure.SHARED_AMPLIFICATION, log, sent.bytesWritten() / durableBytes);
-            table.add(Measure.SHARED_PUTS, log, sent.requests(RequestType.PUT) / elapsed);
+            sink.add(Measure.SHARED_THROUGHPUT, durableBytes / BYTES_PER_MEGABYTE / elapsed);
+            sink.add(Measure.SHARED_AMPLIFICATION, sent.bytesWritten() / durableBytes);
+            sink.add(Measure.SHARED_CPU, usedCpuNanos * RecordSource.RECORD_BYTES / durableBytes);
+            sink.add(Measure.SHARED_PUTS, sent.requests(RequestType.PUT) / elapsed);
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    private static long cpuNanos() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
     }
 
     /** Drives a part of the tasks; returns how many bytes of records it made durable. */

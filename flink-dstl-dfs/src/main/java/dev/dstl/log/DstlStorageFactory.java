@@ -21,9 +21,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.metrics.groups.TaskManagerJobMetricGroup;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
-import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
-import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
 /**
  * What {@code state.changelog.storage: dstl} names. Flink also finds it by the identifier in every
@@ -38,7 +36,7 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
 
     /** Costs nothing and never fails: Flink calls it for jobs without changelog as well. */
     @Override
-    public StateChangelogStorage<?> createStorage(
+    public DstlStorage createStorage(
             JobID jobId,
             Configuration configuration,
             TaskManagerJobMetricGroup metricGroup,
@@ -47,7 +45,7 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
     }
 
     @Override
-    public StateChangelogStorageView<?> createStorageView(Configuration configuration) {
+    public DstlStorageView createStorageView(Configuration configuration) {
         return new DstlStorageView();
     }
 }

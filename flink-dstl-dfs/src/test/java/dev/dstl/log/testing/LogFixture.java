@@ -34,6 +34,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -124,6 +125,10 @@ public final class LogFixture implements AutoCloseable {
         return commit;
     }
 
+    public SegmentUploader uploader() {
+        return uploader;
+    }
+
     /** A new log, closed by the caller. */
     public DstlLogWriter writer() {
         return new DstlLogWriter(
@@ -133,6 +138,12 @@ public final class LogFixture implements AutoCloseable {
     /** Lets the wait for other tasks' batches pass. */
     public void passLinger() {
         timers.advanceMillis(settings.lingerMillis());
+    }
+
+    /** Asks for everything the log holds from its beginning. */
+    public static CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persistAll(
+            DstlLogWriter writer) {
+        return writer.persist(writer.initialSequenceNumber(), 1);
     }
 
     /** Appends a text in key group 1. */

@@ -165,6 +165,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                 new ChangelogKeyedStateBackend<>(
                         delegate,
                         writer,
+                        log,
                         logged,
                         checkpoints,
                         materializer,

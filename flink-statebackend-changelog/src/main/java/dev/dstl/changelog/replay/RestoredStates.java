@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import java.util.HashMap;
 import java.util.Map;
@@ -206,8 +207,9 @@ final class RestoredStates<K> {
         }
         TypeSerializer<N> namespaceSerializer =
                 (TypeSerializer<N>) registration.namespaceSerializer();
-        State state =
-                delegate.createOrUpdateInternalState(
+        InternalKvState<K, N, ?> state =
+                DelegateStates.register(
+                        delegate,
                         namespaceSerializer,
                         (StateDescriptor<State, V>) descriptor,
                         StateSnapshotTransformFactory.noTransform(),

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.mutation.StateKind;
 import dev.dstl.changelog.mutation.StateLog;
@@ -81,14 +82,13 @@ public final class LoggedStateRegistry<K> {
             StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
             boolean allowFutureMetadataUpdates)
             throws Exception {
-        @SuppressWarnings("unchecked") // every state of a keyed backend is one
         InternalKvState<K, N, SV> state =
-                (InternalKvState<K, N, SV>)
-                        delegate.createOrUpdateInternalState(
-                                namespaceSerializer,
-                                stateDescriptor,
-                                snapshotTransformFactory,
-                                allowFutureMetadataUpdates);
+                DelegateStates.register(
+                        delegate,
+                        namespaceSerializer,
+                        stateDescriptor,
+                        snapshotTransformFactory,
+                        allowFutureMetadataUpdates);
         StateRegistration registration = StateRegistration.ofState(stateDescriptor, state);
         String name = stateDescriptor.getName();
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types

@@ -1,0 +1,256 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.cluster;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.client.deployment.StandaloneClusterId;
+import org.apache.flink.client.program.rest.RestClusterClient;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.rest.RestClient;
+import org.apache.flink.runtime.rest.messages.EmptyRequestBody;
+import org.apache.flink.runtime.rest.messages.JobExceptionsHeaders;
+import org.apache.flink.runtime.rest.messages.JobExceptionsInfoWithHistory.RootExceptionInfo;
+import org.apache.flink.runtime.rest.messages.JobMessageParameters;
+import org.apache.flink.runtime.rest.messages.JobVertexDetailsHeaders;
+import org.apache.flink.runtime.rest.messages.JobVertexDetailsInfo;
+import org.apache.flink.runtime.rest.messages.JobVertexMessageParameters;
+import org.apache.flink.runtime.rest.messages.MessageHeaders;
+import org.apache.flink.runtime.rest.messages.MessageParameters;
+import org.apache.flink.runtime.rest.messages.ResponseBody;
+import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.CompletedCheckpointStatistics;
+import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatistics;
+import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatisticsHeaders;
+import org.apache.flink.runtime.rest.messages.job.JobDetailsInfo;
+import org.apache.flink.runtime.rest.messages.job.JobExceptionsMessageParameters;
+
+/**
+ * Talks to a cluster over its REST endpoint; every call waits for the answer. Survives a JobManager
+ * that is not up yet: the calls repeat until their time is over. For one thread.
+ */
+public final class ClusterClient implements AutoCloseable {
+
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
+
+    private final String host;
+    private final int port;
+    private final ExecutorService executor;
+    private final RestClient rest;
+    private final RestClusterClient<StandaloneClusterId> cluster;
+
+    private ClusterClient(Configuration configuration) throws Exception {
+        this.host = configuration.get(RestOptions.ADDRESS);
+        this.port = configuration.get(RestOptions.PORT);
+        this.executor =
+                Executors.newSingleThreadExecutor(
+                        task -> {
+                            Thread thread = new Thread(task, "cluster-client");
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        this.rest = new RestClient(configuration, executor);
+        this.cluster = new RestClusterClient<>(configuration, StandaloneClusterId.getInstance());
+    }
+
+    static ClusterClient connect(Configuration configuration) throws ClusterException {
+        try {
+            return new ClusterClient(configuration);
+        } catch (Exception e) {
+            throw new ClusterException("Cannot make a client of the cluster: " + e, e);
+        }
+    }
+
+    /** How many TaskManagers the JobManager knows; 0 while it does not answer. */
+    int registeredTaskManagers() throws InterruptedException {
+        try {
+            return cluster.getClusterOverview()
+                    .get(2, TimeUnit.SECONDS)
+                    .getNumTaskManagersConnected();
+        } catch (ExecutionException | TimeoutException notUpYet) {
+            return 0;
+        }
+    }
+
+    /** Submits a job; returns when it has been initialized or has failed to. */
+    public JobID submit(JobGraph graph) throws ClusterException, InterruptedException {
+        JobID job = answer("submit the job", cluster.submitJob(graph));
+        while (status(job) == JobStatus.INITIALIZING) {
+            Thread.sleep(50);
+        }
+        return job;
+    }
+
+    public JobStatus status(JobID job) throws ClusterException, InterruptedException {
+        return answer("ask for the job's status", cluster.getJobStatus(job));
+    }
+
+    /** Whether every task of the job runs or has finished. */
+    public boolean allTasksRun(JobID job) throws ClusterException, InterruptedException {
+        JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
+        return details.getJobStatus() == JobStatus.RUNNING
+                && details.getJobVertexInfos().stream()
+                        .allMatch(
+                                vertex ->
+                                        vertex.getTasksPerState().get(ExecutionState.RUNNING)
+                                                        + vertex.getTasksPerState()
+                                                                .get(ExecutionState.FINISHED)
+                                                == vertex.getParallelism());
+    }
+
+    /** The ids of the TaskManagers that run tasks of the job, in order. */
+    public Set<String> taskManagersOf(JobID job) throws ClusterException, InterruptedException {
+        Set<String> ids = new TreeSet<>();
+        JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
+        for (JobDetailsInfo.JobVertexDetailsInfo vertex : details.getJobVertexInfos()) {
+            JobVertexMessageParameters parameters = new JobVertexMessageParameters();
+            parameters.jobPathParameter.resolve(job);
+            parameters.jobVertexIdPathParameter.resolve(vertex.getJobVertexID());
+            JobVertexDetailsInfo subtasks =
+                    request(
+                            "ask for the job's tasks",
+                            JobVertexDetailsHeaders.getInstance(),
+                            parameters);
+            subtasks.getSubtasks().stream()
+                    .filter(subtask -> subtask.getStatus() == ExecutionState.RUNNING)
+                    .forEach(subtask -> ids.add(subtask.getTaskmanagerId()));
+        }
+        return ids;
+    }
+
+    /** All completed checkpoints of the job, oldest first, savepoints left out. */
+    public List<CompletedCheckpoint> checkpoints(JobID job)
+            throws ClusterException, InterruptedException {
+        return statistics(job).getHistory().stream()
+                .filter(CompletedCheckpointStatistics.class::isInstance)
+                .map(CompletedCheckpointStatistics.class::cast)
+                .filter(checkpoint -> !checkpoint.isSavepoint())
+                .map(
+                        checkpoint ->
+                                new CompletedCheckpoint(
+                                        checkpoint.getId(),
+                                        checkpoint.getTriggerTimestamp(),
+                                        checkpoint.getDuration(),
+                                        checkpoint.getCheckpointedSize(),
+                                        checkpoint.getStateSize(),
+                                        checkpoint.getExternalPath()))
+                .sorted(Comparator.comparingLong(CompletedCheckpoint::id))
+                .collect(Collectors.toList());
+    }
+
+    /** How many checkpoints of the job failed, those cut off by a failure of the job included. */
+    public long failedCheckpoints(JobID job) throws ClusterException, InterruptedException {
+        return statistics(job).getCounts().getNumberFailedCheckpoints();
+    }
+
+    /** How often the job was restored from a checkpoint or savepoint. */
+    public long restores(JobID job) throws ClusterException, InterruptedException {
+        return statistics(job).getCounts().getNumberRestoredCheckpoints();
+    }
+
+    /** Cancels the job; it may still be cancelling when this returns. */
+    public void cancel(JobID job) throws ClusterException, InterruptedException {
+        answer("cancel the job", cluster.cancel(job));
+    }
+
+    /**
+     * Takes a savepoint.
+     *
+     * @return its path
+     */
+    public String savepoint(JobID job, String directory, SavepointFormatType format)
+            throws ClusterException, InterruptedException {
+        return answer("take a savepoint", cluster.triggerSavepoint(job, directory, format));
+    }
+
+    /** The newest failure of the job: what was thrown first and what caused it. */
+    public Optional<String> newestFailure(JobID job) throws ClusterException, InterruptedException {
+        JobExceptionsMessageParameters parameters = new JobExceptionsMessageParameters();
+        parameters.jobPathParameter.resolve(job);
+        List<RootExceptionInfo> failures =
+                request(
+                                "ask for the job's failures",
+                                JobExceptionsHeaders.getInstance(),
+                                parameters)
+                        .getExceptionHistory()
+                        .getEntries();
+        return failures.stream()
+                .findFirst()
+                .map(failure -> StackTraceSummary.of(failure.getStacktrace()));
+    }
+
+    @Override
+    public void close() {
+        cluster.close();
+        rest.closeAsync().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
+        executor.shutdownNow();
+    }
+
+    private CheckpointingStatistics statistics(JobID job)
+            throws ClusterException, InterruptedException {
+        JobMessageParameters parameters = new JobMessageParameters();
+        parameters.jobPathParameter.resolve(job);
+        return request(
+                "ask for the job's checkpoints",
+                CheckpointingStatisticsHeaders.getInstance(),
+                parameters);
+    }
+
+    private <P extends ResponseBody, U extends MessageParameters> P request(
+            String purpose, MessageHeaders<EmptyRequestBody, P, U> headers, U parameters)
+            throws ClusterException, InterruptedException {
+        try {
+            return answer(
+                    purpose,
+                    rest.sendRequest(
+                            host, port, headers, parameters, EmptyRequestBody.getInstance()));
+        } catch (IOException e) {
+            throw new ClusterException("Could not " + purpose + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static <T> T answer(String purpose, CompletableFuture<T> future)
+            throws ClusterException, InterruptedException {
+        try {
+            return future.get(ANSWER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new ClusterException(
+                    "Could not " + purpose + ": " + StackTraceSummary.of(e.getCause()), e);
+        } catch (TimeoutException e) {
+            throw new ClusterException(
+                    "Could not " + purpose + ": no answer in " + ANSWER_TIMEOUT.toSeconds() + " s",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.HeartbeatManagerOptions;
+import org.apache.flink.configuration.JobManagerOptions;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.configuration.WebOptions;
+
+/**
+ * A standalone Flink cluster without a Flink distribution: one JobManager process and any number of
+ * TaskManager processes on 127.0.0.1, with this process' class path. A kill is a kill.
+ *
+ * <p>Owns its processes: they end with {@link #close()}, with this process, and when this process
+ * is killed. Owns nothing in its directory but its logs and temporary files. For one thread.
+ */
+public final class ProcessCluster implements AutoCloseable {
+
+    private static final String LOCALHOST = "127.0.0.1";
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(3);
+    private static final long JOB_MANAGER_HEAP_MEBIBYTES = 512;
+
+    private final Path directory;
+    private final Configuration configuration;
+    private final Path plugins;
+    private final Map<String, ClusterProcess> taskManagers = new LinkedHashMap<>();
+    private final Thread shutdownHook = new Thread(this::killAll, "kill-cluster");
+    private ClusterProcess jobManager;
+    private ClusterClient client;
+    private int started;
+
+    private ProcessCluster(Path directory, Configuration configuration, Path plugins) {
+        this.directory = directory;
+        this.configuration = configuration;
+        this.plugins = plugins;
+    }
+
+    /**
+     * Starts a cluster and waits until all TaskManagers have registered.
+     *
+     * @param directory for logs, configuration and temporary files
+     * @param plugins Flink's plugins directory, need not exist
+     * @param settings what {@code config.yaml} says beyond addresses, ports and memory
+     * @throws ClusterException if a process ends or the cluster is not complete in time; nothing is
+     *     left running
+     */
+    public static ProcessCluster start(
+            Path directory, Path plugins, Configuration settings, int taskManagers)
+            throws ClusterException, InterruptedException {
+        Path absolute = directory.toAbsolutePath();
+        ProcessCluster cluster = null;
+        try {
+            cluster =
+                    new ProcessCluster(
+                            absolute,
+                            addressed(settings, absolute.resolve("tmp")),
+                            plugins.toAbsolutePath());
+            cluster.startProcesses(taskManagers);
+            return cluster;
+        } catch (IOException e) {
+            closeAfterFailure(cluster);
+            throw new ClusterException("The cluster did not start: " + e.getMessage(), e);
+        } catch (ClusterException | InterruptedException | RuntimeException e) {
+            closeAfterFailure(cluster);
+            throw e;
+        }
+    }
+
+    /** The client of this cluster; closed with it. */
+    public ClusterClient client() {
+        return client;
+    }
+
+    /** The ids of the TaskManagers that were started and not killed. */
+    public List<String> taskManagers() {
+        return new ArrayList<>(taskManagers.keySet());
+    }
+
+    /** Where the logs of all processes are. */
+    public Path logs() {
+        return directory.resolve("logs");
+    }
+
+    /**
+     * Starts one more TaskManager; it registers when it is ready.
+     *
+     * @return its id, which is also the name of its log
+     */
+    public String startTaskManager() throws ClusterException {
+        String id = "taskmanager-" + ++started;
+        Configuration own = new Configuration(configuration);
+        own.set(TaskManagerOptions.TASK_MANAGER_RESOURCE_ID, id);
+        MemorySize heap =
+                own.get(TaskManagerOptions.TASK_HEAP_MEMORY)
+                        .add(own.get(TaskManagerOptions.FRAMEWORK_HEAP_MEMORY));
+        taskManagers.put(
+                id, start(id, ClusterProcessMain.Role.TASK_MANAGER, heap.getMebiBytes(), own));
+        return id;
+    }
+
+    /** Kills a TaskManager with SIGKILL; it is gone when this returns. */
+    public void killTaskManager(String id) {
+        ClusterProcess process = taskManagers.remove(id);
+        if (process == null) {
+            throw new IllegalArgumentException(
+                    "No TaskManager " + id + "; there are " + taskManagers.keySet());
+        }
+        process.kill();
+    }
+
+    /**
+     * Why the cluster cannot work any more: a process that ended unasked, and the end of its log.
+     */
+    public Optional<String> deadProcess() {
+        List<ClusterProcess> all = new ArrayList<>(taskManagers.values());
+        if (jobManager != null) {
+            all.add(jobManager);
+        }
+        return all.stream()
+                .filter(process -> !process.isAlive())
+                .map(ClusterProcess::obituary)
+                .findFirst();
+    }
+
+    /** Ends all processes. */
+    @Override
+    public void close() {
+        if (client != null) {
+            client.close();
+            client = null;
+        }
+        killAll();
+        try {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+        } catch (IllegalStateException shuttingDown) {
+            return;
+        }
+    }
+
+    private void startProcesses(int count)
+            throws IOException, ClusterException, InterruptedException {
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
+        jobManager =
+                start(
+                        "jobmanager",
+                        ClusterProcessMain.Role.JOB_MANAGER,
+                        JOB_MANAGER_HEAP_MEBIBYTES,
+                        configuration);
+        for (int i = 0; i < count; i++) {
+            startTaskManager();
+        }
+        client = ClusterClient.connect(configuration);
+        awaitTaskManagers(count);
+    }
+
+    private void awaitTaskManagers(int count) throws ClusterException, InterruptedException {
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+        while (client.registeredTaskManagers() < count) {
+            Optional<String> dead = deadProcess();
+            if (dead.isPresent()) {
+                throw new ClusterException("The cluster did not start: " + dead.get());
+            }
+            if (System.nanoTime() > deadline) {
+                throw new ClusterException(
+                        "The cluster was not complete within "
+                                + START_TIMEOUT.toSeconds()
+                                + " s; its logs are in "
+                                + logs());
+            }
+            Thread.sleep(50);
+        }
+    }
+
+    private ClusterProcess start(
+            String name, ClusterProcessMain.Role role, long heapMebibytes, Configuration own)
+            throws ClusterException {
+        try {
+            Path conf = directory.resolve("conf").resolve(name);
+            ConfigurationDirectory.write(conf, own);
+            return ClusterProcess.start(
+                    name, role, heapMebibytes, conf, plugins, logs().resolve(name + ".log"));
+        } catch (IOException e) {
+            throw new ClusterException("Cannot start " + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void killAll() {
+        taskManagers.values().forEach(ClusterProcess::kill);
+        if (jobManager != null) {
+            jobManager.kill();
+        }
+    }
+
+    private static void closeAfterFailure(ProcessCluster cluster) {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    private static Configuration addressed(Configuration settings, Path temporary)
+            throws IOException {
+        Configuration all = new Configuration();
+        all.set(JobManagerOptions.ADDRESS, LOCALHOST);
+        all.set(JobManagerOptions.BIND_HOST, LOCALHOST);
+        all.set(RestOptions.ADDRESS, LOCALHOST);
+        all.set(RestOptions.BIND_ADDRESS, LOCALHOST);
+        all.set(TaskManagerOptions.HOST, LOCALHOST);
+        all.set(TaskManagerOptions.BIND_HOST, LOCALHOST);
+        int[] ports = freePorts();
+        all.set(JobManagerOptions.PORT, ports[0]);
+        all.set(RestOptions.PORT, ports[1]);
+        all.set(RestOptions.BIND_PORT, Integer.toString(ports[1]));
+        all.set(CoreOptions.TMP_DIRS, temporary.toString());
+        // What Flink's shell scripts would have derived from the size of the process.
+        all.set(TaskManagerOptions.CPU_CORES, 1.0);
+        all.set(TaskManagerOptions.FRAMEWORK_HEAP_MEMORY, MemorySize.ofMebiBytes(128));
+        all.set(TaskManagerOptions.FRAMEWORK_OFF_HEAP_MEMORY, MemorySize.ofMebiBytes(128));
+        all.set(TaskManagerOptions.JVM_METASPACE, MemorySize.ofMebiBytes(256));
+        all.set(TaskManagerOptions.JVM_OVERHEAD_MIN, MemorySize.ofMebiBytes(192));
+        all.set(TaskManagerOptions.JVM_OVERHEAD_MAX, MemorySize.ofMebiBytes(192));
+        all.set(TaskManagerOptions.TASK_HEAP_MEMORY, MemorySize.ofMebiBytes(512));
+        all.set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.ofMebiBytes(64));
+        all.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(64));
+        all.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(64));
+        all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(256));
+        // A killed process is noticed by refused connections, long before the timeout.
+        all.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, Duration.ofMillis(250));
+        all.set(WebOptions.CHECKPOINTS_HISTORY_SIZE, 10_000);
+        all.addAll(settings);
+        return all;
+    }
+
+    /** Both open at once, so that they differ; another process could still take one meanwhile. */
+    private static int[] freePorts() throws IOException {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (ServerSocket first = new ServerSocket(0, 1, loopback);
+                ServerSocket second = new ServerSocket(0, 1, loopback)) {
+            return new int[] {first.getLocalPort(), second.getLocalPort()};
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.demo;
+
+import dev.dstl.benchmarks.cluster.ClusterException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code ./demo}. */
+public final class DemoMain {
+
+    private static final int VERIFIED = 0;
+    private static final int FAILED = 1;
+    private static final int MISUSED = 2;
+
+    private DemoMain() {}
+
+    /**
+     * Runs the demo. System properties say where: {@code dstl.demo.directory} (everything that is
+     * written), {@code dstl.demo.plugins} (Flink's plugins), {@code dstl.demo.columns} (the width
+     * of the terminal, if there is one).
+     */
+    public static void main(String[] arguments) {
+        int exitCode = run(arguments, System.out, System.err);
+        // Not a plain return: a client thread of Flink's may linger.
+        System.exit(exitCode);
+    }
+
+    static int run(String[] arguments, PrintStream out, PrintStream err) {
+        DemoOptions options = new DemoOptions();
+        CommandLine line = new CommandLine(options);
+        try {
+            line.parseArgs(arguments);
+            if (options.helpWanted()) {
+                line.usage(out);
+                return VERIFIED;
+            }
+            options.check();
+        } catch (ParameterException e) {
+            err.println(e.getMessage());
+            err.println("See ./demo --help.");
+            return MISUSED;
+        }
+        Path home = directory().resolve("run-" + ProcessHandle.current().pid());
+        try {
+            RunDirectory.delete(home);
+            Files.createDirectories(home);
+            logTo(home.resolve("demo.log"));
+            Demo demo = new Demo(options, home, plugins(), display(out), out);
+            boolean holds = demo.run();
+            out.println();
+            if (holds && !options.keep()) {
+                RunDirectory.delete(home);
+            } else {
+                out.println("Logs and results: " + home);
+            }
+            return holds ? VERIFIED : FAILED;
+        } catch (DemoFailure | ClusterException | IOException e) {
+            err.println();
+            err.println("The demo failed. " + e.getMessage());
+            err.println("Logs and results: " + home);
+            return FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return FAILED;
+        }
+    }
+
+    private static Path directory() {
+        return Paths.get(System.getProperty("dstl.demo.directory", "target/demo")).toAbsolutePath();
+    }
+
+    private static Path plugins() {
+        return Paths.get(System.getProperty("dstl.demo.plugins", "plugins")).toAbsolutePath();
+    }
+
+    private static Display display(PrintStream out) {
+        Integer columns = Integer.getInteger("dstl.demo.columns");
+        return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
+    }
+
+    /** Before the first logger exists: the client's log belongs to the run, not to the screen. */
+    private static void logTo(Path file) {
+        System.setProperty("dstl.demo.log", file.toString());
+        System.setProperty("log4j2.configurationFile", "classpath:dstl-demo-log4j2.properties");
+    }
+}

@@ -1,0 +1,244 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.demo;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line of the demo; the getters give checked values. */
+@Command(
+        name = "demo",
+        usageHelpWidth = 100,
+        sortOptions = false,
+        description = {
+            "",
+            "Runs a keyed job on a Flink cluster of real processes with a checkpoint every second,"
+                    + " kills one TaskManager in the middle, and checks the result record by"
+                    + " record against an independent computation.",
+            ""
+        },
+        footer = {
+            "",
+            "Exit code: 0 each record exactly once, 1 something failed, 2 wrong options.",
+            "",
+            "  ./demo",
+            "  ./demo --backend changelog --delegate hashmap --seconds 30",
+            "  ./demo --input war-and-peace.txt",
+            "  ./demo --checkpoints s3://bucket/path -D s3.endpoint=http://localhost:9000"
+                    + " -D s3.access-key=KEY -D s3.secret-key=SECRET"
+        })
+final class DemoOptions {
+
+    /** Which backends run, in the order in which they run. */
+    enum Backend {
+        changelog,
+        plain,
+        both
+    }
+
+    private static final double LARGEST_SCALE = 2;
+    private static final int SHORTEST_SECONDS = 5;
+    private static final int LONGEST_SECONDS = 24 * 3600;
+    private static final long LARGEST_FILE_BYTES = 1L << 30;
+
+    @Spec private CommandSpec command;
+
+    @Option(
+            names = "--backend",
+            paramLabel = "changelog|plain|both",
+            defaultValue = "both",
+            description = "The changelog, the delegate alone, or both in turn (default: both).")
+    private Backend backend;
+
+    @Option(
+            names = "--delegate",
+            paramLabel = "rocksdb|hashmap",
+            defaultValue = "rocksdb",
+            description = "The backend that holds the working state (default: rocksdb).")
+    private String delegate;
+
+    @Option(
+            names = "--checkpoints",
+            paramLabel = "DIR|s3://...",
+            description = "Where checkpoints and the log go (default: a directory below target).")
+    private String checkpoints;
+
+    @Option(
+            names = "--input",
+            paramLabel = "FILE",
+            description = "Count the words of this text file instead of TPC-H orders.")
+    private Path input;
+
+    @Option(
+            names = "--scale",
+            paramLabel = "FACTOR",
+            defaultValue = "0.15",
+            description =
+                    "TPC-H scale factor; 1 is 7.5 million records (default: ${DEFAULT-VALUE}).")
+    private double scale;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "15",
+            description =
+                    "How long the first part of the input takes, at a steady rate; the rest comes"
+                            + " at full speed (default: ${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(
+            names = "-D",
+            paramLabel = "KEY=VALUE",
+            description = "A key of Flink's configuration, for example s3.endpoint; repeatable.")
+    private Map<String, String> configuration = new LinkedHashMap<>();
+
+    @Option(names = "--keep", description = "Keep logs, results and checkpoints of a good run.")
+    private boolean keep;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this text.")
+    private boolean help;
+
+    /**
+     * Looks at all values once, before anything is started.
+     *
+     * @throws ParameterException one sentence about the first value that cannot be used
+     */
+    void check() {
+        variants();
+        scenario();
+        seconds();
+        checkpoints(Paths.get(""));
+    }
+
+    /** What to run, in order. */
+    List<Variant> variants() {
+        List<Variant> variants = new ArrayList<>();
+        if (backend != Backend.plain) {
+            variants.add(Variant.changelog(delegate()));
+        }
+        if (backend != Backend.changelog) {
+            variants.add(Variant.plain(delegate()));
+        }
+        return variants;
+    }
+
+    /** What the job works on. */
+    Scenario scenario() {
+        if (input == null) {
+            if (!(scale > 0 && scale <= LARGEST_SCALE)) {
+                throw misuse("--scale must be above 0 and at most 2, but is " + scale + ".");
+            }
+            return Scenario.orders(scale);
+        }
+        if (!Files.isRegularFile(input) || !Files.isReadable(input)) {
+            throw misuse("--input must name a readable file, but " + input + " is none.");
+        }
+        long size = input.toFile().length();
+        if (size == 0) {
+            throw misuse("--input must name a file with words in it, but " + input + " is empty.");
+        }
+        if (size > LARGEST_FILE_BYTES) {
+            throw misuse(
+                    "--input may have up to 1 GiB, since its words are counted in memory for the"
+                            + " check, but "
+                            + input
+                            + " is larger.");
+        }
+        return Scenario.words(input.toAbsolutePath(), size);
+    }
+
+    int seconds() {
+        if (seconds < SHORTEST_SECONDS || seconds > LONGEST_SECONDS) {
+            throw misuse(
+                    "--seconds must be between "
+                            + SHORTEST_SECONDS
+                            + " and "
+                            + LONGEST_SECONDS
+                            + ", but is "
+                            + seconds
+                            + ".");
+        }
+        return seconds;
+    }
+
+    /**
+     * Where checkpoints go.
+     *
+     * @param fallback if nothing was said
+     */
+    CheckpointLocation checkpoints(Path fallback) {
+        if (checkpoints == null) {
+            return CheckpointLocation.local(fallback);
+        }
+        int colon = checkpoints.indexOf("://");
+        String scheme = colon < 0 ? "" : checkpoints.substring(0, colon);
+        switch (scheme) {
+            case "":
+                return CheckpointLocation.local(Paths.get(checkpoints));
+            case "file":
+                return CheckpointLocation.local(Paths.get(URI.create(checkpoints)));
+            case "s3":
+                return CheckpointLocation.remote(checkpoints);
+            default:
+                throw misuse(
+                        "--checkpoints takes a directory or s3://bucket/path, but "
+                                + checkpoints
+                                + " starts with "
+                                + scheme
+                                + "://.");
+        }
+    }
+
+    boolean helpWanted() {
+        return help;
+    }
+
+    Map<String, String> configuration() {
+        return configuration;
+    }
+
+    boolean keep() {
+        return keep;
+    }
+
+    private Delegate delegate() {
+        for (Delegate known : Delegate.values()) {
+            if (known.type().equals(delegate)) {
+                return known;
+            }
+        }
+        throw misuse("--delegate must be rocksdb or hashmap, but is " + delegate + ".");
+    }
+
+    private ParameterException misuse(String sentence) {
+        return new ParameterException(command.commandLine(), sentence);
+    }
+}

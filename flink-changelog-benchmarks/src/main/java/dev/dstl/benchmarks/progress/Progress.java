@@ -1,0 +1,94 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.progress;
+
+import dev.dstl.benchmarks.progress.ProgressSlot.Reading;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** One look at a job: how far its input is read, and since when its keyed tasks work again. */
+public final class Progress {
+
+    private final List<Reading> sources;
+    private final List<Reading> keyed;
+
+    Progress(List<Reading> sources, List<Reading> keyed) {
+        this.sources = sources;
+        this.keyed = keyed;
+    }
+
+    /** Records read since the beginning of the input; records read twice count once. */
+    public long records() {
+        return sources.stream().mapToLong(slot -> slot.records).sum();
+    }
+
+    /** The part of the input that has been read, in [0, 1]. */
+    public double fraction() {
+        return sources.stream().mapToDouble(slot -> slot.fraction).average().orElse(0);
+    }
+
+    /**
+     * Since when the whole job works in an attempt that began after a moment: all sources and all
+     * keyed tasks have started since then, and each keyed task has got a record.
+     *
+     * @param sinceMillis exclusive
+     * @return when the last of them got its first record, milliseconds since the epoch
+     */
+    public OptionalLong worksAgainAtMillis(long sinceMillis) {
+        boolean works =
+                sources.stream().allMatch(slot -> slot.openedAtMillis > sinceMillis)
+                        && keyed.stream()
+                                .allMatch(
+                                        slot ->
+                                                slot.openedAtMillis > sinceMillis
+                                                        && slot.firstRecordAtMillis > 0);
+        return works
+                ? keyed.stream().mapToLong(slot -> slot.firstRecordAtMillis).max()
+                : OptionalLong.empty();
+    }
+
+    /** When the first source came to the part of the input that is not rate-limited. */
+    public OptionalLong sprintStartedAtMillis() {
+        return sources.stream()
+                .mapToLong(slot -> slot.sprintStartedAtMillis)
+                .filter(millis -> millis > 0)
+                .min();
+    }
+
+    /**
+     * Records per second over the part of the input that was not rate-limited; empty before its
+     * end.
+     */
+    public OptionalDouble sprintRecordsPerSecond() {
+        boolean complete =
+                !sources.isEmpty()
+                        && sources.stream()
+                                .allMatch(
+                                        slot ->
+                                                slot.sprintStartedAtMillis > 0
+                                                        && slot.endedAtMillis > 0);
+        if (!complete) {
+            return OptionalDouble.empty();
+        }
+        long start = sprintStartedAtMillis().orElse(0);
+        long end = sources.stream().mapToLong(slot -> slot.endedAtMillis).max().orElse(0);
+        long count =
+                sources.stream().mapToLong(slot -> slot.records - slot.recordsBeforeSprint).sum();
+        return OptionalDouble.of(count * 1000.0 / Math.max(1, end - start));
+    }
+}

@@ -1,0 +1,109 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** The figures of one or more runs side by side, as text. */
+public final class ComparisonTable {
+
+    private final List<RunReport> runs;
+
+    public ComparisonTable(List<RunReport> runs) {
+        this.runs = List.copyOf(runs);
+    }
+
+    /** The table, one line per figure, without a line break at the end. */
+    public String text() {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(row("", RunReport::label));
+        rows.add(
+                row(
+                        "checkpoint duration p50 / p99",
+                        run -> percentiles(run.durationsMillis(), ComparisonTable::millis)));
+        rows.add(
+                row(
+                        "checkpointed data p50 / p99",
+                        run -> percentiles(run.checkpointedBytes(), ComparisonTable::bytes)));
+        rows.add(
+                row(
+                        "checkpoints under steady load",
+                        run -> Integer.toString(run.durationsMillis().count())));
+        rows.add(row("checkpointed data in all", run -> bytes(run.checkpointedBytesInAll())));
+        rows.add(row("largest full size", run -> bytes(run.fullBytes())));
+        rows.add(row("kill to whole job at work", run -> seconds(run.atWorkMillis())));
+        rows.add(row("kill to caught up", run -> seconds(run.caughtUpMillis())));
+        rows.add(
+                row(
+                        "records/s at full speed",
+                        run ->
+                                run.recordsPerSecond().isPresent()
+                                        ? format("%,.0f", run.recordsPerSecond().getAsDouble())
+                                        : "-"));
+        rows.add(row("result", RunReport::result));
+        return layOut(rows);
+    }
+
+    private List<String> row(String name, Function<RunReport, String> figure) {
+        List<String> row = new ArrayList<>();
+        row.add(name);
+        runs.forEach(run -> row.add(figure.apply(run)));
+        return row;
+    }
+
+    private static String layOut(List<List<String>> rows) {
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            text.append(text.length() == 0 ? "" : "\n");
+            for (int column = 0; column < row.size(); column++) {
+                String cell = row.get(column);
+                String padding = " ".repeat(width(rows, column) - cell.length());
+                text.append(column == 0 ? cell + padding : "   " + padding + cell);
+            }
+        }
+        return text.toString();
+    }
+
+    private static int width(List<List<String>> rows, int column) {
+        return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
+    }
+
+    private static String percentiles(Percentiles sample, Function<Long, String> unit) {
+        return sample.count() == 0
+                ? "-"
+                : unit.apply(sample.at(50)) + " / " + unit.apply(sample.at(99));
+    }
+
+    private static String millis(long millis) {
+        return format("%,d ms", millis);
+    }
+
+    private static String seconds(long millis) {
+        return format("%.1f s", millis / 1000.0);
+    }
+
+    private static String bytes(long bytes) {
+        return bytes < 100_000 ? format("%.1f KB", bytes / 1e3) : format("%,.1f MB", bytes / 1e6);
+    }
+
+    private static String format(String format, Object value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+}

@@ -1,0 +1,135 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.report;
+
+import java.util.OptionalDouble;
+
+/** The figures of one run of the workload. Immutable; made by its {@link Builder}. */
+public final class RunReport {
+
+    private final String label;
+    private final Percentiles durationsMillis;
+    private final Percentiles checkpointedBytes;
+    private final long checkpointedBytesInAll;
+    private final long fullBytes;
+    private final long atWorkMillis;
+    private final long caughtUpMillis;
+    private final OptionalDouble recordsPerSecond;
+    private final String result;
+
+    private RunReport(Builder builder) {
+        this.label = builder.label;
+        this.durationsMillis = builder.durationsMillis;
+        this.checkpointedBytes = builder.checkpointedBytes;
+        this.checkpointedBytesInAll = builder.checkpointedBytesInAll;
+        this.fullBytes = builder.fullBytes;
+        this.atWorkMillis = builder.atWorkMillis;
+        this.caughtUpMillis = builder.caughtUpMillis;
+        this.recordsPerSecond = builder.recordsPerSecond;
+        this.result = builder.result;
+    }
+
+    public String label() {
+        return label;
+    }
+
+    Percentiles durationsMillis() {
+        return durationsMillis;
+    }
+
+    Percentiles checkpointedBytes() {
+        return checkpointedBytes;
+    }
+
+    long checkpointedBytesInAll() {
+        return checkpointedBytesInAll;
+    }
+
+    long fullBytes() {
+        return fullBytes;
+    }
+
+    long atWorkMillis() {
+        return atWorkMillis;
+    }
+
+    long caughtUpMillis() {
+        return caughtUpMillis;
+    }
+
+    OptionalDouble recordsPerSecond() {
+        return recordsPerSecond;
+    }
+
+    String result() {
+        return result;
+    }
+
+    /** Collects the figures as the run goes on. */
+    public static final class Builder {
+        private final String label;
+        private Percentiles durationsMillis;
+        private Percentiles checkpointedBytes;
+        private long checkpointedBytesInAll;
+        private long fullBytes;
+        private long atWorkMillis;
+        private long caughtUpMillis;
+        private OptionalDouble recordsPerSecond = OptionalDouble.empty();
+        private String result = "";
+
+        public Builder(String label) {
+            this.label = label;
+        }
+
+        /** Durations and sizes of the checkpoints taken under the steady load. */
+        public Builder steadyCheckpoints(Percentiles durationsMillis, Percentiles bytes) {
+            this.durationsMillis = durationsMillis;
+            this.checkpointedBytes = bytes;
+            return this;
+        }
+
+        /** What all checkpoints added to the storage, and the most that one refers to. */
+        public Builder sizes(long checkpointedBytesInAll, long fullBytes) {
+            this.checkpointedBytesInAll = checkpointedBytesInAll;
+            this.fullBytes = fullBytes;
+            return this;
+        }
+
+        /** From the kill until all tasks had records again, and until the position at the kill. */
+        public Builder recovery(long atWorkMillis, long caughtUpMillis) {
+            this.atWorkMillis = atWorkMillis;
+            this.caughtUpMillis = caughtUpMillis;
+            return this;
+        }
+
+        /** Over the part of the input that is not rate-limited. */
+        public Builder throughput(OptionalDouble recordsPerSecond) {
+            this.recordsPerSecond = recordsPerSecond;
+            return this;
+        }
+
+        /** What the verification said. */
+        public Builder result(String result) {
+            this.result = result;
+            return this;
+        }
+
+        public RunReport build() {
+            return new RunReport(this);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.workload.orders;
+
+/** An order with all that came for it until it was closed. A Flink POJO. */
+public final class ClosedOrder {
+
+    public long orderKey;
+    public long customerKey;
+
+    /** The total price that the order itself states. */
+    public long orderCents;
+
+    public int lines;
+    public long lineCents;
+    public long quantity;
+
+    /** Events that came although the state said they had come before; 0 when all is well. */
+    public int repeats;
+
+    public ClosedOrder() {}
+
+    String row() {
+        return "order "
+                + orderKey
+                + "\tcustomer="
+                + customerKey
+                + " price="
+                + orderCents
+                + " lines="
+                + lines
+                + " lineprices="
+                + lineCents
+                + " quantity="
+                + quantity
+                + " repeats="
+                + repeats;
+    }
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.recovery;
+
+import java.time.Duration;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.configuration.StateChangelogOptions;
+
+/** The state backends that the whole-job tests run. */
+enum Backend {
+    CHANGELOG_ON_ROCKSDB("rocksdb", true),
+    CHANGELOG_ON_ROCKSDB_WITH_HEAP_TIMERS("rocksdb", true) {
+        @Override
+        void configure(Configuration job) {
+            super.configure(job);
+            job.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
+        }
+    },
+    /** Nothing but the log, from the first record on. */
+    CHANGELOG_ON_ROCKSDB_NEVER_MATERIALIZED("rocksdb", true) {
+        @Override
+        void configure(Configuration job) {
+            super.configure(job);
+            job.set(StateChangelogOptions.PERIODIC_MATERIALIZATION_ENABLED, false);
+        }
+    },
+    CHANGELOG_ON_HASHMAP("hashmap", true),
+    ROCKSDB("rocksdb", false);
+
+    /** Several materializations within a test. */
+    private static final Duration MATERIALIZATION_INTERVAL = Duration.ofMillis(700);
+
+    private final String delegate;
+    private final boolean changelog;
+
+    Backend(String delegate, boolean changelog) {
+        this.delegate = delegate;
+        this.changelog = changelog;
+    }
+
+    void configure(Configuration job) {
+        job.set(StateBackendOptions.STATE_BACKEND, delegate);
+        job.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, changelog);
+        job.set(StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL, MATERIALIZATION_INTERVAL);
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.recovery;
+
+import dev.dstl.benchmarks.cluster.ProcessCluster;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateChangelogOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+
+/** The cluster that the tests of a class share, and the configuration of their jobs. */
+final class RecoveryCluster implements AutoCloseable {
+
+    private final Path directory;
+    private final Configuration configuration;
+    private final ProcessCluster cluster;
+    private int jobs;
+
+    RecoveryCluster(Path directory) throws Exception {
+        this.directory = directory;
+        this.configuration = new Configuration();
+        configuration.set(CoreOptions.DEFAULT_PARALLELISM, 2);
+        configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
+        configuration.set(
+                TaskManagerOptions.TASK_MANAGER_LOAD_BALANCE_MODE,
+                TaskManagerOptions.TaskManagerLoadBalanceMode.SLOTS);
+        configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 10);
+        configuration.set(
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(300));
+        configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(300));
+        configuration.set(
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                directory.resolve("checkpoints").toUri().toString());
+        configuration.set(
+                CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
+                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+        configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+        configuration.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "dstl");
+        configuration.setString(
+                "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
+        this.cluster =
+                ProcessCluster.start(
+                        directory.resolve("cluster"),
+                        directory.resolve("plugins"),
+                        configuration,
+                        2);
+    }
+
+    ProcessCluster processes() {
+        return cluster;
+    }
+
+    /** A job of the workload on a backend, not yet submitted. */
+    OrderRun newRun(Backend backend) {
+        Configuration job = new Configuration(configuration);
+        backend.configure(job);
+        return new OrderRun(cluster, job, directory.resolve("job-" + ++jobs));
+    }
+
+    @Override
+    public void close() {
+        cluster.close();
+    }
+}

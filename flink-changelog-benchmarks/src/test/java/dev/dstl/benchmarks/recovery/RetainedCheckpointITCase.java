@@ -1,0 +1,71 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.recovery;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.flink.core.execution.RestoreMode;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A job is cancelled and another goes on from the checkpoint that it left. */
+class RetainedCheckpointITCase {
+
+    @TempDir static Path directory;
+    private static RecoveryCluster cluster;
+
+    @BeforeAll
+    static void startCluster() throws Exception {
+        cluster = new RecoveryCluster(directory);
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    static Stream<Arguments> backendsAndModes() {
+        List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM);
+        return Stream.of(Backend.CHANGELOG_ON_ROCKSDB, Backend.CHANGELOG_ON_HASHMAP)
+                .flatMap(backend -> modes.stream().map(mode -> Arguments.of(backend, mode)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("backendsAndModes")
+    void restoredJob_goesOnWhereTheCancelledOneWas(Backend backend, RestoreMode mode)
+            throws Exception {
+        OrderRun run = cluster.newRun(backend);
+        run.submit();
+        run.awaitCheckpoints(3);
+        String checkpoint = run.cancel();
+        run.submitFrom(checkpoint, mode);
+        run.awaitCheckpoints(3);
+        // The restored job's own checkpoints must carry it as well.
+        run.failTask();
+        run.awaitRestores(2);
+        run.finish();
+        run.verify();
+    }
+}

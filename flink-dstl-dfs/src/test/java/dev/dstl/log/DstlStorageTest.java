@@ -1,0 +1,278 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log;
+
+import static dev.dstl.log.testing.LogFixture.KEY_GROUPS;
+import static dev.dstl.log.testing.LogFixture.handleOf;
+import static dev.dstl.log.testing.LogFixture.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.replay.MutationLogReader;
+import dev.dstl.log.testing.FaultyStore;
+import dev.dstl.log.testing.WriteFault;
+import dev.dstl.log.writer.MutationLogWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.io.AvailabilityProvider;
+import org.apache.flink.runtime.mailbox.SyncMailboxExecutor;
+import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.TestLocalRecoveryConfig;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorageLoader;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class DstlStorageTest {
+
+    private final FaultyStore store = FaultyStore.create();
+    private final Set<Thread> threadsOfOthers = logThreads();
+
+    @TempDir Path directory;
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @Test
+    void jobWithoutChangelog_isNotHarmedByMissingOrWrongConfiguration() throws Exception {
+        Configuration wrong = new Configuration().set(DstlOptions.UPLOAD_THREADS, -1);
+        assertThatCode(
+                        () -> {
+                            DstlStorage storage = storage(wrong);
+                            assertThat(storage.getAvailabilityProvider().getAvailableFuture())
+                                    .isSameAs(AvailabilityProvider.AVAILABLE);
+                            storage.close();
+                        })
+                .doesNotThrowAnyException();
+        awaitThreadsToEnd();
+    }
+
+    @Test
+    void missingBasePath_failsTheFirstTaskWithAChangelog_namingTheKey() {
+        assertThatThrownBy(() -> writer(storage(new Configuration())))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is not set")
+                .hasMessageContaining("for example s3://bucket/changelog");
+    }
+
+    @Test
+    void basePathOfUnknownScheme_saysWhatToInstall() {
+        assertThatThrownBy(() -> writer(storage("s4://bucket/log")))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.dfs.base-path' is 's4://bucket/log', where no"
+                                + " changes can be stored: UnsupportedFileSystemSchemeException:")
+                .hasMessageEndingWith(
+                        "Put the file system's plugin into plugins/ of every node, or use a scheme"
+                                + " that is there.");
+    }
+
+    @Test
+    void basePathThatIsAFile_saysSo() throws IOException {
+        Path file = Files.createFile(directory.resolve("file"));
+        assertThatThrownBy(() -> writer(storage(file.toUri().toString())))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
+                .hasMessageContaining("where no changes can be stored: ")
+                .hasMessageEndingWith(
+                        "Make it a directory that the TaskManagers may write to and delete from, or"
+                                + " set another one.");
+    }
+
+    @Test
+    void basePathWithoutPermission_saysSo_andIsTriedAgainByTheNextTask() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        store.failNext(WriteFault.FAIL_ON_CREATE);
+        assertThatThrownBy(() -> writer(storage))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessage(
+                        "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
+                                + " stored: IOException: Access denied. Make it a directory that"
+                                + " the TaskManagers may write to and delete from, or set another"
+                                + " one.",
+                        store.basePath());
+        awaitThreadsToEnd();
+        writer(storage).close();
+        storage.close();
+    }
+
+    @Test
+    void tryingTheBasePath_leavesNothingBehind() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        writer(storage).close();
+        assertThat(store.files()).isEmpty();
+        assertThat(store.requests("create")).isEqualTo(1);
+        storage.close();
+    }
+
+    @Test
+    void whatIsWritten_isReadBackThroughTheStorageAndThroughTheView() throws Exception {
+        DstlStorage storage = storage(directory.toUri().toString());
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl handle =
+                handleOf(writer.persist(writer.initialSequenceNumber(), 1));
+        assertThat(texts(handle)).containsExactly("a");
+        MutationLogReader reader = new DstlStorageFactory().createStorageView(null).createReader();
+        assertThat(reader.getChanges(handle).hasNext()).isTrue();
+        try (Stream<Path> files = Files.walk(directory)) {
+            assertThat(files.filter(Files::isRegularFile)).hasSize(1);
+        }
+        writer.close();
+        storage.close();
+    }
+
+    @Test
+    void handleOfAnotherStorage_isRefusedByName() {
+        ChangelogStateHandleStreamImpl foreign =
+                new ChangelogStateHandleStreamImpl(
+                        Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
+        assertThatThrownBy(() -> new DstlStorageView().createReader().getChanges(foreign))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("'filesystem'")
+                .hasMessageContaining("savepoint");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dstl", "filesystem", "FileSystem"})
+    void flinkFindsTheStorageUnderBothNames(String name) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.setString("state.changelog.storage", name);
+        StateChangelogStorage<?> storage =
+                StateChangelogStorageLoader.load(
+                        new JobID(),
+                        configuration,
+                        UnregisteredMetricGroups.createUnregisteredTaskManagerJobMetricGroup(),
+                        TestLocalRecoveryConfig.disabled());
+        assertThat(storage).isInstanceOf(DstlStorage.class);
+        storage.close();
+    }
+
+    @Test
+    void tasksAreStoppedThroughTheProviderTheyTookBeforeTheFirstWriter() throws Exception {
+        DstlStorage storage =
+                storage(
+                        configuration(store.basePath().toString())
+                                .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(1))
+                                .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(1)));
+        AvailabilityProvider provider = storage.getAvailabilityProvider();
+        MutationLogWriter writer = writer(storage);
+        store.failNext(WriteFault.HANG);
+        append(writer, "a");
+        writer.nextSequenceNumber();
+        assertThat(provider.isAvailable()).isFalse();
+        store.awaitHanging(1);
+        Future<?> goOn = provider.getAvailableFuture();
+        store.releaseHanging();
+        goOn.get(30, TimeUnit.SECONDS);
+        assertThat(provider.isAvailable()).isTrue();
+        writer.close();
+        storage.close();
+    }
+
+    @Test
+    void closing_waitsForNothing_cancelsPersists_andEndsEveryThread() throws Exception {
+        DstlStorage storage =
+                storage(
+                        configuration(store.basePath().toString())
+                                .set(DstlOptions.PERSIST_DELAY, Duration.ZERO));
+        MutationLogWriter writer = writer(storage);
+        store.failAlways(WriteFault.HANG);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(writer.initialSequenceNumber(), 1);
+        store.awaitHanging(1);
+
+        storage.close();
+
+        assertThatThrownBy(persist::get).isInstanceOf(CancellationException.class);
+        awaitThreadsToEnd();
+        assertThat(store.segments()).as("the interrupted attempt's file").isEmpty();
+        writer.close();
+    }
+
+    @Test
+    void afterClose_thereIsNoWriter() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        storage.close();
+        assertThatThrownBy(() -> writer(storage))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageMatching("The changelog storage of job [0-9a-f]{32} is closed");
+        awaitThreadsToEnd();
+    }
+
+    private static Configuration configuration(String basePath) {
+        return new Configuration().set(DstlOptions.BASE_PATH, basePath);
+    }
+
+    private static DstlStorage storage(String basePath) {
+        return storage(configuration(basePath));
+    }
+
+    private static DstlStorage storage(Configuration configuration) {
+        return new DstlStorage(new JobID(), configuration, new UnregisteredMetricsGroup());
+    }
+
+    private static MutationLogWriter writer(DstlStorage storage) {
+        return storage.createWriter("operator", KEY_GROUPS, new SyncMailboxExecutor());
+    }
+
+    private static void append(MutationLogWriter writer, String text) throws IOException {
+        writer.append(1, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void awaitThreadsToEnd() throws InterruptedException {
+        for (Thread thread : logThreads()) {
+            if (!threadsOfOthers.contains(thread)) {
+                thread.join(30_000);
+                assertThat(thread.isAlive()).as("%s still runs", thread.getName()).isFalse();
+            }
+        }
+    }
+
+    private static Set<Thread> logThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("dstl-"))
+                .collect(Collectors.toSet());
+    }
+}

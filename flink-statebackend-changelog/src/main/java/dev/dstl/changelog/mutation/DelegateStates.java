@@ -1,0 +1,112 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.mutation;
+
+import java.lang.reflect.Method;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.util.StateMigrationException;
+
+/**
+ * Registers states with a delegate, for the first time or again with other serializers. Belongs to
+ * the task thread; stateless.
+ */
+public final class DelegateStates {
+
+    private DelegateStates() {}
+
+    /**
+     * Registers a state with {@code delegate}.
+     *
+     * @return what the delegate uses from now on, also if it had the state before
+     * @throws StateMigrationException if the serializers cannot take over what others wrote
+     * @throws Exception if the delegate fails otherwise
+     */
+    @SuppressWarnings("unchecked") // every state of a keyed backend is internal
+    public static <K, N, SV, SEV, S extends State> InternalKvState<K, N, SV> register(
+            AbstractKeyedStateBackend<K> delegate,
+            TypeSerializer<N> namespaceSerializer,
+            StateDescriptor<S, SV> descriptor,
+            StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
+            boolean allowFutureMetadataUpdates)
+            throws Exception {
+        InternalKvState<K, N, SV> state =
+                (InternalKvState<K, N, SV>)
+                        delegate.createOrUpdateInternalState(
+                                namespaceSerializer,
+                                descriptor,
+                                snapshotTransformFactory,
+                                allowFutureMetadataUpdates);
+        if (descriptor.getType() == StateDescriptor.Type.REDUCING) {
+            refreshSerializer(state, descriptor);
+        }
+        return state;
+    }
+
+    /**
+     * RocksDB migrates the data of a reducing state that is registered again, and then goes on
+     * reading it with the serializer from before. Only a restored log makes a state registered
+     * twice, so that Flink does not notice.
+     */
+    @SuppressWarnings("ReferenceEquality") // equal serializers may have different versions
+    private static <SV> void refreshSerializer(
+            InternalKvState<?, ?, SV> state, StateDescriptor<?, SV> descriptor)
+            throws StateMigrationException {
+        TypeSerializer<SV> used = state.getValueSerializer();
+        if (used == descriptor.getSerializer()) {
+            return;
+        }
+        StateSerializerProvider<SV> provider =
+                StateSerializerProvider.fromPreviousSerializerSnapshot(
+                        used.snapshotConfiguration());
+        TypeSerializerSchemaCompatibility<SV> compatibility =
+                provider.registerNewSerializerForRestoredState(descriptor.getSerializer());
+        if (compatibility.isCompatibleAfterMigration()
+                || compatibility.isCompatibleWithReconfiguredSerializer()) {
+            setSerializer(state, provider.currentSchemaSerializer(), descriptor.getName());
+        }
+    }
+
+    private static void setSerializer(
+            InternalKvState<?, ?, ?> state, TypeSerializer<?> serializer, String name)
+            throws StateMigrationException {
+        try {
+            Method setter =
+                    state.getClass()
+                            .getSuperclass()
+                            .getSuperclass()
+                            .getDeclaredMethod("setValueSerializer", TypeSerializer.class);
+            setter.setAccessible(true);
+            setter.invoke(state, serializer);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            throw new StateMigrationException(
+                    String.format(
+                            "The serializer of reducing state '%s' changed to %s, but its backend"
+                                    + " (%s) goes on with the one from before. Keep the serializer,"
+                                    + " or migrate the state from a savepoint with"
+                                    + " state.changelog.enabled off.",
+                            name, serializer, state.getClass().getName()),
+                    e);
+        }
+    }
+}

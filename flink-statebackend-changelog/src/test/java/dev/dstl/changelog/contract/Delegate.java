@@ -1,0 +1,63 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.contract;
+
+import java.nio.file.Path;
+import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
+import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+
+/** The delegates that every suite of Flink runs on. */
+public enum Delegate {
+    HASHMAP {
+        @Override
+        public StateBackend create(Path directory) {
+            return new HashMapStateBackend();
+        }
+    },
+    ROCKSDB_FULL {
+        @Override
+        public StateBackend create(Path directory) {
+            return rocksDb(false, PriorityQueueStateType.ROCKSDB, directory);
+        }
+    },
+    ROCKSDB_INCREMENTAL {
+        @Override
+        public StateBackend create(Path directory) {
+            return rocksDb(true, PriorityQueueStateType.ROCKSDB, directory);
+        }
+    },
+    /** Its snapshots omit the timers. */
+    ROCKSDB_WITH_TIMERS_ON_HEAP {
+        @Override
+        public StateBackend create(Path directory) {
+            return rocksDb(true, PriorityQueueStateType.HEAP, directory);
+        }
+    };
+
+    /** A new state backend. */
+    public abstract StateBackend create(Path directory);
+
+    private static StateBackend rocksDb(
+            boolean incremental, PriorityQueueStateType timers, Path directory) {
+        EmbeddedRocksDBStateBackend backend = new EmbeddedRocksDBStateBackend(incremental);
+        backend.setPriorityQueueStateType(timers);
+        backend.setDbStoragePath(directory.toString());
+        return backend;
+    }
+}

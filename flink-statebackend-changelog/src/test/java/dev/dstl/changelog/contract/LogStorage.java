@@ -1,0 +1,56 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.contract;
+
+import dev.dstl.log.DstlStorage;
+import java.nio.file.Path;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.state.TestTaskStateManager;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
+
+/** The log storages that every suite of Flink runs on. */
+public enum LogStorage {
+    /** Flink's own, in memory: takes encoded records through Flink's plain interface. */
+    MEMORY {
+        @Override
+        public StateChangelogStorage<?> create(Path directory) {
+            return new InMemoryStateChangelogStorage();
+        }
+    },
+    /** Ours, on a file system: takes identities, drops what is superseded, writes segments. */
+    DSTL {
+        @Override
+        public StateChangelogStorage<?> create(Path directory) {
+            JobID jobId = new JobID();
+            Configuration configuration = new Configuration();
+            configuration.setString(
+                    "state.changelog.dstl.dfs.base-path", directory.toUri().toString());
+            return new DstlStorage(jobId, configuration, new UnregisteredMetricsGroup());
+        }
+    };
+
+    /** A storage of a new job. */
+    public abstract StateChangelogStorage<?> create(Path directory);
+
+    /** What a task gets that has such a storage. */
+    public TestTaskStateManager taskStateManager(Path directory) {
+        return TestTaskStateManager.builder().setStateChangelogStorage(create(directory)).build();
+    }
+}

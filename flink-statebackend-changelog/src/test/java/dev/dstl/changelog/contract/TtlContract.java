@@ -1,0 +1,65 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.contract;
+
+import java.nio.file.Path;
+import org.apache.flink.runtime.state.CheckpointStorage;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
+import org.apache.flink.runtime.state.ttl.StateBackendTestContext;
+import org.apache.flink.runtime.state.ttl.TtlStateTestBase;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+import org.apache.flink.state.changelog.ChangelogStateBackend;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Flink's suite for state with a time to live. */
+public abstract class TtlContract extends TtlStateTestBase {
+
+    private final Delegate delegate;
+    private final LogStorage storage;
+
+    @TempDir private Path directory;
+
+    TtlContract(Delegate delegate, LogStorage storage) {
+        this.delegate = delegate;
+        this.storage = storage;
+    }
+
+    @Override
+    protected StateBackendTestContext createStateBackendTestContext(TtlTimeProvider time) {
+        StateBackend backend =
+                new StorageInjection(
+                        new ChangelogStateBackend(delegate.create(directory.resolve("state"))),
+                        storage.taskStateManager(directory.resolve("log")));
+        return new StateBackendTestContext(time) {
+            @Override
+            protected StateBackend createStateBackend() {
+                return backend;
+            }
+
+            @Override
+            protected CheckpointStorage createCheckpointStorage() {
+                return new JobManagerCheckpointStorage();
+            }
+        };
+    }
+
+    @Override
+    protected boolean incrementalCleanupSupported() {
+        return delegate == Delegate.HASHMAP;
+    }
+}

@@ -1,0 +1,254 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
+import dev.dstl.changelog.fixture.LoggedJob;
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LogReplayerTest {
+
+    @Test
+    void severalLogsInTheirOrder_giveTheStateOfTheLast() throws Exception {
+        InMemoryLog first = InMemoryLog.withIdentities();
+        InMemoryLog second = InMemoryLog.withIdentities();
+        try (LoggedJob job = LoggedJob.start(Delegate.Kind.ROCKS_DB, first)) {
+            job.at(1, "a");
+            job.list.add(1);
+            job.map.put("k", 1);
+            job.timers.add(LoggedJob.timer(1, 1, "a"));
+            job.timers.add(LoggedJob.timer(2, 1, "a"));
+        }
+        try (LoggedJob job =
+                LoggedJob.restore(Delegate.Kind.ROCKS_DB, KeyGroupRange.of(0, 15), first, second)) {
+            job.at(1, "a");
+            // other states come first, so that ids differ from those of the first log
+            job.timers.poll();
+            job.map.put("l", 2);
+            job.list.add(2);
+        }
+        Delegate<Integer> delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE);
+        LogReplayer<Integer> replayer = replayer(delegate);
+        replayer.replay(first.open());
+        replayer.replay(second.open());
+        try (LoggedJob job = LoggedJob.on(delegate, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            assertThat(job.list.get()).containsExactly(1, 2);
+            assertThat(job.map.keys()).containsExactlyInAnyOrder("k", "l");
+            assertThat(job.pollAllTimers()).hasSize(1).first().asString().contains("210");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void afterReplay_noKeyIsCurrent(Delegate.Kind kind) throws Exception {
+        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
+            replayer(delegate).replay(log.open());
+
+            assertThat(delegate.backend().getCurrentKey()).isNull();
+        }
+    }
+
+    @Test
+    void aRecordWithoutRegistration_isNamed() throws Exception {
+        InMemoryMutationLogWriter damaged = new InMemoryMutationLogWriter();
+        damaged.append(RecordKind.PUT, 3, 17, new byte[8], 4, 4, 8);
+
+        assertCorrupt(damaged, "state id 17", "PUT", "key group 3");
+    }
+
+    @Test
+    void aRecordOfAKindThatTheStateDoesNotHave_isNamed() throws Exception {
+        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        LogRecord put = log.record(1);
+
+        assertCorrupt(
+                with(log, put, RecordKind.APPEND, 0), "APPEND record of state 'value' (VALUE)");
+    }
+
+    @Test
+    void aPayloadThatIsTooShortOrTooLong_isNamed() throws Exception {
+        InMemoryMutationLogWriter log = logOf(job -> job.value.update("value"));
+        LogRecord put = log.record(1);
+
+        assertCorrupt(
+                with(log, put, RecordKind.PUT, -1),
+                "PUT record of state 'value' (VALUE) in key group " + put.keyGroup(),
+                "cannot read it");
+        assertCorrupt(
+                with(log, put, RecordKind.PUT, 1), "state 'value' (VALUE)", "found 1 more bytes");
+    }
+
+    @Test
+    void damagedListsAndMaps_areNamed() throws Exception {
+        InMemoryMutationLogWriter lists = logOf(job -> job.list.add(1));
+        InMemoryMutationLogWriter maps = logOf(job -> job.map.put("k", 1));
+
+        assertCorrupt(with(lists, lists.record(1), RecordKind.APPEND, -1), "state 'list' (LIST)");
+        assertCorrupt(with(maps, maps.record(1), RecordKind.PUT, -1), "state 'map' (MAP)");
+    }
+
+    @Test
+    void aKeyWhoseHashChanged_isNamedWithTheRule() throws Exception {
+        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        LogRecord put = log.record(1);
+        InMemoryMutationLogWriter moved = new InMemoryMutationLogWriter();
+        copy(log.record(0), moved, log.record(0).keyGroup());
+        copy(put, moved, (put.keyGroup() + 1) % Delegate.KEY_GROUPS);
+
+        assertCorrupt(moved, "java.lang.Integer", "hash code of a key must be the same");
+    }
+
+    @Test
+    void aDamagedRegistration_isNamed() throws Exception {
+        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        LogRecord meta = log.record(0);
+        InMemoryMutationLogWriter damaged = new InMemoryMutationLogWriter();
+        byte[] payload =
+                Arrays.copyOfRange(
+                        meta.buffer(),
+                        meta.payloadOffset(),
+                        meta.payloadOffset() + meta.payloadLength() - 3);
+        damaged.append(RecordKind.META, meta.keyGroup(), 0, payload, 0, 0, payload.length);
+
+        assertCorrupt(damaged, "state id 0", "state 'value' (VALUE)");
+    }
+
+    @Test
+    void recordsOfAnotherWrapper_areRefused() throws Exception {
+        InMemoryMutationLogWriter opaque = new InMemoryMutationLogWriter();
+        opaque.append(RecordKind.OPAQUE, 3, 0, new byte[5], 0, 0, 5);
+
+        assertCorrupt(opaque, "written by another changelog backend");
+    }
+
+    @Test
+    void changesOfAnotherWrapper_areRefused() throws Exception {
+        StateChange stocks = StateChange.ofDataChange(3, new byte[] {100, 0, 1});
+        try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE);
+                StateChangeCursor cursor =
+                        new StateChangeCursor(
+                                CloseableIterator.fromList(List.of(stocks), change -> {}))) {
+            assertThatThrownBy(() -> replayer(delegate).replay(cursor))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("written by another changelog backend");
+        }
+    }
+
+    @Test
+    void closingTheCursor_closesTheIterator() throws Exception {
+        boolean[] closed = new boolean[1];
+        StateChangeCursor cursor =
+                new StateChangeCursor(
+                        CloseableIterator.adapterForIterator(
+                                Stream.<StateChange>empty().iterator(), () -> closed[0] = true));
+
+        cursor.close();
+
+        assertThat(closed[0]).isTrue();
+    }
+
+    @Test
+    void aFunctionThatTheJobDidNotYetBind_saysSo() {
+        FunctionPlaceholder<Object, Object, Object> placeholder = new FunctionPlaceholder<>("sum");
+
+        assertThatThrownBy(() -> placeholder.reduce(VoidNamespace.INSTANCE, VoidNamespace.INSTANCE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("'sum' was restored but not registered");
+    }
+
+    private interface Use {
+        void use(LoggedJob job) throws Exception;
+    }
+
+    private static InMemoryMutationLogWriter logOf(Use use) throws Exception {
+        InMemoryLog log = InMemoryLog.withIdentities();
+        try (LoggedJob job = LoggedJob.start(Delegate.Kind.HASH_MAP, log)) {
+            job.at(1, "a");
+            use.use(job);
+        }
+        return (InMemoryMutationLogWriter) log.writer();
+    }
+
+    /** The registration of a log, and a record of it with another kind or length. */
+    private static InMemoryMutationLogWriter with(
+            InMemoryMutationLogWriter log, LogRecord record, RecordKind kind, int moreBytes)
+            throws IOException {
+        InMemoryMutationLogWriter changed = new InMemoryMutationLogWriter();
+        copy(log.record(0), changed, log.record(0).keyGroup());
+        int length = record.identityLength() + record.payloadLength() + moreBytes;
+        byte[] bytes =
+                Arrays.copyOfRange(
+                        record.buffer(), record.identityOffset(), record.identityOffset() + length);
+        changed.append(
+                kind,
+                record.keyGroup(),
+                record.stateId(),
+                bytes,
+                record.prefixLength(),
+                record.identityLength(),
+                length);
+        return changed;
+    }
+
+    private static void copy(LogRecord record, InMemoryMutationLogWriter target, int keyGroup)
+            throws IOException {
+        int length = record.identityLength() + record.payloadLength();
+        target.append(
+                record.kind(),
+                keyGroup,
+                record.stateId(),
+                Arrays.copyOfRange(
+                        record.buffer(), record.identityOffset(), record.identityOffset() + length),
+                record.prefixLength(),
+                record.identityLength(),
+                length);
+    }
+
+    private static void assertCorrupt(InMemoryMutationLogWriter log, String... parts)
+            throws Exception {
+        try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE)) {
+            assertThatThrownBy(() -> replayer(delegate).replay(log.open()))
+                    .isInstanceOf(CorruptLogException.class)
+                    .hasMessageContainingAll(parts)
+                    .hasMessageContaining("restore from another checkpoint");
+        }
+    }
+
+    private static LogReplayer<Integer> replayer(Delegate<Integer> delegate) {
+        return new LogReplayer<>(delegate.backend(), LogReplayerTest.class.getClassLoader());
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
+import dev.dstl.changelog.fixture.LoggedJob;
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordKind;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LoggedMapStateTest {
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void nullValues_areKeptAndLogged(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            job.map.put("k", null);
+            Map<String, Integer> more = new HashMap<>();
+            more.put("l", null);
+            job.map.putAll(more);
+
+            try (LoggedJob restored = LoggedJob.restore(kind, job.log)) {
+                restored.at(1, "a");
+                assertThat(restored.map.contains("k")).isTrue();
+                assertThat(restored.map.get("k")).isNull();
+                assertThat(restored.map.contains("l")).isTrue();
+                assertThat(restored.map.contains("m")).isFalse();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void entriesKeysAndValues_canBeIteratedAgain(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            job.map.put("l", 2);
+
+            for (Iterable<?> iterable :
+                    new Iterable<?>[] {job.map.entries(), job.map.keys(), job.map.values()}) {
+                assertThat(iterable).hasSize(2);
+                assertThat(iterable).hasSize(2);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void changesThroughIterators_belongToTheKeyAndNamespaceOfTheirCreation(Delegate.Kind kind)
+            throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            job.map.put("l", 2);
+            Iterator<Map.Entry<String, Integer>> entries = job.map.iterator();
+            Iterator<Integer> values = job.map.values().iterator();
+            Map.Entry<String, Integer> first = entries.next();
+            values.next();
+
+            job.at(2, "b");
+            first.setValue(77);
+            values.remove();
+
+            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            LogRecord put = log.record(log.size() - 2);
+            LogRecord delete = log.record(log.size() - 1);
+            assertThat(put.kind()).isEqualTo(RecordKind.PUT);
+            assertThat(put.keyGroup()).isEqualTo(LoggedJob.keyGroup(1));
+            assertThat(delete.kind()).isEqualTo(RecordKind.DELETE);
+            assertThat(delete.keyGroup()).isEqualTo(LoggedJob.keyGroup(1));
+            assertThat(job.map.isEmpty()).isTrue();
+            try (LoggedJob restored = LoggedJob.restore(kind, job.log)) {
+                assertThat(restored.contents()).isEqualTo(job.contents());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void aMapKeyIsItsOwnIdentity_withKeyAndNamespaceAsPrefix(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            job.map.remove("k");
+            job.map.clear();
+
+            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            LogRecord put = log.record(1);
+            LogRecord delete = log.record(2);
+            LogRecord clear = log.record(3);
+            assertThat(put.prefixLength()).isLessThan(put.identityLength());
+            assertThat(put.payloadLength()).isEqualTo(5);
+            assertThat(delete.identityLength()).isEqualTo(put.identityLength());
+            assertThat(delete.payloadLength()).isZero();
+            assertThat(clear.kind()).isEqualTo(RecordKind.DELETE_PREFIX);
+            assertThat(clear.identityLength()).isEqualTo(put.prefixLength());
+            assertThat(clear.prefixLength()).isEqualTo(put.prefixLength());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void removeWithoutNext_isRefusedAndNotLogged(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            int before = log.size();
+
+            assertThatThrownBy(() -> job.map.iterator().remove())
+                    .isInstanceOf(IllegalStateException.class);
+
+            assertThat(log.size()).isEqualTo(before);
+        }
+    }
+}

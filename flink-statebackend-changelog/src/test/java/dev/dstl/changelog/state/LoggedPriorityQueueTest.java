@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
+import dev.dstl.changelog.fixture.LoggedJob;
+import dev.dstl.log.record.RecordKind;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LoggedPriorityQueueTest {
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void timersCarryTheKeyGroupOfTheirElement_whateverKeyIsCurrent(Delegate.Kind kind)
+            throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            assertThat(log.record(1).keyGroup()).isEqualTo(LoggedJob.keyGroup(3));
+
+            job.at(5, "b");
+            job.timers.addAll(List.of(LoggedJob.timer(2, 4, "a"), LoggedJob.timer(3, 6, "a")));
+            job.timers.remove(LoggedJob.timer(3, 6, "a"));
+            job.timers.poll();
+
+            assertThat(log.kinds())
+                    .containsExactly(
+                            RecordKind.META,
+                            RecordKind.PUT,
+                            RecordKind.PUT,
+                            RecordKind.PUT,
+                            RecordKind.DELETE,
+                            RecordKind.DELETE);
+            assertThat(log.record(2).keyGroup()).isEqualTo(LoggedJob.keyGroup(4));
+            assertThat(log.record(3).keyGroup()).isEqualTo(LoggedJob.keyGroup(6));
+            assertThat(log.record(4).keyGroup()).isEqualTo(LoggedJob.keyGroup(6));
+            assertThat(log.record(5).keyGroup()).isEqualTo(LoggedJob.keyGroup(3));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void pollOfAnEmptyQueue_logsNothing(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            assertThat(job.timers.poll()).isNull();
+
+            assertThat(((InMemoryMutationLogWriter) job.log.writer()).size()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void relog_writesAllTimersIntoTheNewRange(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            job.timers.add(LoggedJob.timer(2, 4, "b"));
+            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+
+            job.mutations.startNewRange();
+            job.registry.relogQueues();
+
+            assertThat(log.kinds().subList(3, log.size()))
+                    .containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+        }
+    }
+}

@@ -57,10 +57,10 @@ public class AppendBenchmark {
 
     @Benchmark
     @OperationsPerInvocation(RECORDS)
-    public void append(TaskThreadAllocation allocation) throws IOException {
-        allocation.start();
+    public void append(TaskThreadUse use) throws IOException {
+        use.start();
         task.append(RECORDS);
-        allocation.stop(RECORDS);
+        use.stop(RECORDS);
     }
 
     @TearDown(Level.Invocation)

@@ -50,10 +50,9 @@ final class AppendRun {
                         .runSingle();
         Map<String, ? extends Result<?>> secondary = secondary(result);
         table.add(Measure.APPEND_TIME, log, result.getPrimaryResult().getScore());
-        table.add(
-                Measure.APPEND_TASK_BYTES,
-                log,
-                score(secondary, "taskThreadBytes") / score(secondary, "records"));
+        double records = score(secondary, "records");
+        table.add(Measure.APPEND_CPU, log, score(secondary, "taskThreadCpuNanos") / records);
+        table.add(Measure.APPEND_TASK_BYTES, log, score(secondary, "taskThreadBytes") / records);
         table.add(Measure.APPEND_ALL_BYTES, log, score(secondary, "gc.alloc.rate.norm"));
     }
 

@@ -18,7 +18,8 @@ package dev.dstl.benchmarks.log;
 
 /** What a row of the result table says. */
 enum Measure {
-    APPEND_TIME("append, 100-byte record, task thread", "ns"),
+    APPEND_TIME("append of a 100-byte record, task thread", "ns"),
+    APPEND_CPU("append: CPU of the task thread", "ns"),
     APPEND_TASK_BYTES("append: allocated by the task thread", "B/rec"),
     APPEND_ALL_BYTES("append: allocated by all threads, upload included", "B/rec"),
     PERSIST_P50("persist 64 KiB on a store with a tail: p50", "ms"),

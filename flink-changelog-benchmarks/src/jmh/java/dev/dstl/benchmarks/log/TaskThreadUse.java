@@ -30,29 +30,36 @@ import org.openjdk.jmh.annotations.State;
  */
 @State(Scope.Thread)
 @AuxCounters(AuxCounters.Type.EVENTS)
-public class TaskThreadAllocation {
+public class TaskThreadUse {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** Bytes allocated between start and stop in one iteration. */
     public long taskThreadBytes;
 
+    /** Nanoseconds of CPU between start and stop in one iteration. */
+    public long taskThreadCpuNanos;
+
     /** Records appended in one iteration. */
     public long records;
 
     private long startBytes;
+    private long startCpuNanos;
 
     @Setup(Level.Iteration)
     public void reset() {
         taskThreadBytes = 0;
+        taskThreadCpuNanos = 0;
         records = 0;
     }
 
     void start() {
         startBytes = allocated();
+        startCpuNanos = THREADS.getCurrentThreadCpuTime();
     }
 
     void stop(int appended) {
+        taskThreadCpuNanos += THREADS.getCurrentThreadCpuTime() - startCpuNanos;
         taskThreadBytes += allocated() - startBytes;
         records += appended;
     }

@@ -27,14 +27,18 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.RunnableFuture;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.util.FileUtils;
 
@@ -47,19 +51,19 @@ class SimulationTest {
 
     private static final int KEYS = 6;
 
-    @Property(tries = 25)
+    @Property(tries = 20)
     void restoredState_isThatOfTheLastCompletedCheckpoint_onTheHeap(
             @ForAll int seed, @ForAll @IntRange(min = 10, max = 120) int steps) throws Exception {
         simulate(Delegate.HASHMAP, LogStorage.DSTL, seed, steps);
     }
 
-    @Property(tries = 10)
+    @Property(tries = 8)
     void restoredState_isThatOfTheLastCompletedCheckpoint_inRocksDb(
             @ForAll int seed, @ForAll @IntRange(min = 10, max = 80) int steps) throws Exception {
         simulate(Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL, seed, steps);
     }
 
-    @Property(tries = 10)
+    @Property(tries = 8)
     void restoredState_isThatOfTheLastCompletedCheckpoint_withTimersOnTheHeap(
             @ForAll int seed, @ForAll @IntRange(min = 10, max = 80) int steps) throws Exception {
         simulate(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP, LogStorage.MEMORY, seed, steps);
@@ -100,6 +104,8 @@ class SimulationTest {
         private final LogStorage storage;
         private final Random random;
         private final FakeJobManager jobManager = new FakeJobManager();
+        private final TreeMap<Long, RunnableFuture<SnapshotResult<KeyedStateHandle>>> running =
+                new TreeMap<>();
         private final TreeMap<Long, Contents> pending = new TreeMap<>();
 
         private TestTask task;
@@ -127,12 +133,14 @@ class SimulationTest {
 
         private void step() throws Exception {
             int choice = random.nextInt(100);
-            if (choice < 45) {
+            if (choice < 40) {
                 update();
-            } else if (choice < 63) {
+            } else if (choice < 53) {
                 trigger(CheckpointType.CHECKPOINT);
-            } else if (choice < 66) {
+            } else if (choice < 56) {
                 trigger(CheckpointType.FULL_CHECKPOINT);
+            } else if (choice < 68) {
+                acknowledge();
             } else if (choice < 78) {
                 complete();
             } else if (choice < 84) {
@@ -186,16 +194,26 @@ class SimulationTest {
 
         private void trigger(SnapshotType type) throws Exception {
             lastCheckpoint++;
-            task.acknowledge(lastCheckpoint, type);
+            running.put(lastCheckpoint, task.trigger(lastCheckpoint, type));
             pending.put(lastCheckpoint, contents.copy());
         }
 
+        private void acknowledge() throws Exception {
+            if (!running.isEmpty()) {
+                long checkpoint = some(running);
+                jobManager.acknowledge(checkpoint, TestTask.finish(running.remove(checkpoint)));
+            }
+        }
+
         private void complete() throws Exception {
-            if (!pending.isEmpty()) {
-                long checkpoint = somePending();
-                task.jobManager.complete(checkpoint);
+            TreeMap<Long, Contents> acknowledged = new TreeMap<>(pending);
+            acknowledged.keySet().removeAll(running.keySet());
+            if (!acknowledged.isEmpty()) {
+                long checkpoint = some(acknowledged);
+                jobManager.complete(checkpoint);
                 completed = pending.get(checkpoint);
                 pending.headMap(checkpoint, true).clear();
+                cancel(new ArrayList<>(running.headMap(checkpoint, true).keySet()));
                 if (random.nextInt(5) > 0) {
                     task.changelog().notifyCheckpointComplete(checkpoint);
                 }
@@ -207,15 +225,32 @@ class SimulationTest {
 
         private void abort() throws Exception {
             if (!pending.isEmpty()) {
-                long checkpoint = somePending();
-                task.jobManager.abort(checkpoint);
+                long checkpoint = some(pending);
+                jobManager.abort(checkpoint);
                 pending.remove(checkpoint);
+                cancel(List.of(checkpoint));
                 task.changelog().notifyCheckpointAborted(checkpoint);
             }
         }
 
-        private long somePending() {
-            List<Long> ids = new ArrayList<>(pending.keySet());
+        /** What the JobManager gave up is cancelled, finished and acknowledged late, or lost. */
+        private void cancel(List<Long> checkpoints) throws Exception {
+            for (long checkpoint : checkpoints) {
+                RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
+                        running.remove(checkpoint);
+                if (future != null && random.nextBoolean()) {
+                    future.cancel(true);
+                } else if (future != null) {
+                    KeyedStateHandle late = TestTask.finish(future);
+                    if (random.nextBoolean()) {
+                        jobManager.acknowledgeLate(checkpoint, late);
+                    }
+                }
+            }
+        }
+
+        private long some(NavigableMap<Long, ?> byCheckpoint) {
+            List<Long> ids = new ArrayList<>(byCheckpoint.keySet());
             return ids.get(random.nextInt(ids.size()));
         }
 
@@ -231,6 +266,7 @@ class SimulationTest {
         private void crash() throws Exception {
             task.close();
             materializing = false;
+            running.clear();
             pending.clear();
             contents = completed.copy();
             restart();

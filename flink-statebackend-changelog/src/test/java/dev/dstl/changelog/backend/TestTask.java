@@ -84,6 +84,7 @@ final class TestTask implements AutoCloseable {
 
     private final CheckpointStorageAccess checkpoints;
     private CheckpointableKeyedStateBackend<Integer> backend;
+    private KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, VoidNamespace>> timers;
 
     private TestTask(
             Path directory,
@@ -207,9 +208,14 @@ final class TestTask implements AutoCloseable {
     }
 
     KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, VoidNamespace>> timers() {
-        return backend.create(
-                "timers",
-                new TimerSerializer<>(IntSerializer.INSTANCE, VoidNamespaceSerializer.INSTANCE));
+        if (timers == null) {
+            timers =
+                    backend.create(
+                            "timers",
+                            new TimerSerializer<>(
+                                    IntSerializer.INSTANCE, VoidNamespaceSerializer.INSTANCE));
+        }
+        return timers;
     }
 
     static TimerHeapInternalTimer<Integer, VoidNamespace> timer(int key, long time) {

@@ -40,6 +40,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.slf4j.Logger;
@@ -56,6 +57,7 @@ final class JobLog implements AutoCloseable {
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
     private final ExecutorService discards;
+    private final SegmentRegistry registry;
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
@@ -75,15 +77,18 @@ final class JobLog implements AutoCloseable {
         String incarnation =
                 SegmentName.incarnation(
                         System.currentTimeMillis(), ThreadLocalRandom.current().nextLong());
-        BasePathCheck.write(
-                settings.basePath(),
-                store,
-                new SegmentName(jobId, incarnation, SegmentName.PROBE_SEQUENCE, 1));
+        Path probe =
+                BasePathCheck.write(
+                        settings.basePath(),
+                        store,
+                        new SegmentName(jobId, incarnation, SegmentName.PROBE_SEQUENCE, 1));
         LOG.info(
                 "Changes of job {} go to {}",
                 jobId,
                 SegmentName.directory(settings.basePath(), jobId, incarnation));
-        return new JobLog(jobId, settings, incarnation, store, new DstlMetrics(metricGroup));
+        JobLog log = new JobLog(jobId, settings, incarnation, store, new DstlMetrics(metricGroup));
+        log.registry.discardAttempt(probe);
+        return log;
     }
 
     private JobLog(
@@ -104,7 +109,7 @@ final class JobLog implements AutoCloseable {
         discards = discardThreads(settings.discardThreads());
         budget = new InFlightBudget(settings.maxInFlightBytes());
         pages = new PagePool(Math.min(settings.maxInFlightBytes(), MAX_IDLE_PAGE_BYTES));
-        SegmentRegistry registry = new SegmentRegistry(store, discards, timers, metrics);
+        registry = new SegmentRegistry(store, discards, timers, metrics);
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);

@@ -44,6 +44,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.FileSystemSafetyNet;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 import org.apache.flink.runtime.mailbox.SyncMailboxExecutor;
@@ -115,8 +116,8 @@ class DstlStorageTest {
                 .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
                 .hasMessageContaining("where no changes can be stored: ")
                 .hasMessageEndingWith(
-                        "Make it a directory that the TaskManagers may write to and delete from, or"
-                                + " set another one.");
+                        "Make it a directory that the TaskManagers may write to, or set another"
+                                + " one.");
     }
 
     @Test
@@ -128,8 +129,7 @@ class DstlStorageTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
                                 + " stored: IOException: Access denied. Make it a directory that"
-                                + " the TaskManagers may write to and delete from, or set another"
-                                + " one.",
+                                + " the TaskManagers may write to, or set another one.",
                         store.basePath());
         awaitThreadsToEnd();
         writer(storage).close();
@@ -140,8 +140,34 @@ class DstlStorageTest {
     void tryingTheBasePath_leavesNothingBehind() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
         writer(storage).close();
+        storage.close();
+        awaitThreadsToEnd();
         assertThat(store.files()).isEmpty();
         assertThat(store.requests("create")).isEqualTo(1);
+    }
+
+    @Test
+    void storeThatForbidsDeleting_isNoReasonNotToStart() throws Exception {
+        store.failDeletes(true);
+        DstlStorage storage = storage(store.basePath().toString());
+        assertThatCode(() -> writer(storage).close()).doesNotThrowAnyException();
+        storage.close();
+    }
+
+    @Test
+    void endOfTheTaskThatCameFirst_doesNotCloseTheFileSystemOfTheOthers() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        store.failNext(WriteFault.NONE, WriteFault.HANG);
+        FileSystemSafetyNet.initializeSafetyNetForThread();
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(writer.initialSequenceNumber(), 1);
+        store.awaitHanging(1);
+        FileSystemSafetyNet.closeSafetyNetAndGuardedResourcesForThread();
+        store.releaseHanging();
+        assertThat(texts(handleOf(persist))).containsExactly("a");
+        writer.close();
         storage.close();
     }
 

@@ -55,22 +55,22 @@ public final class BasePathCheck {
     }
 
     /**
-     * Writes and deletes a file. Blocks while the store does.
+     * Writes a file. Blocks while the store does.
      *
      * @param probe a name that is never used for a segment
-     * @throws IllegalConfigurationException if the file cannot be written
+     * @return the file, to be deleted by the caller
+     * @throws IllegalConfigurationException if it cannot be written
      */
-    public static void write(Path basePath, SegmentStore store, SegmentName probe) {
+    public static Path write(Path basePath, SegmentStore store, SegmentName probe) {
         try {
             Path file = store.locate(probe);
             store.write(file, PROBE);
-            store.delete(file);
+            return file;
         } catch (IOException | RuntimeException e) {
             throw complaint(
                     basePath,
                     e,
-                    "Make it a directory that the TaskManagers may write to and delete from, or set"
-                            + " another one.");
+                    "Make it a directory that the TaskManagers may write to, or set another one.");
         }
     }
 
@@ -90,8 +90,7 @@ public final class BasePathCheck {
     private static final SegmentContent PROBE =
             new SegmentContent() {
                 private final byte[] bytes =
-                        "Written and deleted to see whether it can be."
-                                .getBytes(StandardCharsets.UTF_8);
+                        "Written to see whether it can be.".getBytes(StandardCharsets.UTF_8);
 
                 @Override
                 public long length() {

@@ -119,7 +119,6 @@ public final class DstlLogWriter implements MutationLogWriter {
 
     @Override
     public SequenceNumber nextSequenceNumber() {
-        checkOpen();
         sealIfNotEmpty();
         return SequenceNumber.of(nextSequence);
     }
@@ -136,7 +135,6 @@ public final class DstlLogWriter implements MutationLogWriter {
 
     @Override
     public void truncate(SequenceNumber to) {
-        checkOpen();
         long end = numberOf(to);
         checkRange(end <= nextSequence, "truncate", truncatedTo, end);
         truncatedTo = Math.max(truncatedTo, end);

@@ -88,11 +88,7 @@ final class LogTail implements AgedLog {
         commit.submit(added.sealed());
     }
 
-    /**
-     * Asks for a handle to the batches {@code [from, to)}.
-     *
-     * @throws IllegalArgumentException if some of them were truncated
-     */
+    /** Asks for a handle to the batches {@code [from, to)}, none of which is truncated. */
     CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(long from, long to) {
         PendingPersist persist;
         List<TailBatch> missing = new ArrayList<>();
@@ -101,13 +97,6 @@ final class LogTail implements AgedLog {
                 return CompletableFuture.failedFuture(cancellation());
             }
             List<TailBatch> range = new ArrayList<>(batches.subMap(from, to).values());
-            if (range.size() != to - from) {
-                throw new IllegalArgumentException(
-                        String.format(
-                                "Changes [%d, %d) were asked for, but those before %s are"
-                                        + " truncated",
-                                from, to, batches.isEmpty() ? to : batches.firstKey()));
-            }
             persist = new PendingPersist(range);
             persists.add(persist);
             for (TailBatch batch : range) {

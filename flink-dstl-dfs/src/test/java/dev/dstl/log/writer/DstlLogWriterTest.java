@@ -184,6 +184,15 @@ class DstlLogWriterTest {
     }
 
     @Test
+    void truncateAfterClose_findsNothingToDo() {
+        append(writer, "a");
+        SequenceNumber end = writer.nextSequenceNumber();
+        writer.close();
+        writer.truncate(end);
+        assertThat(writer.nextSequenceNumber()).isEqualTo(end);
+    }
+
+    @Test
     void persistUnderWayWhenTheWriterCloses_isCancelledInsteadOfHanging() {
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =

@@ -17,8 +17,11 @@
 package dev.dstl.log.config;
 
 import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
 /** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
@@ -40,6 +43,7 @@ public final class DstlSettings {
     private final long maxRetryDelayMillis;
     private final int maxSlowAttempts;
     private final long maxAgeMillis;
+    private final long inlineThresholdBytes;
 
     /**
      * Reads and checks every key.
@@ -72,6 +76,7 @@ public final class DstlSettings {
                         values.millis(DstlOptions.MAX_RETRY_DELAY, Duration.ofMillis(1)));
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
+        inlineThresholdBytes = inlineThresholdBytes(values);
         retryMode = retryMode(values);
         if (cutThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
@@ -92,6 +97,14 @@ public final class DstlSettings {
             return RetryMode.FIXED;
         }
         return values.oneOf(DstlOptions.RETRY_POLICY, RetryMode.values(), RetryMode::configValue);
+    }
+
+    private static long inlineThresholdBytes(CheckedConfiguration values) {
+        ConfigOption<MemorySize> source =
+                values.isSet(DstlOptions.INLINE_THRESHOLD)
+                        ? DstlOptions.INLINE_THRESHOLD
+                        : CheckpointingOptions.FS_SMALL_FILE_THRESHOLD;
+        return values.bytes(source, 0, 1L << 20);
     }
 
     /** Directory below which every segment lies; not yet known to be reachable. */
@@ -172,5 +185,10 @@ public final class DstlSettings {
     /** Age at which a batch is sealed without a checkpoint; 0 for never. */
     public long maxAgeMillis() {
         return maxAgeMillis;
+    }
+
+    /** Bytes of one log, not yet durable, that travel in a handle; at most 1 MiB, 0 for none. */
+    public long inlineThresholdBytes() {
+        return inlineThresholdBytes;
     }
 }

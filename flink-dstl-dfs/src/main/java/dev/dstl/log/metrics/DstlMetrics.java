@@ -42,6 +42,7 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
  *     slowUploadAttempts            attempts older than upload.timeout that still run
+ *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -60,6 +61,7 @@ public final class DstlMetrics {
     private final Histogram attemptsPerUpload;
     private final Histogram totalAttemptsPerUpload;
     private final Histogram uploadBatchSizes;
+    private final Counter inlinePersists;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -73,6 +75,7 @@ public final class DstlMetrics {
         attemptsPerUpload = histogram("attemptsPerUpload");
         totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
         uploadBatchSizes = histogram("uploadBatchSizes");
+        inlinePersists = counter("numberOfInlinePersists");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -131,6 +134,11 @@ public final class DstlMetrics {
         uploadLatenciesNanos.update(attemptNanos);
         attemptsPerUpload.update(winner);
         totalAttemptsPerUpload.update(attempts);
+    }
+
+    /** A persist completed with what is not durable in its handle. */
+    public void persistedInline() {
+        inlinePersists.inc();
     }
 
     /** A file was deleted. */

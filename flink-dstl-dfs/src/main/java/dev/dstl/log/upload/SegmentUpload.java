@@ -155,9 +155,9 @@ public final class SegmentUpload {
         }
         EncodedSegment encoded = null;
         try {
-            SegmentEncoder encoder = uploader.borrowEncoder();
+            SegmentEncoder encoder = uploader.encoders.borrow();
             encoded = source.encode(encoder);
-            uploader.returnEncoder(encoder);
+            uploader.encoders.giveBack(encoder);
         } finally {
             encoded(encoded);
         }

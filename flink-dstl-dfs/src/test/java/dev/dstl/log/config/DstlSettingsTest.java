@@ -22,9 +22,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +74,31 @@ class DstlSettingsTest {
         assertThat(settings.maxRetryDelayMillis()).isEqualTo(10_000);
         assertThat(settings.maxSlowAttempts()).isEqualTo(20);
         assertThat(settings.maxAgeMillis()).isEqualTo(5_000);
+        assertThat(settings.inlineThresholdBytes()).isEqualTo(20 << 10);
+    }
+
+    @Test
+    void inlineThreshold_isFlinksUnlessOursIsSet() {
+        Configuration configuration =
+                minimal().set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, new MemorySize(3));
+        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isEqualTo(3);
+        configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
+        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isZero();
+    }
+
+    @Test
+    void inlineThresholdThatWouldBloatTheMetadata_isRefused() {
+        assertThatThrownBy(
+                        () ->
+                                DstlSettings.from(
+                                        minimal()
+                                                .set(
+                                                        DstlOptions.INLINE_THRESHOLD,
+                                                        MemorySize.ofMebiBytes(2))))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.inline-threshold' is 2 mb, allowed is 0 bytes to 1"
+                                + " mb.");
     }
 
     @Test

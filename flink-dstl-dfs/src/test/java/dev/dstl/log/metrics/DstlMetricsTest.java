@@ -46,6 +46,7 @@ class DstlMetricsTest {
                         "ChangelogStorage.uploadQueueSize",
                         "ChangelogStorage.inFlightBytes",
                         "ChangelogStorage.slowUploadAttempts",
+                        "ChangelogStorage.numberOfInlinePersists",
                         "ChangelogStorage.uncheckpointedSegments",
                         "ChangelogStorage.numberOfDiscardedFiles",
                         "ChangelogStorage.numberOfDiscardFailures");
@@ -58,10 +59,12 @@ class DstlMetricsTest {
         metrics.attemptFailed();
         metrics.segmentCut(7);
         metrics.segmentUploaded(1_000, 5, 2, 3);
+        metrics.persistedInline();
         metrics.fileDiscarded();
         metrics.discardFailed();
         assertThat(count("numberOfUploadRequests")).isEqualTo(2);
         assertThat(count("numberOfUploadFailures")).isEqualTo(1);
+        assertThat(count("numberOfInlinePersists")).isEqualTo(1);
         assertThat(count("numberOfDiscardedFiles")).isEqualTo(1);
         assertThat(count("numberOfDiscardFailures")).isEqualTo(1);
         assertThat(max("uploadBatchSizes")).isEqualTo(7);

@@ -59,7 +59,8 @@ public class MigrationTest extends StateBackendMigrationTestBase<StateBackend> {
     protected StateBackend getStateBackend() {
         return new StorageInjection(
                 new ChangelogStateBackend(delegate.create(directory.resolve("state"))),
-                storage.taskStateManager(directory.resolve("log")));
+                storage.taskStateManager(directory.resolve("log")),
+                () -> false);
     }
 
     @Override

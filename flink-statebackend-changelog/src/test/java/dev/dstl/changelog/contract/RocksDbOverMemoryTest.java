@@ -44,14 +44,6 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
 
     @TempDir private Path logs;
 
-    /** Full and incremental; a checkpoint that is only a log does not depend on the rest. */
-    @Parameters(name = "incremental: {0}")
-    public static List<Object[]> modes() {
-        SupplierWithException<CheckpointStorage, IOException> storage =
-                () -> new FileSystemCheckpointStorage(checkpoints.toUri());
-        return List.of(new Object[] {true, storage, false}, new Object[] {false, storage, false});
-    }
-
     /** Which storage takes the log. */
     protected LogStorage storage() {
         return LogStorage.MEMORY;

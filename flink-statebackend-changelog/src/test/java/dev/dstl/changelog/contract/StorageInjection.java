@@ -16,14 +16,26 @@
 
 package dev.dstl.changelog.contract;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.RunnableFuture;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.TaskStateManager;
+import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
+import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 
 /** Gives a backend a log storage in those suites of Flink that build their environment alone. */
 final class StorageInjection implements StateBackend {
@@ -32,30 +44,68 @@ final class StorageInjection implements StateBackend {
 
     private final transient StateBackend backend;
     private final transient TaskStateManager taskStateManager;
+    private final transient CheckpointStorageAccess checkpoints;
+    private final transient BooleanSupplier savepoints;
 
-    StorageInjection(StateBackend backend, TaskStateManager taskStateManager) {
+    /**
+     * @param savepoints whether a savepoint in the canonical format is to be taken whenever the
+     *     suite asks for a checkpoint
+     */
+    StorageInjection(
+            StateBackend backend, TaskStateManager taskStateManager, BooleanSupplier savepoints) {
         this.backend = backend;
+        this.savepoints = savepoints;
         this.taskStateManager = taskStateManager;
+        try {
+            this.checkpoints =
+                    new JobManagerCheckpointStorage().createCheckpointStorage(new JobID());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        return backend.createKeyedStateBackend(
-                new KeyedStateBackendParametersImpl<>(
-                        inject(parameters.getEnv()),
-                        parameters.getJobID(),
-                        parameters.getOperatorIdentifier(),
-                        parameters.getKeySerializer(),
-                        parameters.getNumberOfKeyGroups(),
-                        parameters.getKeyGroupRange(),
-                        parameters.getKvStateRegistry(),
-                        parameters.getTtlTimeProvider(),
-                        parameters.getMetricGroup(),
-                        parameters.getCustomInitializationMetrics(),
-                        parameters.getStateHandles(),
-                        parameters.getCancelStreamRegistry(),
-                        parameters.getManagedMemoryFraction()));
+        return injectSavepoints(
+                backend.createKeyedStateBackend(
+                        new KeyedStateBackendParametersImpl<>(
+                                inject(parameters.getEnv()),
+                                parameters.getJobID(),
+                                parameters.getOperatorIdentifier(),
+                                parameters.getKeySerializer(),
+                                parameters.getNumberOfKeyGroups(),
+                                parameters.getKeyGroupRange(),
+                                parameters.getKvStateRegistry(),
+                                parameters.getTtlTimeProvider(),
+                                parameters.getMetricGroup(),
+                                parameters.getCustomInitializationMetrics(),
+                                parameters.getStateHandles(),
+                                parameters.getCancelStreamRegistry(),
+                                parameters.getManagedMemoryFraction())));
+    }
+
+    @SuppressWarnings("unchecked")
+    private <K> CheckpointableKeyedStateBackend<K> injectSavepoints(
+            CheckpointableKeyedStateBackend<K> keyed) {
+        return (CheckpointableKeyedStateBackend<K>)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        keyed.getClass().getInterfaces(),
+                        (proxy, method, arguments) ->
+                                method.getName().equals("snapshot") && savepoints.getAsBoolean()
+                                        ? savepoint(keyed, arguments)
+                                        : call(method, keyed, arguments));
+    }
+
+    private static RunnableFuture<?> savepoint(
+            CheckpointableKeyedStateBackend<?> keyed, Object[] arguments) throws Exception {
+        return StreamOperatorStateHandler.prepareCanonicalSavepoint(keyed, new CloseableRegistry())
+                .snapshot(
+                        (long) arguments[0],
+                        (long) arguments[1],
+                        (CheckpointStreamFactory) arguments[2],
+                        (CheckpointOptions) arguments[3]);
     }
 
     private Environment inject(Environment environment) {
@@ -64,15 +114,23 @@ final class StorageInjection implements StateBackend {
                         getClass().getClassLoader(),
                         new Class<?>[] {Environment.class},
                         (proxy, method, arguments) -> {
-                            if (method.getName().equals("getTaskStateManager")) {
-                                return taskStateManager;
-                            }
-                            try {
-                                return method.invoke(environment, arguments);
-                            } catch (InvocationTargetException e) {
-                                throw e.getCause();
+                            switch (method.getName()) {
+                                case "getTaskStateManager":
+                                    return taskStateManager;
+                                case "getCheckpointStorageAccess":
+                                    return checkpoints;
+                                default:
+                                    return call(method, environment, arguments);
                             }
                         });
+    }
+
+    private static Object call(Method method, Object target, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 
     @Override

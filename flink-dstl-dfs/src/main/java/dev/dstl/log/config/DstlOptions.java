@@ -224,13 +224,50 @@ public final class DstlOptions {
                                     + " 100 ms (130 USD). Checkpoints add one each if they are"
                                     + " larger than inline-threshold.");
 
+    /** Extra requests per needed one. */
+    public static final ConfigOption<Double> HEDGE_MAX_EXTRA_REQUESTS =
+            ours("upload.hedge.max-extra-requests")
+                    .doubleType()
+                    .defaultValue(0.05)
+                    .withDescription(
+                            "Upload attempts that are slower than most get a second one beside them"
+                                    + " before they are overdue; the first to succeed wins. This is"
+                                    + " how many such extra requests there may be per upload: 0.05"
+                                    + " adds at most 5 % to the PUTs. At most ten are saved up, so a"
+                                    + " store that becomes slow as a whole is not asked twice for"
+                                    + " everything. 0 to 1; 0 switches it off, and leaves the second"
+                                    + " attempt at upload.timeout.");
+
+    /** Which attempts are slower than most. */
+    public static final ConfigOption<Double> HEDGE_QUANTILE =
+            ours("upload.hedge.quantile")
+                    .doubleType()
+                    .defaultValue(0.98)
+                    .withDescription(
+                            "An upload attempt gets a second one beside it when it takes longer than"
+                                    + " this share of the latest 256 uploads of similar size."
+                                    + " Smaller cuts more of the tail and needs more extra requests:"
+                                    + " about 1 minus this value, and never more than"
+                                    + " upload.hedge.max-extra-requests. 0.5 to 0.999.");
+
+    /** Age at which the second attempt may start. */
+    public static final ConfigOption<Duration> HEDGE_MIN_DELAY =
+            ours("upload.hedge.min-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(50))
+                    .withDescription(
+                            "An upload attempt younger than this never gets a second one beside it,"
+                                    + " however fast the others were. At most upload.timeout, at"
+                                    + " which it gets one in any case.");
+
     /** Slow attempts beside the counted ones. */
     public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
             ours("upload.max-slow-attempts")
                     .intType()
                     .defaultValue(20)
                     .withDescription(
-                            "Upload attempts older than upload.timeout that may run in addition to"
+                            "Upload attempts which are older than upload.timeout, or have a second"
+                                    + " one beside them, that may run in addition to"
                                     + " upload.num-threads, each on its own thread, so that attempts"
                                     + " which hang do not keep other segments from being uploaded.");
 

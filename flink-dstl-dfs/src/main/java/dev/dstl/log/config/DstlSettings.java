@@ -44,6 +44,9 @@ public final class DstlSettings {
     private final int maxSlowAttempts;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
+    private final double maxExtraRequestFraction;
+    private final double hedgeQuantile;
+    private final long minHedgeDelayMillis;
 
     /**
      * Reads and checks every key.
@@ -77,6 +80,9 @@ public final class DstlSettings {
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
         inlineThresholdBytes = inlineThresholdBytes(values);
+        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
+        hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
+        minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
         if (cutThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
@@ -97,6 +103,26 @@ public final class DstlSettings {
             return RetryMode.FIXED;
         }
         return values.oneOf(DstlOptions.RETRY_POLICY, RetryMode.values(), RetryMode::configValue);
+    }
+
+    /** A short timeout without this key makes the key meaningless, not wrong. */
+    private static long minHedgeDelayMillis(CheckedConfiguration values, long timeoutMillis) {
+        long delayMillis = values.millis(DstlOptions.HEDGE_MIN_DELAY, Duration.ZERO);
+        if (values.isSet(DstlOptions.HEDGE_MIN_DELAY)
+                && timeoutMillis > 0
+                && delayMillis > timeoutMillis) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is %d ms and '%s' is %d ms: there would already be a second"
+                                    + " attempt. Lower '%s' or raise '%s'.",
+                            DstlOptions.HEDGE_MIN_DELAY.key(),
+                            delayMillis,
+                            DstlOptions.UPLOAD_TIMEOUT.key(),
+                            timeoutMillis,
+                            DstlOptions.HEDGE_MIN_DELAY.key(),
+                            DstlOptions.UPLOAD_TIMEOUT.key()));
+        }
+        return delayMillis;
     }
 
     private static long inlineThresholdBytes(CheckedConfiguration values) {
@@ -190,5 +216,20 @@ public final class DstlSettings {
     /** Bytes of one log, not yet durable, that travel in a handle; at most 1 MiB, 0 for none. */
     public long inlineThresholdBytes() {
         return inlineThresholdBytes;
+    }
+
+    /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */
+    public double maxExtraRequestFraction() {
+        return maxExtraRequestFraction;
+    }
+
+    /** The share of attempts that are fast enough, in {@code [0.5, 0.999]}. */
+    public double hedgeQuantile() {
+        return hedgeQuantile;
+    }
+
+    /** Age below which an attempt never gets a second one beside it. */
+    public long minHedgeDelayMillis() {
+        return minHedgeDelayMillis;
     }
 }

@@ -43,6 +43,7 @@ public final class SegmentUploader implements AutoCloseable {
     final Timers timers;
     final DstlMetrics metrics;
     final RetryPolicy policy;
+    final Hedging hedging;
     final AttemptSlots slots;
 
     final Encoders encoders;
@@ -71,6 +72,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.timers = timers;
         this.metrics = metrics;
         this.policy = new RetryPolicy(settings);
+        this.hedging = new Hedging(settings);
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.encoders =

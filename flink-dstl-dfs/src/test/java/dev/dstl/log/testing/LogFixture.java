@@ -44,7 +44,6 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StreamStateHandle;
@@ -64,6 +63,7 @@ public final class LogFixture implements AutoCloseable {
 
     private final FaultyStore store = FaultyStore.create();
     private final ManualTimers timers = new ManualTimers();
+    private final RecordedMetrics recorded = new RecordedMetrics();
     private final InFlightBudget budget;
     private final GroupCommit commit;
     private final SegmentUploader uploader;
@@ -79,7 +79,7 @@ public final class LogFixture implements AutoCloseable {
         }
         settings = DstlSettings.from(configuration);
         this.threads = threads;
-        DstlMetrics metrics = new DstlMetrics(new UnregisteredMetricsGroup());
+        DstlMetrics metrics = new DstlMetrics(recorded);
         SegmentStore segments;
         try {
             segments =
@@ -127,6 +127,10 @@ public final class LogFixture implements AutoCloseable {
 
     public ManualTimers timers() {
         return timers;
+    }
+
+    public RecordedMetrics metrics() {
+        return recorded;
     }
 
     public InFlightBudget budget() {

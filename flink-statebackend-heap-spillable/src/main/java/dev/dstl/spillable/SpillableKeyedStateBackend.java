@@ -19,9 +19,11 @@ package dev.dstl.spillable;
 import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.snapshot.StatesView;
+import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.state.TableStates;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -60,17 +62,22 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The keyed state of one task. All calls on the task thread, except the run of a snapshot's future.
  */
 public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
 
+    private static final Logger LOG = LoggerFactory.getLogger(SpillableKeyedStateBackend.class);
+
     private final CurrentKey<K> currentKey;
     private final RegisteredStates<K> states;
     private final TableStates<K> stateObjects;
     private final HeapPriorityQueuesManager queues;
     private final HeapFormatSnapshot<K> snapshotStrategy;
+    private final StateMover mover;
 
     SpillableKeyedStateBackend(
             TaskKvStateRegistry kvStateRegistry,
@@ -84,7 +91,8 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
             CurrentKey<K> currentKey,
             RegisteredStates<K> states,
             HeapPriorityQueueSetFactory queueFactory,
-            HeapFormatSnapshot<K> snapshotStrategy) {
+            HeapFormatSnapshot<K> snapshotStrategy,
+            StateMover mover) {
         super(
                 kvStateRegistry,
                 keySerializer,
@@ -105,6 +113,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
                         currentKey.getKeyGroupRange(),
                         currentKey.getNumberOfKeyGroups());
         this.snapshotStrategy = snapshotStrategy;
+        this.mover = mover;
     }
 
     // ------------------------------------------------ registration
@@ -208,7 +217,8 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
                             previousStateSerializer));
         }
         table.setMetaInfo(
-                allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo);
+                allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo,
+                stateCompatibility.isCompatibleAfterMigration());
     }
 
     @SuppressWarnings("unchecked") // elements of lists and values of maps become whole states
@@ -226,6 +236,14 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
     }
 
     // ------------------------------------------------ keys
+
+    @Override
+    public void setCurrentKey(K newKey) {
+        if (mover != null) {
+            mover.keySelected();
+        }
+        super.setCurrentKey(newKey);
+    }
 
     @Override
     public <N> Stream<K> getKeys(String state, N namespace) {
@@ -304,6 +322,19 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
 
     @Override
     public void notifyCheckpointAborted(long checkpointId) {}
+
+    @Override
+    public void dispose() {
+        super.dispose();
+        if (mover != null) {
+            mover.close();
+        }
+        try {
+            states.close();
+        } catch (IOException e) {
+            LOG.warn("Cannot delete the spill directories of this task.", e);
+        }
+    }
 
     @Override
     public String toString() {

@@ -16,11 +16,24 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.chunk.SpillDirectories;
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.entry.OffHeapBudget;
+import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.table.CurrentKey;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
@@ -36,12 +49,16 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
 
     private final StateBackend.KeyedStateBackendParameters<K> parameters;
     private final HeapPriorityQueueSetFactory queueFactory;
+    private final SpillConfig config;
+    @Nullable private final MoverFactory moverFactory;
 
     SpillableKeyedStateBackendBuilder(
             StateBackend.KeyedStateBackendParameters<K> parameters,
             LatencyTrackingStateConfig latencyTrackingStateConfig,
             StreamCompressionDecorator compression,
-            HeapPriorityQueueSetFactory queueFactory) {
+            HeapPriorityQueueSetFactory queueFactory,
+            SpillConfig config,
+            @Nullable MoverFactory moverFactory) {
         super(
                 parameters.getKvStateRegistry(),
                 parameters.getKeySerializer(),
@@ -56,12 +73,15 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 parameters.getCancelStreamRegistry());
         this.parameters = parameters;
         this.queueFactory = queueFactory;
+        this.config = config;
+        this.moverFactory = moverFactory;
     }
 
     @Override
     public SpillableKeyedStateBackend<K> build() throws BackendBuildingException {
         CurrentKey<K> currentKey = new CurrentKey<>(keyGroupRange, numberOfKeyGroups);
-        RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory);
+        SpillSpace space = new SpillSpace(this::openPool);
+        RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory, space);
         restore(states);
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         HeapFormatSnapshot<K> snapshot =
@@ -84,7 +104,26 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 currentKey,
                 states,
                 queueFactory,
-                snapshot);
+                snapshot,
+                moverFactory == null ? null : moverFactory.create(states));
+    }
+
+    private BlockPool openPool() throws IOException {
+        List<String> directories =
+                config.directories().isEmpty()
+                        ? Arrays.asList(
+                                parameters.getEnv().getTaskManagerInfo().getTmpDirectories())
+                        : config.directories();
+        List<Path> disks = directories.stream().map(Paths::get).collect(Collectors.toList());
+        return new BlockPool(
+                new OffHeapBudget(
+                        config.offHeapBytes() > 0
+                                ? config.offHeapBytes()
+                                : config.defaultOffHeapBytes()),
+                new ChunkFiles(
+                        new SpillDirectories(disks),
+                        config.chunkBytes(),
+                        System::currentTimeMillis));
     }
 
     private void restore(RegisteredStates<K> states) throws BackendBuildingException {

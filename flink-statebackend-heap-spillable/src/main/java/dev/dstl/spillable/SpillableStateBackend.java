@@ -16,7 +16,10 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.spillable.config.SpillConfig;
 import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.annotation.VisibleForTesting;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -40,9 +43,24 @@ public final class SpillableStateBackend extends AbstractStateBackend
 
     private static final int MINIMUM_QUEUE_CAPACITY = 128;
 
-    public SpillableStateBackend() {}
+    private final SpillConfig config;
+
+    /** Not part of what is shipped to a cluster. */
+    private final transient MoverFactory moverFactory;
+
+    public SpillableStateBackend() {
+        this(SpillConfig.defaults(), null);
+    }
+
+    @VisibleForTesting
+    SpillableStateBackend(SpillConfig config, @Nullable MoverFactory moverFactory) {
+        this.config = config;
+        this.moverFactory = moverFactory;
+    }
 
     private SpillableStateBackend(SpillableStateBackend original, ReadableConfig config) {
+        this.config = SpillConfig.of(config);
+        this.moverFactory = original.moverFactory;
         latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
     }
 
@@ -73,7 +91,9 @@ public final class SpillableStateBackend extends AbstractStateBackend
                         new HeapPriorityQueueSetFactory(
                                 parameters.getKeyGroupRange(),
                                 parameters.getNumberOfKeyGroups(),
-                                MINIMUM_QUEUE_CAPACITY))
+                                MINIMUM_QUEUE_CAPACITY),
+                        config,
+                        moverFactory)
                 .build();
     }
 

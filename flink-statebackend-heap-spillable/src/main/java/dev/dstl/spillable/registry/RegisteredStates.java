@@ -16,8 +16,10 @@
 
 package dev.dstl.spillable.registry;
 
+import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -38,12 +40,15 @@ public final class RegisteredStates<K> {
 
     private final CurrentKey<K> currentKey;
     private final HeapPriorityQueueSetFactory queueFactory;
+    private final SpillSpace space;
     private final Map<String, StateTable<K, ?, ?>> tables = new LinkedHashMap<>();
     private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> queues =
             new LinkedHashMap<>();
 
-    public RegisteredStates(CurrentKey<K> currentKey, HeapPriorityQueueSetFactory queueFactory) {
+    public RegisteredStates(
+            CurrentKey<K> currentKey, HeapPriorityQueueSetFactory queueFactory, SpillSpace space) {
         this.currentKey = currentKey;
+        this.space = space;
         this.queueFactory = queueFactory;
     }
 
@@ -60,9 +65,15 @@ public final class RegisteredStates<K> {
     public <N, S> StateTable<K, N, S> addTable(
             RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo,
             TypeSerializer<K> keySerializer) {
-        StateTable<K, N, S> table = new StateTable<>(currentKey, metaInfo, keySerializer);
+        StateTable<K, N, S> table = new StateTable<>(currentKey, metaInfo, keySerializer, space);
         tables.put(metaInfo.getName(), table);
         return table;
+    }
+
+    /** Lets go of everything that is spilled. */
+    public void close() throws IOException {
+        tables.values().forEach(StateTable::close);
+        space.close();
     }
 
     /** The queues as Flink's own queue registration changes them. */

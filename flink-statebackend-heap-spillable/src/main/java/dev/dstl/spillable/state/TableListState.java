@@ -16,7 +16,10 @@
 
 package dev.dstl.spillable.state;
 
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -26,7 +29,7 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
-/** A list per key and namespace. */
+/** A list per key and namespace. A spilled list is added to without being read. */
 final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, Iterable<V>>
         implements InternalListState<K, N, V> {
 
@@ -43,29 +46,33 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
     }
 
     @Override
-    public void add(V value) {
+    public void add(V value) throws IOException {
         Objects.requireNonNull(value, "You cannot add null to a ListState.");
-        List<V> list = table.get(namespace);
+        SpilledMap spilled = null;
+        List<V> list = table.heapState(namespace);
         if (list == null) {
-            list = new ArrayList<>();
-            table.put(namespace, list);
+            spilled = table.spilledHome(namespace);
+            list = spilled == null ? newHeapList() : null;
         }
-        list.add(value);
+        if (list != null) {
+            list.add(value);
+        } else {
+            ((ListLayout<K, N, V>) table.layout()).add(spilled, value);
+        }
+    }
+
+    private List<V> newHeapList() {
+        List<V> list = new ArrayList<>();
+        table.put(namespace, list);
+        return list;
     }
 
     @Override
-    public void addAll(List<V> values) throws Exception {
+    public void addAll(List<V> values) throws IOException {
         Objects.requireNonNull(values, "List of values to add cannot be null.");
         requireNoNulls(values);
-        if (!values.isEmpty()) {
-            table.transform(
-                    namespace,
-                    values,
-                    (previous, added) -> {
-                        List<V> list = previous == null ? new ArrayList<>(added.size()) : previous;
-                        list.addAll(added);
-                        return list;
-                    });
+        for (V value : values) {
+            add(value);
         }
     }
 

@@ -85,7 +85,13 @@ abstract class TableState<K, N, S> implements InternalKvState<K, N, S> {
                         serializedKeyAndNamespace,
                         Objects.requireNonNull(safeKeySerializer),
                         Objects.requireNonNull(safeNamespaceSerializer));
-        S state = table.get(keyAndNamespace.f0, keyAndNamespace.f1);
+        S state =
+                table.query(
+                        keyAndNamespace.f0,
+                        keyAndNamespace.f1,
+                        safeKeySerializer,
+                        safeNamespaceSerializer,
+                        safeValueSerializer);
         return state == null ? null : serialize(state, safeValueSerializer);
     }
 

@@ -109,8 +109,10 @@ final class HeapMap<K, N, S> {
         return entry.state;
     }
 
-    boolean contains(K key, N namespace) {
-        return find(hash(key, namespace), key, namespace) != null;
+    /** The entry's state, which must not be changed, or null. For other threads, at their risk. */
+    S peek(K key, N namespace) {
+        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
+        return entry == null ? null : entry.state;
     }
 
     /** Sets the state of an entry that exists; false if there is none. */

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.SpilledLayout;
 import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class TableView<K, N, S> {
     private final TypeSerializer<K> keySerializer;
     private final TypeSerializer<N> namespaceSerializer;
     private final TypeSerializer<S> stateSerializer;
+    private final SpilledLayout<K, N, S> layout;
     @Nullable private final StateSnapshotTransformer<S> transformer;
     private final int firstKeyGroup;
     private final List<KeyGroupView<K, N, S>> groups;
@@ -46,6 +48,7 @@ public final class TableView<K, N, S> {
     TableView(
             RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo,
             TypeSerializer<K> keySerializer,
+            SpilledLayout<K, N, S> layout,
             int firstKeyGroup,
             List<KeyGroupView<K, N, S>> groups) {
         this.metaInfoSnapshot = metaInfo.snapshot();
@@ -53,6 +56,7 @@ public final class TableView<K, N, S> {
         this.keySerializer = keySerializer.duplicate();
         this.namespaceSerializer = metaInfo.getNamespaceSerializer().duplicate();
         this.stateSerializer = metaInfo.getStateSerializer().duplicate();
+        this.layout = layout.duplicate();
         this.transformer =
                 metaInfo.getStateSnapshotTransformFactory()
                         .createForDeserializedState()
@@ -72,13 +76,13 @@ public final class TableView<K, N, S> {
     /** Writes the entries of one key group in Flink's heap format and releases them. */
     public void writeKeyGroup(int keyGroup, DataOutputView out) throws IOException {
         KeyGroupView<K, N, S> group = groups.get(keyGroup - firstKeyGroup);
-        group.write(keySerializer, namespaceSerializer, stateSerializer, transformer, out);
+        group.write(keySerializer, namespaceSerializer, stateSerializer, layout, transformer, out);
         group.close();
     }
 
     /** The entries of one key group, as objects. */
     public Iterator<? extends StateEntry<K, N, S>> entries(int keyGroup) {
-        return groups.get(keyGroup - firstKeyGroup).iterator(transformer);
+        return groups.get(keyGroup - firstKeyGroup).iterator(layout, transformer);
     }
 
     public void close() {

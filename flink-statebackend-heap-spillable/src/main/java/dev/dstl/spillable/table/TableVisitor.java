@@ -16,16 +16,18 @@
 
 package dev.dstl.spillable.table;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalVisitor;
 
 /**
  * Walks a table in small steps while it changes, for the clean-up of expired entries. Task thread
- * only. An entry that moves while its table splits may be met twice or not at all in one walk.
+ * only. An entry that moves while its table splits or its key group spills may be met twice or not
+ * at all in one walk.
  */
 final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
@@ -34,7 +36,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
     private int position;
     private int cursor;
-    private List<StateEntry<K, N, S>> found = Collections.emptyList();
+    private List<StateEntry<K, N, Void>> found = new ArrayList<>();
     private int given;
     private KeyGroupMap<K, N, S> foundIn;
     private KeyGroupMap<K, N, S> givenFrom;
@@ -56,23 +58,36 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
                 cursor = 0;
                 continue;
             }
-            found = new ArrayList<>();
-            given = 0;
-            foundIn = group;
-            group.entriesAt(cursor++, found);
+            find(group);
         }
         return true;
     }
 
+    private void find(KeyGroupMap<K, N, S> group) {
+        List<StateEntry<K, N, Void>> keys = new ArrayList<>();
+        try {
+            group.keysAt(
+                    cursor++,
+                    table.layout(),
+                    (key, namespace) ->
+                            keys.add(new StateEntry.SimpleStateEntry<>(key, namespace, null)));
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read spilled keys", e);
+        }
+        found = keys;
+        given = 0;
+        foundIn = group;
+    }
+
     @Override
     public Collection<StateEntry<K, N, S>> nextEntries() {
+        List<StateEntry<K, N, S>> entries = new ArrayList<>();
         if (!hasNext()) {
-            return new ArrayList<>();
+            return entries;
         }
         int end = Math.min(found.size(), given + Math.max(1, recommendedEntries));
-        List<StateEntry<K, N, S>> entries = new ArrayList<>(end - given);
-        for (StateEntry<K, N, S> entry : found.subList(given, end)) {
-            S state = foundIn.get(entry.getKey(), entry.getNamespace());
+        for (StateEntry<K, N, Void> entry : found.subList(given, end)) {
+            S state = table.get(foundIn, entry.getKey(), entry.getNamespace());
             if (state != null) {
                 entries.add(
                         new StateEntry.SimpleStateEntry<>(
@@ -86,11 +101,11 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
     @Override
     public void remove(StateEntry<K, N, S> entry) {
-        givenFrom.remove(entry.getKey(), entry.getNamespace());
+        table.remove(givenFrom, entry.getKey(), entry.getNamespace());
     }
 
     @Override
     public void update(StateEntry<K, N, S> entry, S newValue) {
-        givenFrom.put(entry.getKey(), entry.getNamespace(), newValue);
+        table.put(givenFrom, entry.getKey(), entry.getNamespace(), newValue);
     }
 }

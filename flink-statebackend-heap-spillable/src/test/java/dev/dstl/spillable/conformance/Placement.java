@@ -16,13 +16,30 @@
 
 package dev.dstl.spillable.conformance;
 
+import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.SpillableStateBackend;
+import org.apache.flink.configuration.Configuration;
 
 /** Where a conformance test keeps the state. */
 public enum Placement {
-    ON_HEAP;
+    ON_HEAP {
+        @Override
+        public SpillableStateBackend backend() {
+            return PlacedBackends.onHeap();
+        }
+    },
+    SPILLED {
+        @Override
+        public SpillableStateBackend backend() {
+            return PlacedBackends.spilled(new Configuration());
+        }
+    },
+    RANDOM {
+        @Override
+        public SpillableStateBackend backend() {
+            return PlacedBackends.random(new Configuration(), 42);
+        }
+    };
 
-    SpillableStateBackend backend() {
-        return new SpillableStateBackend();
-    }
+    public abstract SpillableStateBackend backend();
 }

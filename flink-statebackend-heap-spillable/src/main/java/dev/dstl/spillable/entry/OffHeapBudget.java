@@ -1,0 +1,65 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.entry;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How much memory off the heap one backend may use, and what it uses. Index tables go first; the
+ * blocks in memory get what is left of the limit. Used by any thread.
+ */
+public final class OffHeapBudget {
+
+    private final long limitBytes;
+    private final AtomicLong indexBytes = new AtomicLong();
+    private final AtomicLong blockBytes = new AtomicLong();
+
+    public OffHeapBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+    }
+
+    public long limitBytes() {
+        return limitBytes;
+    }
+
+    public long indexBytes() {
+        return indexBytes.get();
+    }
+
+    /** Blocks in memory, including those that only a running snapshot still holds. */
+    public long blockBytes() {
+        return blockBytes.get();
+    }
+
+    /** What index tables leave for blocks in memory. */
+    long blockLimitBytes() {
+        return Math.max(0, limitBytes - indexBytes.get());
+    }
+
+    /** Whether there is room to spill more; what is spilled already may always grow. */
+    public boolean hasRoom() {
+        return indexBytes.get() < limitBytes - limitBytes / 8;
+    }
+
+    void addIndex(long bytes) {
+        indexBytes.addAndGet(bytes);
+    }
+
+    void addBlock(long bytes) {
+        blockBytes.addAndGet(bytes);
+    }
+}

@@ -239,9 +239,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
 
     @Override
     public void setCurrentKey(K newKey) {
-        if (mover != null) {
-            mover.keySelected();
-        }
+        mover.keySelected();
         super.setCurrentKey(newKey);
     }
 
@@ -326,9 +324,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
     @Override
     public void dispose() {
         super.dispose();
-        if (mover != null) {
-            mover.close();
-        }
+        mover.close();
         try {
             states.close();
         } catch (IOException e) {

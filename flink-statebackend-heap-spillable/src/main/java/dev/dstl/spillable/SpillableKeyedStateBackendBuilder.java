@@ -20,12 +20,12 @@ import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.OffHeapBudget;
 import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
+import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.CurrentKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -105,7 +105,25 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 states,
                 queueFactory,
                 snapshot,
-                moverFactory == null ? null : moverFactory.create(states));
+                mover(states, space));
+    }
+
+    private StateMover mover(RegisteredStates<K> states, SpillSpace space)
+            throws BackendBuildingException {
+        if (moverFactory != null) {
+            return moverFactory.create(states);
+        }
+        try {
+            return new TaskManagerArbiter(parameters.getEnv().getSharedResources())
+                    .newScheduler(
+                            config,
+                            states,
+                            space,
+                            parameters.getEnv().getMainMailboxExecutor(),
+                            parameters.getMetricGroup());
+        } catch (Exception e) {
+            throw new BackendBuildingException("Cannot share the heap with other backends", e);
+        }
     }
 
     private BlockPool openPool() throws IOException {
@@ -115,15 +133,13 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 parameters.getEnv().getTaskManagerInfo().getTmpDirectories())
                         : config.directories();
         List<Path> disks = directories.stream().map(Paths::get).collect(Collectors.toList());
+        SpillDirectories spillDirectories = new SpillDirectories(disks);
         return new BlockPool(
-                new OffHeapBudget(
-                        config.offHeapBytes() > 0
-                                ? config.offHeapBytes()
-                                : config.defaultOffHeapBytes()),
-                new ChunkFiles(
-                        new SpillDirectories(disks),
-                        config.chunkBytes(),
-                        System::currentTimeMillis));
+                new ManagedMemoryShare(
+                                parameters.getEnv().getMemoryManager(),
+                                parameters.getManagedMemoryFraction())
+                        .budget(config),
+                new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis));
     }
 
     private void restore(RegisteredStates<K> states) throws BackendBuildingException {

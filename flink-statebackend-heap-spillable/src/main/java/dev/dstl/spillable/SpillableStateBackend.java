@@ -70,6 +70,11 @@ public final class SpillableStateBackend extends AbstractStateBackend
     }
 
     @Override
+    public boolean useManagedMemory() {
+        return true;
+    }
+
+    @Override
     public boolean supportsNoClaimRestoreMode() {
         return true;
     }

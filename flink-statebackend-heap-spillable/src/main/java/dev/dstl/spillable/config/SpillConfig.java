@@ -171,6 +171,11 @@ public final class SpillConfig implements Serializable {
         return offHeapBytes;
     }
 
+    /** Least memory off the heap that a backend can work with. */
+    public long minOffHeapBytes() {
+        return MIN_OFF_HEAP_BYTES;
+    }
+
     public long defaultOffHeapBytes() {
         return DEFAULT_OFF_HEAP_BYTES;
     }

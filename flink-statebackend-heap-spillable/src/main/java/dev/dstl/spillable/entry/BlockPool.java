@@ -341,6 +341,7 @@ public final class BlockPool implements AutoCloseable {
 
     void release() throws IOException {
         if (holders.decrementAndGet() == 0) {
+            budget.release();
             chunks.close();
         }
     }

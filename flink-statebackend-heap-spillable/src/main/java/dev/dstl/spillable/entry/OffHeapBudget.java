@@ -28,8 +28,19 @@ public final class OffHeapBudget {
     private final AtomicLong indexBytes = new AtomicLong();
     private final AtomicLong blockBytes = new AtomicLong();
 
-    public OffHeapBudget(long limitBytes) {
+    private final Runnable onRelease;
+
+    /**
+     * @param onRelease gives back what was reserved for the budget
+     */
+    public OffHeapBudget(long limitBytes, Runnable onRelease) {
         this.limitBytes = limitBytes;
+        this.onRelease = onRelease;
+    }
+
+    /** Nothing is used any more. */
+    void release() {
+        onRelease.run();
     }
 
     public long limitBytes() {

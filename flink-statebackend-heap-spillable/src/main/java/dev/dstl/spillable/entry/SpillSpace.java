@@ -21,7 +21,7 @@ import javax.annotation.Nullable;
 
 /**
  * The block pool of one backend, made when the first entry is spilled: a backend that never spills
- * makes no directory and takes no memory. Task thread only.
+ * makes no directory and takes no memory. Task thread, except {@link #pool()}.
  */
 public final class SpillSpace implements AutoCloseable {
 
@@ -31,7 +31,7 @@ public final class SpillSpace implements AutoCloseable {
     }
 
     private final Opener opener;
-    @Nullable private BlockPool pool;
+    @Nullable private volatile BlockPool pool;
 
     public SpillSpace(Opener opener) {
         this.opener = opener;

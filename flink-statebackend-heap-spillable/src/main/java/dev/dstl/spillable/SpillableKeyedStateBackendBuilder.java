@@ -82,7 +82,15 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
         CurrentKey<K> currentKey = new CurrentKey<>(keyGroupRange, numberOfKeyGroups);
         SpillSpace space = new SpillSpace(this::openPool);
         RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory, space);
-        restore(states);
+        // Restored state may not fit on the heap, so it can move from the start.
+        StateMover mover = mover(states, space);
+        try {
+            restore(states, mover);
+        } catch (BackendBuildingException | RuntimeException | Error e) {
+            mover.close();
+            closeAfter(e, states);
+            throw e;
+        }
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         HeapFormatSnapshot<K> snapshot =
                 new HeapFormatSnapshot<>(
@@ -105,7 +113,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 states,
                 queueFactory,
                 snapshot,
-                mover(states, space));
+                mover);
     }
 
     private StateMover mover(RegisteredStates<K> states, SpillSpace space)
@@ -142,7 +150,16 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis));
     }
 
-    private void restore(RegisteredStates<K> states) throws BackendBuildingException {
+    private static void closeAfter(Throwable failure, RegisteredStates<?> states) {
+        try {
+            states.close();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private void restore(RegisteredStates<K> states, StateMover mover)
+            throws BackendBuildingException {
         if (restoreStateHandles.isEmpty()) {
             return;
         }
@@ -153,7 +170,8 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 keySerializerProvider,
                                 keyGroupRange,
                                 numberOfKeyGroups,
-                                userCodeClassLoader)
+                                userCodeClassLoader,
+                                mover::keySelected)
                         .restore(restoreStateHandles);
             } else {
                 new HeapFormatRestore<>(
@@ -161,7 +179,8 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 keySerializerProvider,
                                 keyGroupRange,
                                 userCodeClassLoader,
-                                cancelStreamRegistry)
+                                cancelStreamRegistry,
+                                mover::keySelected)
                         .restore(restoreStateHandles);
             }
         } catch (Exception e) {

@@ -16,6 +16,8 @@
 
 package dev.dstl.spillable.restore;
 
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
@@ -50,16 +52,21 @@ public final class CanonicalRestore<K> {
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final ClassLoader userClassLoader;
+    private final Runnable afterEntry;
     private final DataInputDeserializer keyIn = new DataInputDeserializer();
     private final DataInputDeserializer valueIn = new DataInputDeserializer();
     private final ListDelimitedSerializer listSerializer = new ListDelimitedSerializer();
 
+    /**
+     * @param afterEntry called after every entry; state may move then
+     */
     public CanonicalRestore(
             RegisteredStates<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             int numberOfKeyGroups,
-            ClassLoader userClassLoader) {
+            ClassLoader userClassLoader,
+            Runnable afterEntry) {
         this.states = states;
         this.keySerializerProvider = keySerializerProvider;
         this.keyGroupRange = keyGroupRange;
@@ -67,6 +74,7 @@ public final class CanonicalRestore<K> {
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
                         numberOfKeyGroups);
         this.userClassLoader = userClassLoader;
+        this.afterEntry = afterEntry;
     }
 
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
@@ -92,6 +100,7 @@ public final class CanonicalRestore<K> {
                     while (entries.hasNext()) {
                         KeyGroupEntry entry = entries.next();
                         restore(entry, metaInfos.get(entry.getKvStateId()));
+                        afterEntry.run();
                     }
                 }
             }
@@ -162,8 +171,13 @@ public final class CanonicalRestore<K> {
         Object userKey = serializer.getKeySerializer().deserialize(keyIn);
         boolean isNull = valueIn.readBoolean();
         Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(valueIn);
-        Map<Object, Object> map = table.get(key, keyGroup, namespace);
+        Map<Object, Object> map = table.heapState(key, keyGroup, namespace);
         if (map == null) {
+            SpilledMap spilled = table.spilledHome(key, keyGroup, namespace);
+            if (spilled != null) {
+                ((MapLayout<K, N, Object, Object>) table.layout()).put(spilled, userKey, userValue);
+                return;
+            }
             map = new HashMap<>();
             table.put(key, keyGroup, namespace, map);
         }

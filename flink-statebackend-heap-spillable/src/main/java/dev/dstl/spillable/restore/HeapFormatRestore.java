@@ -56,19 +56,25 @@ public final class HeapFormatRestore<K> {
     private final KeyGroupRange keyGroupRange;
     private final ClassLoader userClassLoader;
     private final CloseableRegistry cancelRegistry;
+    private final Runnable afterEntry;
     private boolean keySerializerChecked;
 
+    /**
+     * @param afterEntry called after every entry; state may move then
+     */
     public HeapFormatRestore(
             RegisteredStates<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             ClassLoader userClassLoader,
-            CloseableRegistry cancelRegistry) {
+            CloseableRegistry cancelRegistry,
+            Runnable afterEntry) {
         this.states = states;
         this.keySerializerProvider = keySerializerProvider;
         this.keyGroupRange = keyGroupRange;
         this.userClassLoader = userClassLoader;
         this.cancelRegistry = cancelRegistry;
+        this.afterEntry = afterEntry;
     }
 
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
@@ -202,6 +208,7 @@ public final class HeapFormatRestore<K> {
             N namespace = namespaceSerializer.deserialize(in);
             K key = keySerializer.deserialize(in);
             table.put(key, keyGroup, namespace, stateSerializer.deserialize(in));
+            afterEntry.run();
         }
     }
 }

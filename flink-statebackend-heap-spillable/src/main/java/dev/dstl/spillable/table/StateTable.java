@@ -240,6 +240,23 @@ public final class StateTable<K, N, S> {
         }
     }
 
+    /** The state of any key if it is on the heap, where it may be changed in place. */
+    @Nullable
+    public S heapState(K key, int keyGroup, N namespace) {
+        return group(keyGroup).heapState(key, namespace);
+    }
+
+    /** As {@link #spilledHome(Object)}, for any key. */
+    @Nullable
+    public SpilledMap spilledHome(K key, int keyGroup, N namespace) throws IOException {
+        KeyGroupMap<K, N, S> group = group(keyGroup);
+        if (!group.hasSpilled()) {
+            return null;
+        }
+        layout.select(key, namespace);
+        return group.spilledHome(layout);
+    }
+
     @Nullable
     public S get(K key, int keyGroup, N namespace) {
         return get(group(keyGroup), key, namespace);

@@ -56,9 +56,12 @@ public final class OffHeapBudget {
         return blockBytes.get();
     }
 
-    /** What index tables leave for blocks in memory. */
+    /**
+     * What index tables leave for blocks in memory, at least a quarter of the limit: the index of
+     * what is spilled already grows with it, and blocks of a few entries would waste the disk.
+     */
     long blockLimitBytes() {
-        return Math.max(0, limitBytes - indexBytes.get());
+        return Math.max(limitBytes / 4, limitBytes - indexBytes.get());
     }
 
     /** Whether there is room to spill more; what is spilled already may always grow. */

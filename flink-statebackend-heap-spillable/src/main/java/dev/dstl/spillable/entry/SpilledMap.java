@@ -257,7 +257,10 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
     void replaceBlock(int number, Block block) {
         blocks[number] = block;
         if (number == openNumber) {
+            // There is no memory for open blocks of this size; the next gets no larger than this
+            // one became, so that all open blocks together find room.
             openNumber = 0;
+            lastBlockBytes = Math.max(FIRST_BLOCK_BYTES / 2, Integer.highestOneBit(block.used) / 2);
         }
     }
 

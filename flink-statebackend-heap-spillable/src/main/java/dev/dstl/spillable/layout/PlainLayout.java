@@ -64,6 +64,14 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
         return remove(map);
     }
 
+    /** Key and value lie one behind the other as the snapshot has them. */
+    @Override
+    public void copyEntry(EntryStore store, long address, DataOutputView out) throws IOException {
+        store.read(address);
+        int length = store.keyLength() + store.valueLength();
+        out.write(copyBytes(store, store.keyOffset(), length), 0, length);
+    }
+
     @Override
     void copyState(EntryStore store, DataOutputView out) throws IOException {
         find(store);

@@ -130,8 +130,7 @@ public abstract class SpilledLayout<K, N, S> {
     abstract void copyState(EntryStore store, DataOutputView out) throws IOException;
 
     /** Writes namespace, key and state of an entry as their serializers would. */
-    public final void copyEntry(EntryStore store, long address, DataOutputView out)
-            throws IOException {
+    public void copyEntry(EntryStore store, long address, DataOutputView out) throws IOException {
         selectAt(store, address);
         out.write(key.getSharedBuffer(), 0, keyLength);
         copyState(store, out);
@@ -181,11 +180,15 @@ public abstract class SpilledLayout<K, N, S> {
 
     /** Copies the value read last; valid until the next copy. */
     final byte[] copyValue(EntryStore store, int from) {
-        int length = store.valueLength() - from;
+        return copyBytes(store, store.valueOffset() + from, store.valueLength() - from);
+    }
+
+    /** Copies bytes of the entry read last; valid until the next copy. */
+    final byte[] copyBytes(EntryStore store, int offset, int length) {
         if (copy.length < length) {
             copy = new byte[Math.max(length, (int) Math.min(1 << 30, 2L * copy.length))];
         }
-        store.segment().get(store.valueOffset() + from, copy, 0, length);
+        store.segment().get(offset, copy, 0, length);
         return copy;
     }
 }

@@ -183,6 +183,27 @@ class SpilledMapTest {
     }
 
     @Test
+    void manyMapsOverASmallBudget_doNotWasteTheDiskWithSmallBlocks() {
+        SpilledMap first = map;
+        SpilledMap[] maps = new SpilledMap[64];
+        for (int i = 0; i < maps.length; i++) {
+            maps[i] = new SpilledMap(pool);
+        }
+        Random random = new Random(13);
+        for (int i = 0; i < 400_000; i++) {
+            map = maps[random.nextInt(maps.length)];
+            put(random.nextInt(2000), new byte[40]);
+        }
+
+        long live = pool.entryBytes() - pool.deadBytes();
+        assertThat(pool.chunks().occupiedBytes()).isLessThan(3 * live);
+        for (SpilledMap one : maps) {
+            one.close();
+        }
+        map = first;
+    }
+
+    @Test
     void aRefusingDisk_keepsEntriesInMemory_untilTheBudgetIsFarExceeded() throws IOException {
         breakDisk();
         byte[] value = new byte[1000];

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -153,6 +154,7 @@ class ChangelogJobITCase {
         Map<Long, Long> found = new TreeMap<>();
         try (CloseableIterator<Tuple2<Long, Long>> results =
                 job.fromSequence(1, RECORDS)
+                        .map(new Pace())
                         .keyBy(number -> number % KEYS)
                         .process(new Sums())
                         .executeAndCollect()) {
@@ -172,6 +174,21 @@ class ChangelogJobITCase {
         return expected;
     }
 
+    /** Slows the source down, not the sums: barriers must not queue behind records. */
+    private static final class Pace implements MapFunction<Long, Long> {
+        private static final long serialVersionUID = 1L;
+
+        private transient int records;
+
+        @Override
+        public Long map(Long number) throws Exception {
+            if (++records % 100 == 0 && Sums.failures.get() > 0) {
+                Thread.sleep(20);
+            }
+            return number;
+        }
+    }
+
     /** Sums per key, told by a timer at the end of time; fails now and then. */
     private static final class Sums extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
             implements CheckpointListener {
@@ -182,7 +199,6 @@ class ChangelogJobITCase {
         private transient ValueState<Long> sum;
         private transient MapState<Long, Long> lastDigits;
         private transient int checkpoints;
-        private transient int records;
 
         @Override
         public void open(org.apache.flink.api.common.functions.OpenContext context) {
@@ -205,9 +221,6 @@ class ChangelogJobITCase {
             sum.update((soFar == null ? 0 : soFar) + number);
             Long digit = lastDigits.get(number % 10);
             lastDigits.put(number % 10, (digit == null ? 0 : digit) + number);
-            if (++records % 100 == 0 && failures.get() > 0) {
-                Thread.sleep(20);
-            }
             if (checkpoints >= 3 && failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
                 throw new IllegalStateException("A failure of the test's own");
             }

@@ -17,6 +17,7 @@
 package dev.dstl.log;
 
 import static dev.dstl.log.testing.LogFixture.KEY_GROUPS;
+import static dev.dstl.log.testing.LogFixture.filesOf;
 import static dev.dstl.log.testing.LogFixture.handleOf;
 import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -189,6 +190,26 @@ class DstlStorageTest {
     }
 
     @Test
+    void smallChanges_travelInTheHandle_andAreReadWithoutAFile() throws Exception {
+        DstlStorage storage =
+                storage(
+                        new Configuration()
+                                .set(DstlOptions.BASE_PATH, directory.toUri().toString()));
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl handle =
+                handleOf(writer.persist(writer.initialSequenceNumber(), 1));
+        assertThat(texts(handle)).containsExactly("a");
+        assertThat(filesOf(handle)).isEmpty();
+        writer.close();
+        storage.close();
+        awaitThreadsToEnd();
+        try (Stream<Path> files = Files.walk(directory)) {
+            assertThat(files.filter(Files::isRegularFile)).isEmpty();
+        }
+    }
+
+    @Test
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
@@ -268,7 +289,9 @@ class DstlStorageTest {
     }
 
     private static Configuration configuration(String basePath) {
-        return new Configuration().set(DstlOptions.BASE_PATH, basePath);
+        return new Configuration()
+                .set(DstlOptions.BASE_PATH, basePath)
+                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
     }
 
     private static DstlStorage storage(String basePath) {

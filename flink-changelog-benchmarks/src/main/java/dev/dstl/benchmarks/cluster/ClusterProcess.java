@@ -48,6 +48,12 @@ final class ClusterProcess {
                     "java.util.concurrent.atomic",
                     "java.util.concurrent.locks");
 
+    /** A JobManager has little to do and shares the processors with those who have much. */
+    private static final List<String> SPARING =
+            Arrays.asList("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
+    private static final List<String> SWIFT = List.of("-XX:+UseParallelGC");
+
     private static final int LINES_SHOWN = 15;
 
     private final String name;
@@ -72,7 +78,7 @@ final class ClusterProcess {
         List<String> command = new ArrayList<>();
         command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx" + heapMebibytes + "m");
-        command.add("-XX:+UseParallelGC");
+        command.addAll(role == ClusterProcessMain.Role.JOB_MANAGER ? SPARING : SWIFT);
         command.add("-Dlog4j2.configurationFile=classpath:dstl-cluster-log4j2.properties");
         OPENED.stream()
                 .map(opened -> "--add-opens=java.base/" + opened + "=ALL-UNNAMED")

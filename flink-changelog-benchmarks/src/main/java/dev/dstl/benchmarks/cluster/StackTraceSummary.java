@@ -18,12 +18,17 @@ package dev.dstl.benchmarks.cluster;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What a reader needs of a stack trace: what was thrown, and the cause below all causes. */
+/**
+ * What a reader needs of a stack trace: the cause below all causes, then what it made fail,
+ * outward, without frames and without wrappers that only repeat what they wrap.
+ */
 final class StackTraceSummary {
 
     private static final Pattern CAUSE = Pattern.compile("^\\s*Caused by: (.*)$");
@@ -50,13 +55,17 @@ final class StackTraceSummary {
         if (lines.isEmpty()) {
             return "(no message)";
         }
-        String innermost = null;
+        Deque<String> innermostFirst = new ArrayDeque<>();
+        innermostFirst.push(lines.get(0));
         for (String line : lines) {
             Matcher cause = CAUSE.matcher(line);
             if (cause.matches()) {
-                innermost = cause.group(1);
+                if (innermostFirst.element().endsWith(cause.group(1))) {
+                    innermostFirst.pop();
+                }
+                innermostFirst.push(cause.group(1));
             }
         }
-        return innermost == null ? lines.get(0) : innermost + "\n  in: " + lines.get(0);
+        return String.join("\n  in: ", innermostFirst);
     }
 }

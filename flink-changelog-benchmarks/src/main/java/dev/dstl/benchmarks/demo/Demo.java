@@ -41,7 +41,7 @@ import org.apache.flink.configuration.Configuration;
 final class Demo {
 
     /** The part of the input that comes at a steady rate; the rest shows the throughput. */
-    private static final double STEADY_SHARE = 0.6;
+    private static final double STEADY_SHARE = 0.7;
 
     private final DemoOptions options;
     private final Path home;

@@ -97,7 +97,7 @@ final class DemoOptions {
     @Option(
             names = "--scale",
             paramLabel = "FACTOR",
-            defaultValue = "0.15",
+            defaultValue = "0.04",
             description =
                     "TPC-H scale factor; 1 is 7.5 million records (default: ${DEFAULT-VALUE}).")
     private double scale;

@@ -40,6 +40,8 @@ final class Variant {
     /** Short, so that a run of seconds sees some materializations. */
     private static final Duration MATERIALIZATION_INTERVAL = Duration.ofSeconds(5);
 
+    private static final Duration IN_FLIGHT = Duration.ofMillis(100);
+
     private static final int RESTARTS = 5;
 
     /** Long enough to notice that a process is dead before deploying to it again. */
@@ -84,6 +86,9 @@ final class Variant {
         all.set(
                 TaskManagerOptions.TASK_MANAGER_LOAD_BALANCE_MODE,
                 TaskManagerOptions.TaskManagerLoadBalanceMode.SLOTS);
+        // Little in flight, so that checkpoints show the backend and not a queue before it.
+        all.set(TaskManagerOptions.BUFFER_DEBLOAT_ENABLED, true);
+        all.set(TaskManagerOptions.BUFFER_DEBLOAT_TARGET, IN_FLIGHT);
         all.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         all.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS);
         all.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);

@@ -122,11 +122,19 @@ final class VariantRun {
         }
         if (failure.isPresent() && !failure.get().equals(lastFailure)) {
             lastFailure = failure.get();
-            if (phase == Phase.STEADY || phase == Phase.CAUGHT_UP) {
-                display.say("  the job failed and restarts: " + lastFailure);
-            }
+            unlessExpected(lastFailure);
         }
         return status != JobStatus.FINISHED;
+    }
+
+    private void unlessExpected(String failure) throws DemoFailure {
+        if (phase == Phase.STEADY && checkpoints.isEmpty()) {
+            // Nothing has worked yet, so more attempts would only hide the reason for minutes.
+            throw new DemoFailure("The job failed before its first checkpoint: " + failure);
+        }
+        if (phase == Phase.STEADY || phase == Phase.CAUGHT_UP) {
+            say("the job failed and restarts: %s", failure.lines().findFirst().orElse(failure));
+        }
     }
 
     private void advance(JobID id) throws ClusterException, InterruptedException {

@@ -43,10 +43,10 @@ class FailedTaskITCase {
 
     @ParameterizedTest
     @EnumSource(names = {"CHANGELOG_ON_ROCKSDB", "CHANGELOG_ON_HASHMAP"})
-    void taskThatFailsAgainAndAgain_losesAndRepeatsNothing(Backend backend) throws Exception {
+    void taskThatFailsAgain_losesAndRepeatsNothing(Backend backend) throws Exception {
         OrderRun run = cluster.newRun(backend);
         run.submit();
-        for (int failures = 1; failures <= 3; failures++) {
+        for (int failures = 1; failures <= 2; failures++) {
             run.awaitCheckpoints(2);
             run.failTask();
             run.awaitRestores(failures);

@@ -53,12 +53,20 @@ final class OrderRun {
     private final ClusterClient client;
     private final Configuration configuration;
     private final Path directory;
+    private final Path log;
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
     private final ProgressBoard board;
     private JobID job;
 
-    OrderRun(ProcessCluster cluster, Configuration configuration, Path directory) {
+    /**
+     * Creates a run.
+     *
+     * @param directory for the result and what a test and its job tell each other
+     * @param log where the cluster's log storage puts its files
+     */
+    OrderRun(ProcessCluster cluster, Configuration configuration, Path directory, Path log) {
+        this.log = log;
         this.cluster = cluster;
         this.client = cluster.client();
         this.configuration = configuration;
@@ -72,10 +80,10 @@ final class OrderRun {
         job = client.submit(graph());
     }
 
-    void submitFrom(String checkpoint, RestoreMode mode) throws Exception {
+    void submitFrom(RetainedCheckpoint checkpoint, RestoreMode mode) throws Exception {
         JobGraph graph = graph();
         graph.setSavepointRestoreSettings(
-                SavepointRestoreSettings.forPath(checkpoint, false, mode));
+                SavepointRestoreSettings.forPath(checkpoint.path(), false, mode));
         job = client.submit(graph);
     }
 
@@ -104,11 +112,12 @@ final class OrderRun {
     }
 
     /** Cancels the job and says where its newest retained checkpoint is. */
-    String cancel() throws Exception {
+    RetainedCheckpoint cancel() throws Exception {
         client.cancel(job);
         awaitStatus(JobStatus.CANCELED);
         List<CompletedCheckpoint> checkpoints = client.checkpoints(job);
-        return checkpoints.get(checkpoints.size() - 1).path();
+        return new RetainedCheckpoint(
+                checkpoints.get(checkpoints.size() - 1).path(), log.resolve(job.toHexString()));
     }
 
     /** Lets the rest of the input come at once and waits for the end. */

@@ -31,12 +31,14 @@ import org.apache.flink.configuration.TaskManagerOptions;
 final class RecoveryCluster implements AutoCloseable {
 
     private final Path directory;
+    private final Path log;
     private final Configuration configuration;
     private final ProcessCluster cluster;
     private int jobs;
 
     RecoveryCluster(Path directory) throws Exception {
         this.directory = directory;
+        this.log = directory.resolve("log");
         this.configuration = new Configuration();
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, 2);
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
@@ -56,8 +58,7 @@ final class RecoveryCluster implements AutoCloseable {
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
         configuration.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "dstl");
-        configuration.setString(
-                "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
+        configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
         this.cluster =
                 ProcessCluster.start(
                         directory.resolve("cluster"),
@@ -74,7 +75,7 @@ final class RecoveryCluster implements AutoCloseable {
     OrderRun newRun(Backend backend) {
         Configuration job = new Configuration(configuration);
         backend.configure(job);
-        return new OrderRun(cluster, job, directory.resolve("job-" + ++jobs));
+        return new OrderRun(cluster, job, directory.resolve("job-" + ++jobs), log);
     }
 
     @Override

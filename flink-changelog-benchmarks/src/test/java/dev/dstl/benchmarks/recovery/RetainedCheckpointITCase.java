@@ -59,10 +59,13 @@ class RetainedCheckpointITCase {
         OrderRun run = cluster.newRun(backend);
         run.submit();
         run.awaitCheckpoints(3);
-        String checkpoint = run.cancel();
+        RetainedCheckpoint checkpoint = run.cancel();
         run.submitFrom(checkpoint, mode);
         run.awaitCheckpoints(3);
-        // The restored job's own checkpoints must carry it as well.
+        if (mode == RestoreMode.NO_CLAIM) {
+            // Whoever does not claim a checkpoint must soon be able to do without it.
+            checkpoint.deleteAllOfItsJob();
+        }
         run.failTask();
         run.awaitRestores(2);
         run.finish();

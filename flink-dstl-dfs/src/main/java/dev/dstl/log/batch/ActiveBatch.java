@@ -35,6 +35,7 @@ public final class ActiveBatch {
     public static final int KEY_GROUP_LIMIT = 1 << 15;
 
     private static final int INITIAL_PAGES = 16;
+    private static final int SMALL_BYTES = PagePool.PAGE_BYTES / 2;
 
     private final UUID logId;
     private final KeyGroupRange keyGroupRange;
@@ -184,16 +185,19 @@ public final class ActiveBatch {
             throw new IllegalStateException("Nothing to seal as sequence number " + sequence);
         }
         LogBatch batch =
-                new LogBatch(
-                        logId,
-                        sequence,
-                        keyGroupRange,
-                        recordCount,
-                        Arrays.copyOf(pages, pageCount),
-                        sizeBytes(),
-                        pool);
+                new LogBatch(logId, sequence, keyGroupRange, recordCount, takePages(), sizeBytes());
         reset();
         return batch;
+    }
+
+    /** A small batch may have to wait for company, so it does not keep a page it hardly uses. */
+    private SharedPages takePages() {
+        if (sizeBytes() > SMALL_BYTES) {
+            return new SharedPages(Arrays.copyOf(pages, pageCount), pool);
+        }
+        byte[][] own = {Arrays.copyOf(pages[0], offset)};
+        pool.give(pages[0]);
+        return new SharedPages(own, null);
     }
 
     /** Drops all records and gives their pages back; for a log that ends. */

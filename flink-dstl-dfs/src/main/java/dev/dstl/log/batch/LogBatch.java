@@ -22,8 +22,8 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * A run of records that shares one sequence number. Immutable, so any thread may read it; it owns
- * pages, which go back to their pool exactly once, when the first caller of {@link #release} says
- * that nobody reads them any more.
+ * pages, and lets go of them exactly once, when the first caller of {@link #release} says that this
+ * object is not read any more. Others may own the same pages, see {@link #secondOwner}.
  */
 public final class LogBatch {
 
@@ -32,24 +32,21 @@ public final class LogBatch {
     private final KeyGroupRange keyGroupRange;
     private final int recordCount;
     private final long sizeBytes;
-    private final AtomicReference<byte[][]> pages;
-    private final PagePool pool;
+    private final AtomicReference<SharedPages> pages;
 
     LogBatch(
             UUID logId,
             long sequence,
             KeyGroupRange keyGroupRange,
             int recordCount,
-            byte[][] pages,
-            long sizeBytes,
-            PagePool pool) {
+            SharedPages pages,
+            long sizeBytes) {
         this.logId = logId;
         this.sequence = sequence;
         this.keyGroupRange = keyGroupRange;
         this.recordCount = recordCount;
         this.sizeBytes = sizeBytes;
         this.pages = new AtomicReference<>(pages);
-        this.pool = pool;
     }
 
     /** The identity of the writer incarnation that appended the records. */
@@ -85,20 +82,33 @@ public final class LogBatch {
      * @throws IllegalStateException if already released
      */
     public PagedBytes records() {
-        byte[][] held = pages.get();
+        return new PagedBytes(held().pages(), sizeBytes);
+    }
+
+    /**
+     * The same records once more, released independently of this batch. May not cross with a {@link
+     * #release} of this batch.
+     *
+     * @throws IllegalStateException if already released
+     */
+    public LogBatch secondOwner() {
+        return new LogBatch(
+                logId, sequence, keyGroupRange, recordCount, held().retain(), sizeBytes);
+    }
+
+    private SharedPages held() {
+        SharedPages held = pages.get();
         if (held == null) {
             throw new IllegalStateException(this + " is already released");
         }
-        return new PagedBytes(held, sizeBytes);
+        return held;
     }
 
-    /** Gives the pages back. Every call but the first does nothing. */
+    /** Lets go of the pages. Every call but the first does nothing. */
     public void release() {
-        byte[][] held = pages.getAndSet(null);
+        SharedPages held = pages.getAndSet(null);
         if (held != null) {
-            for (byte[] page : held) {
-                pool.give(page);
-            }
+            held.release();
         }
     }
 

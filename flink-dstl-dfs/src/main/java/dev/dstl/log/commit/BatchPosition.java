@@ -17,26 +17,40 @@
 package dev.dstl.log.commit;
 
 import dev.dstl.log.ownership.OwnedSegment;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Where a durable batch lies. Immutable. */
+/**
+ * Where a batch lies that a handle may name: in a durable segment, or in one that travels in the
+ * handle itself. Immutable.
+ */
 public final class BatchPosition {
 
-    private final OwnedSegment owner;
+    @Nullable private final OwnedSegment owner;
     private final StreamStateHandle segment;
     private final long frameOffset;
     private final long frameBytes;
 
     BatchPosition(
-            OwnedSegment owner, StreamStateHandle segment, long frameOffset, long frameBytes) {
+            @Nullable OwnedSegment owner,
+            StreamStateHandle segment,
+            long frameOffset,
+            long frameBytes) {
         this.owner = owner;
         this.segment = segment;
         this.frameOffset = frameOffset;
         this.frameBytes = frameBytes;
     }
 
+    /** Null if the segment travels in the handle: nobody has to delete that. */
+    @Nullable
     OwnedSegment owner() {
         return owner;
+    }
+
+    /** Whether the bytes travel in the handle. */
+    public boolean isInline() {
+        return owner == null;
     }
 
     /** The whole segment; the same object for all batches in it. */

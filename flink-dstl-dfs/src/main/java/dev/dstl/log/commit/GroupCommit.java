@@ -17,6 +17,7 @@
 package dev.dstl.log.commit;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
@@ -30,6 +31,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
@@ -37,12 +39,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Collects the sealed batches of all tasks of a job on a TaskManager and cuts one segment from what
- * has come together: a short while after the first batch came, or when there are enough bytes.
- * Batches come when a checkpoint persists, when a task's active batch grows too big, and when it
- * grows too old.
+ * has come together: a short while after a batch came that is in a hurry, when there are enough
+ * bytes, or when the queue grows old. Batches come when a checkpoint persists, when a task's active
+ * batch grows too big, and when it grows too old. Those that are small enough to travel in the
+ * checkpoint's handle are in no hurry, and go along with the next segment.
  *
  * <pre>
- *   writers --submit--> queue --cut--> segment --upload--> durable --> listeners
+ *   writers --submit, hold--> queue --cut--> segment --upload--> durable --> listeners
+ *          '--inline--> encoded --> listener
  * </pre>
  *
  * <p>Thread safe; called by tasks and by upload threads; the lock is only ever held for a few
@@ -61,6 +65,7 @@ public final class GroupCommit implements AutoCloseable {
     private final long lingerMillis;
     private final long cutThresholdBytes;
     private final long maxAgeMillis;
+    private final long inlineThresholdBytes;
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private final Object lock = new Object();
 
@@ -93,6 +98,7 @@ public final class GroupCommit implements AutoCloseable {
         this.lingerMillis = settings.lingerMillis();
         this.cutThresholdBytes = settings.cutThresholdBytes();
         this.maxAgeMillis = settings.maxAgeMillis();
+        this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
         if (maxAgeMillis > 0) {
@@ -120,15 +126,41 @@ public final class GroupCommit implements AutoCloseable {
 
     private void age() {
         logs.forEach(AgedLog::grownOlder);
+        CutSegment cut;
+        synchronized (lock) {
+            // The tasks that were just asked to seal may still come along.
+            cut = queue.isEmpty() ? null : hurry();
+        }
+        start(cut);
         timers.schedule(this::age, maxAgeMillis);
     }
 
+    /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */
+    public long inlineThresholdBytes() {
+        return inlineThresholdBytes;
+    }
+
     /**
-     * Takes a batch. Its bytes count as in flight until it is durable or released.
+     * Takes a batch that shall be durable soon. Its bytes count as in flight until it is durable or
+     * released.
      *
      * @throws IllegalStateException if the storage is closed; the batch stays the caller's
      */
     public void submit(SealedBatch batch) {
+        enqueue(batch, true);
+    }
+
+    /**
+     * Takes a batch that is in no hurry: it goes into the next segment that is cut for another
+     * reason, or when it grows old. Its bytes count as in flight until it is durable or released.
+     *
+     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     */
+    public void hold(SealedBatch batch) {
+        enqueue(batch, false);
+    }
+
+    private void enqueue(SealedBatch batch, boolean inHurry) {
         CutSegment cut = null;
         synchronized (lock) {
             if (closed) {
@@ -139,13 +171,26 @@ public final class GroupCommit implements AutoCloseable {
             budget.reserve(batch.sizeBytes());
             queue.add(batch);
             queuedBytes += batch.sizeBytes();
-            if (lingerMillis == 0 || queuedBytes >= cutThresholdBytes) {
+            if (queuedBytes >= cutThresholdBytes) {
                 cut = cut();
-            } else if (linger == null) {
-                linger = timers.schedule(this::lingered, lingerMillis);
+            } else if (inHurry) {
+                cut = hurry();
             }
         }
         start(cut);
+    }
+
+    /** Has the next segment cut after the linger; with none, it is cut at once and returned. */
+    @GuardedBy("lock")
+    @Nullable
+    private CutSegment hurry() {
+        if (lingerMillis == 0) {
+            return cut();
+        }
+        if (linger == null) {
+            linger = timers.schedule(this::lingered, lingerMillis);
+        }
+        return null;
     }
 
     private void lingered() {
@@ -180,23 +225,57 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** A checkpoint needs a batch that is not durable: if its upload rests, it goes on now. */
+    /**
+     * A checkpoint needs a batch that is not durable: if it is held or its upload rests, it goes on
+     * now.
+     */
     public void require(SealedBatch batch) {
-        CutSegment segment;
+        CutSegment segment = null;
+        CutSegment cut = null;
         synchronized (lock) {
-            segment = batch.state() == BatchState.IN_SEGMENT ? batch.segment() : null;
+            if (batch.state() == BatchState.QUEUED) {
+                cut = hurry();
+            } else if (batch.state() == BatchState.IN_SEGMENT) {
+                segment = batch.segment();
+            }
         }
+        start(cut);
         if (segment != null) {
             segment.upload().ensureRunning();
         }
     }
 
     /**
-     * A handle with a durable batch is about to be given to a checkpoint, which makes its segment
-     * the JobManager's.
+     * Encodes batches into a segment that travels in a handle. Makes no request to the store and
+     * does not change what becomes of the batches otherwise.
+     *
+     * @param batches of one log, ascending; owned by this call, which releases them
+     * @param whenDone called on a thread of the log, with their positions or with what prevented it
+     */
+    public void inline(
+            List<LogBatch> batches, BiConsumer<List<BatchPosition>, Throwable> whenDone) {
+        String name = InlineSegment.name(batches);
+        uploader.encode(
+                batches,
+                (segment, failure) ->
+                        whenDone.accept(
+                                segment == null ? null : InlineSegment.positions(name, segment),
+                                failure));
+    }
+
+    /**
+     * A handle with a batch is about to be given to a checkpoint, which makes its segment the
+     * JobManager's unless it travels in the handle.
      */
     public void handOut(BatchPosition position) {
-        registry.handOut(position.owner());
+        if (!position.isInline()) {
+            registry.handOut(position.owner());
+        }
+    }
+
+    /** A checkpoint was completed without waiting for the store. */
+    public void persistedInline() {
+        metrics.persistedInline();
     }
 
     /** A batch is not needed any more. Its listener hears nothing after that. */

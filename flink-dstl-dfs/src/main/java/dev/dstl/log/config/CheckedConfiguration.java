@@ -111,6 +111,13 @@ final class CheckedConfiguration {
         return value.toMillis();
     }
 
+    /** Range {@code [from, to]}. */
+    double fraction(ConfigOption<Double> option, double from, double to) {
+        double value = get(option);
+        check(option, value, value >= from && value <= to, from, to);
+        return value;
+    }
+
     <E extends Enum<E>> E oneOf(
             ConfigOption<String> option, E[] allowed, Function<E, String> spelling) {
         String value = get(option);

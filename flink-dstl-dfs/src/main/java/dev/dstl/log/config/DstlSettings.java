@@ -17,8 +17,11 @@
 package dev.dstl.log.config;
 
 import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
 /** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
@@ -40,6 +43,10 @@ public final class DstlSettings {
     private final long maxRetryDelayMillis;
     private final int maxSlowAttempts;
     private final long maxAgeMillis;
+    private final long inlineThresholdBytes;
+    private final double maxExtraRequestFraction;
+    private final double hedgeQuantile;
+    private final long minHedgeDelayMillis;
 
     /**
      * Reads and checks every key.
@@ -72,6 +79,10 @@ public final class DstlSettings {
                         values.millis(DstlOptions.MAX_RETRY_DELAY, Duration.ofMillis(1)));
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
+        inlineThresholdBytes = inlineThresholdBytes(values);
+        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
+        hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
+        minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
         if (cutThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
@@ -92,6 +103,34 @@ public final class DstlSettings {
             return RetryMode.FIXED;
         }
         return values.oneOf(DstlOptions.RETRY_POLICY, RetryMode.values(), RetryMode::configValue);
+    }
+
+    /** A short timeout without this key makes the key meaningless, not wrong. */
+    private static long minHedgeDelayMillis(CheckedConfiguration values, long timeoutMillis) {
+        long delayMillis = values.millis(DstlOptions.HEDGE_MIN_DELAY, Duration.ZERO);
+        if (values.isSet(DstlOptions.HEDGE_MIN_DELAY)
+                && timeoutMillis > 0
+                && delayMillis > timeoutMillis) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is %d ms and '%s' is %d ms: there would already be a second"
+                                    + " attempt. Lower '%s' or raise '%s'.",
+                            DstlOptions.HEDGE_MIN_DELAY.key(),
+                            delayMillis,
+                            DstlOptions.UPLOAD_TIMEOUT.key(),
+                            timeoutMillis,
+                            DstlOptions.HEDGE_MIN_DELAY.key(),
+                            DstlOptions.UPLOAD_TIMEOUT.key()));
+        }
+        return delayMillis;
+    }
+
+    private static long inlineThresholdBytes(CheckedConfiguration values) {
+        ConfigOption<MemorySize> source =
+                values.isSet(DstlOptions.INLINE_THRESHOLD)
+                        ? DstlOptions.INLINE_THRESHOLD
+                        : CheckpointingOptions.FS_SMALL_FILE_THRESHOLD;
+        return values.bytes(source, 0, 1L << 20);
     }
 
     /** Directory below which every segment lies; not yet known to be reachable. */
@@ -172,5 +211,25 @@ public final class DstlSettings {
     /** Age at which a batch is sealed without a checkpoint; 0 for never. */
     public long maxAgeMillis() {
         return maxAgeMillis;
+    }
+
+    /** Bytes of one log, not yet durable, that travel in a handle; at most 1 MiB, 0 for none. */
+    public long inlineThresholdBytes() {
+        return inlineThresholdBytes;
+    }
+
+    /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */
+    public double maxExtraRequestFraction() {
+        return maxExtraRequestFraction;
+    }
+
+    /** The share of attempts that are fast enough, in {@code [0.5, 0.999]}. */
+    public double hedgeQuantile() {
+        return hedgeQuantile;
+    }
+
+    /** Age below which an attempt never gets a second one beside it. */
+    public long minHedgeDelayMillis() {
+        return minHedgeDelayMillis;
     }
 }

@@ -41,7 +41,11 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     uploadQueueSize               batches that wait for their segment to be cut
  *
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
- *     slowUploadAttempts            attempts older than upload.timeout that still run
+ *     slowUploadAttempts            attempts that still run and are overdue, or were hedged
+ *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
+ *     numberOfHedgedUploads         those of them that began before the first was overdue
+ *     numberOfHedgeWins             those of them that were faster
+ *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -60,6 +64,10 @@ public final class DstlMetrics {
     private final Histogram attemptsPerUpload;
     private final Histogram totalAttemptsPerUpload;
     private final Histogram uploadBatchSizes;
+    private final Counter extraUploadRequests;
+    private final Counter hedgedUploads;
+    private final Counter hedgeWins;
+    private final Counter inlinePersists;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -73,6 +81,10 @@ public final class DstlMetrics {
         attemptsPerUpload = histogram("attemptsPerUpload");
         totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
         uploadBatchSizes = histogram("uploadBatchSizes");
+        extraUploadRequests = counter("numberOfExtraUploadRequests");
+        hedgedUploads = counter("numberOfHedgedUploads");
+        hedgeWins = counter("numberOfHedgeWins");
+        inlinePersists = counter("numberOfInlinePersists");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -115,6 +127,19 @@ public final class DstlMetrics {
         uploadRequests.inc();
     }
 
+    /** An attempt began beside another one. */
+    public void extraAttemptStarted(boolean hedge) {
+        extraUploadRequests.inc();
+        if (hedge) {
+            hedgedUploads.inc();
+        }
+    }
+
+    /** An attempt that began as a hedge made its segment durable. */
+    public void hedgeWon() {
+        hedgeWins.inc();
+    }
+
     /** An attempt returned a failure. */
     public void attemptFailed() {
         uploadFailures.inc();
@@ -131,6 +156,11 @@ public final class DstlMetrics {
         uploadLatenciesNanos.update(attemptNanos);
         attemptsPerUpload.update(winner);
         totalAttemptsPerUpload.update(attempts);
+    }
+
+    /** A persist completed with what is not durable in its handle. */
+    public void persistedInline() {
+        inlinePersists.inc();
     }
 
     /** A file was deleted. */

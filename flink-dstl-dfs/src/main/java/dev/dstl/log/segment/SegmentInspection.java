@@ -52,6 +52,21 @@ public final class SegmentInspection {
      */
     public static SegmentInspection inspect(String file, FSDataInputStream stream, long length)
             throws IOException {
+        return inspect(file, stream, length, (frame, record) -> {});
+    }
+
+    /**
+     * Reads a whole segment and shows what is in it.
+     *
+     * @param file how failures name it
+     * @param stream closed at the end
+     * @param length bytes of the file
+     * @param visitor shown every record; of a damaged segment, those in front of the damage
+     * @throws CorruptSegmentException if anything is not as {@code SegmentFormat} draws it
+     */
+    public static SegmentInspection inspect(
+            String file, FSDataInputStream stream, long length, SegmentVisitor visitor)
+            throws IOException {
         try (SegmentReader reader = new SegmentReader(file, stream, length);
                 FrameCursor cursor = new FrameCursor()) {
             reader.checkFileHeader();
@@ -75,6 +90,7 @@ public final class SegmentInspection {
                 checkEntry(reader, frame, entries, directoryOffset + entries.position());
                 cursor.start(reader, frame, ALL_KEY_GROUPS);
                 while (cursor.next(record)) {
+                    visitor.visit(frame, record);
                     recordCount++;
                 }
                 frames.add(frame);

@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes one segment durable, by as many attempts as it takes. Each attempt has a file of its own.
- * An attempt that runs too long gets another one beside it and stays alive; the first to succeed
- * wins, and the files of all others are deleted when they end. Only an attempt that ended is ever
- * called failed, and the upload rests only when none is alive.
+ * An attempt that is slower than most, or overdue, gets another one beside it and stays alive; the
+ * first to succeed wins, and the files of all others are deleted when they end. Only an attempt
+ * that ended is ever called failed, and the upload rests only when none is alive.
  *
  * <p>Thread safe; no method blocks. The work is done on upload threads.
  */
@@ -84,7 +84,7 @@ public final class SegmentUpload {
             state = state.to(UploadState.RUNNING);
             failures = 0;
         }
-        startAttempt();
+        startAttempt(null);
     }
 
     /** Nobody needs the segment any more. What attempts still write is deleted when they end. */
@@ -120,22 +120,33 @@ public final class SegmentUpload {
                 failures = 0;
             }
         }
-        startAttempt();
+        startAttempt(null);
     }
 
-    private void startAttempt() {
+    /**
+     * @param hedged the attempt that is slow, or null if the new one does not depend on it
+     */
+    private boolean startAttempt(@Nullable UploadAttempt hedged) {
         UploadAttempt attempt;
         synchronized (this) {
             if (state != UploadState.RUNNING
                     || live.size() >= RetryPolicy.MAX_LIVE_ATTEMPTS
-                    || uploader.policy.givesUpAfter(failures)) {
-                return;
+                    || uploader.policy.givesUpAfter(failures)
+                    || (hedged != null && !mayHedge(hedged))) {
+                return false;
             }
+            AttemptKind unhedged = live.isEmpty() ? AttemptKind.NEEDED : AttemptKind.OVERDUE;
             attempts++;
-            attempt = new UploadAttempt(uploader, this, uploader.name(sequence, attempts));
+            attempt =
+                    new UploadAttempt(
+                            uploader,
+                            this,
+                            uploader.name(sequence, attempts),
+                            hedged != null ? AttemptKind.HEDGE : unhedged);
             live.add(attempt);
         }
         attempt.submit();
+        return true;
     }
 
     /**
@@ -158,9 +169,9 @@ public final class SegmentUpload {
         }
         EncodedSegment encoded = null;
         try {
-            SegmentEncoder encoder = uploader.borrowEncoder();
+            SegmentEncoder encoder = uploader.encoders.borrow();
             encoded = source.encode(encoder);
-            uploader.returnEncoder(encoder);
+            uploader.encoders.giveBack(encoder);
         } finally {
             encoded(encoded);
         }
@@ -188,23 +199,40 @@ public final class SegmentUpload {
         retry = uploader.timers.schedule(this::retry, delayMillis);
     }
 
-    /** An attempt is older than it should be; it may get another one beside it. */
+    /**
+     * An attempt is slower than most; it may get another one beside it.
+     *
+     * @return whether it got one
+     */
+    boolean hedge(UploadAttempt attempt) {
+        return startAttempt(attempt);
+    }
+
+    @GuardedBy("this")
+    private boolean mayHedge(UploadAttempt attempt) {
+        return live.size() == 1 && live.get(0) == attempt && uploader.hedging.budget().trySpend();
+    }
+
+    /** An attempt is overdue; it gets another one beside it, unless a younger one is there. */
     void timedOut(UploadAttempt attempt) {
         long delayMillis;
         synchronized (this) {
-            if (state != UploadState.RUNNING || !live.contains(attempt)) {
+            if (state != UploadState.RUNNING
+                    || live.isEmpty()
+                    || live.get(live.size() - 1) != attempt) {
                 return;
             }
             delayMillis = uploader.policy.secondAttemptDelayMillis(live.size());
         }
         if (delayMillis > 0) {
             uploader.timers.schedule(
-                    this::startAttempt, delayMillis - uploader.policy.timeoutMillis());
+                    () -> startAttempt(null), delayMillis - uploader.policy.timeoutMillis());
         }
     }
 
     /** An attempt wrote everything and closed its file without complaint. */
     void succeeded(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
+        uploader.hedging.succeeded(written.length(), nanos);
         boolean won;
         int started;
         synchronized (this) {
@@ -218,6 +246,9 @@ public final class SegmentUpload {
         }
         if (won) {
             uploader.metrics.segmentUploaded(written.length(), nanos, attempt.number(), started);
+            if (attempt.kind() == AttemptKind.HEDGE) {
+                uploader.metrics.hedgeWon();
+            }
             source.durable(file, written);
         } else {
             uploader.registry.discardAttempt(file);

@@ -16,18 +16,20 @@
 
 package dev.dstl.log.upload;
 
+import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
-import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.DoubleSupplier;
 import org.apache.flink.api.common.JobID;
 
@@ -42,21 +44,21 @@ public final class SegmentUploader implements AutoCloseable {
     final Timers timers;
     final DstlMetrics metrics;
     final RetryPolicy policy;
+    final Hedging hedging;
     final AttemptSlots slots;
 
-    private final SegmentCodec codec;
+    final Encoders encoders;
+
     private final JobID jobId;
     private final String incarnation;
     private final DoubleSupplier random;
     private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
-    private final ConcurrentLinkedQueue<SegmentEncoder> idleEncoders =
-            new ConcurrentLinkedQueue<>();
 
     /**
      * Starts without uploads.
      *
      * @param incarnation see {@link SegmentName}
-     * @param threads runs attempts; may never queue them
+     * @param threads runs attempts and encodes; may never queue anything
      */
     public SegmentUploader(
             DstlSettings settings,
@@ -99,9 +101,13 @@ public final class SegmentUploader implements AutoCloseable {
         this.timers = timers;
         this.metrics = metrics;
         this.policy = new RetryPolicy(settings);
+        this.hedging = new Hedging(settings);
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
-        this.codec = settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE;
+        this.encoders =
+                new Encoders(
+                        settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE,
+                        threads);
         this.jobId = jobId;
         this.incarnation = incarnation;
         this.random = random;
@@ -113,6 +119,16 @@ public final class SegmentUploader implements AutoCloseable {
         return new SegmentUpload(this, nextSequence.getAndIncrement(), source);
     }
 
+    /**
+     * Encodes batches that are not uploaded. Waits for no upload.
+     *
+     * @param batches owned by this call, which releases them
+     * @param whenDone called on a thread of the log, with the segment or with what prevented it
+     */
+    public void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
+        encoders.encode(batches, whenDone);
+    }
+
     SegmentName name(long sequence, int attempt) {
         return new SegmentName(jobId, incarnation, sequence, attempt);
     }
@@ -120,16 +136,6 @@ public final class SegmentUploader implements AutoCloseable {
     /** In {@code [0, 1)}. */
     double random() {
         return random.getAsDouble();
-    }
-
-    SegmentEncoder borrowEncoder() {
-        SegmentEncoder idle = idleEncoders.poll();
-        return idle == null ? new SegmentEncoder(codec) : idle;
-    }
-
-    /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
-    void returnEncoder(SegmentEncoder encoder) {
-        idleEncoders.add(encoder);
     }
 
     /** No attempt begins any more; those that run are not touched. */

@@ -31,13 +31,16 @@ final class UploadAttempt implements Runnable {
     private final SegmentUploader uploader;
     private final SegmentUpload upload;
     private final SegmentName name;
+    private final AttemptKind kind;
 
     @Nullable private volatile AttemptSlots.Slot slot;
 
-    UploadAttempt(SegmentUploader uploader, SegmentUpload upload, SegmentName name) {
+    UploadAttempt(
+            SegmentUploader uploader, SegmentUpload upload, SegmentName name, AttemptKind kind) {
         this.uploader = uploader;
         this.upload = upload;
         this.name = name;
+        this.kind = kind;
     }
 
     void submit() {
@@ -47,7 +50,21 @@ final class UploadAttempt implements Runnable {
     /** Returns whether the attempt had not begun, and now never will. */
     boolean withdraw() {
         AttemptSlots.Slot place = slot;
-        return place != null && place.withdraw();
+        if (place == null || !place.withdraw()) {
+            return false;
+        }
+        notMade();
+        return true;
+    }
+
+    private void notMade() {
+        if (kind == AttemptKind.HEDGE) {
+            uploader.hedging.budget().giveBack();
+        }
+    }
+
+    AttemptKind kind() {
+        return kind;
     }
 
     int number() {
@@ -58,16 +75,19 @@ final class UploadAttempt implements Runnable {
     public void run() {
         Path file = null;
         Timer timeout = null;
+        Timer hedge = null;
         EncodedSegment segment = null;
         long start = 0;
         Throwable failure = null;
         try {
             segment = upload.encodedFor(this);
             if (segment == null) {
+                notMade();
                 return;
             }
-            uploader.metrics.attemptStarted();
-            timeout = armTimeout();
+            account();
+            timeout = after(uploader.policy.timeoutMillis(), this::timedOut);
+            hedge = armHedge(segment.length());
             start = uploader.timers.nanoTime();
             file = uploader.store.locate(name);
             uploader.store.write(file, contentOf(segment));
@@ -75,9 +95,8 @@ final class UploadAttempt implements Runnable {
             // Not only IOException: file systems also throw what their clients throw.
             failure = t;
         }
-        if (timeout != null) {
-            timeout.cancel();
-        }
+        cancel(timeout);
+        cancel(hedge);
         // An interrupt says that the storage is closing; what follows has to be done all the same.
         Thread.interrupted();
         if (failure == null) {
@@ -87,18 +106,53 @@ final class UploadAttempt implements Runnable {
         }
     }
 
+    private void account() {
+        uploader.metrics.attemptStarted();
+        if (kind == AttemptKind.NEEDED) {
+            uploader.hedging.budget().earn();
+            return;
+        }
+        uploader.metrics.extraAttemptStarted(kind == AttemptKind.HEDGE);
+        if (kind == AttemptKind.OVERDUE) {
+            uploader.hedging.budget().spend();
+        }
+    }
+
     @Nullable
-    private Timer armTimeout() {
-        long timeoutMillis = uploader.policy.timeoutMillis();
-        return timeoutMillis == 0 ? null : uploader.timers.schedule(this::timedOut, timeoutMillis);
+    private Timer armHedge(long bytes) {
+        return kind == AttemptKind.NEEDED
+                ? after(uploader.hedging.delayMillis(bytes), this::hedgeDue)
+                : null;
+    }
+
+    @Nullable
+    private Timer after(long delayMillis, Runnable action) {
+        return delayMillis == 0 ? null : uploader.timers.schedule(action, delayMillis);
+    }
+
+    private static void cancel(@Nullable Timer timer) {
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+
+    /** The attempt beside it needs a place to run. */
+    private void hedgeDue() {
+        if (upload.hedge(this)) {
+            giveUpPlace();
+        }
     }
 
     private void timedOut() {
+        giveUpPlace();
+        upload.timedOut(this);
+    }
+
+    private void giveUpPlace() {
         AttemptSlots.Slot place = slot;
         if (place != null) {
             place.becameSlow();
         }
-        upload.timedOut(this);
     }
 
     private static SegmentContent contentOf(EncodedSegment segment) {

@@ -77,7 +77,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         checkOpen();
         active.append(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
         if (active.sizeBytes() >= sealThresholdBytes) {
-            seal();
+            seal(true);
         } else if (tail.isSealDue()) {
             sealUnlessNew();
         }
@@ -96,19 +96,22 @@ public final class DstlLogWriter implements MutationLogWriter {
     private void sealUnlessNew() {
         // The age counts from the last seal; after a pause the first record is not old at all.
         if (active.recordCount() > 1) {
-            seal();
+            seal(true);
         } else {
             tail.postponeSeal();
         }
     }
 
-    private void seal() {
-        tail.add(active.seal(nextSequence++));
+    /**
+     * @param due whether the batch shall be uploaded without waiting for company
+     */
+    private void seal(boolean due) {
+        tail.add(active.seal(nextSequence++), due);
     }
 
     private void sealIfNotEmpty() {
         if (!active.isEmpty()) {
-            seal();
+            seal(false);
         }
     }
 

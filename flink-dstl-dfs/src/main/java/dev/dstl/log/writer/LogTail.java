@@ -29,6 +29,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
@@ -37,6 +38,10 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * them. The task adds, persists and truncates; threads of the log report what became of a batch.
  * Futures are completed by whichever of them brings the last piece, and without any lock held.
  *
+ * <p>If what is not durable in the range of a persist is small, it travels in the handle: the
+ * persist waits until it is encoded, and for no upload. The batches go into a segment all the same,
+ * later, and the next persist takes that.
+ *
  * <p>A batch is released as soon as neither the tail nor a persist under way refers to it. A failed
  * persist fails alone: the batches stay and the next one asks for them again.
  */
@@ -44,12 +49,17 @@ final class LogTail implements AgedLog {
 
     private final GroupCommit commit;
     private final HandleAssembler handles;
+    private final long inlineThresholdBytes;
 
     @GuardedBy("this")
     private final TreeMap<Long, TailBatch> batches = new TreeMap<>();
 
     @GuardedBy("this")
     private final List<PendingPersist> persists = new ArrayList<>();
+
+    /** Of the batches that are neither durable nor truncated. */
+    @GuardedBy("this")
+    private long pendingBytes;
 
     @GuardedBy("this")
     private boolean closed;
@@ -65,51 +75,147 @@ final class LogTail implements AgedLog {
     LogTail(GroupCommit commit, HandleAssembler handles) {
         this.commit = commit;
         this.handles = handles;
+        this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
 
     /**
      * Adds a batch behind all others and sends it on its way.
      *
+     * @param due whether it shall be uploaded even if it is small enough to travel in a handle
      * @throws IllegalStateException if the storage is closed
      */
-    void add(LogBatch batch) {
-        TailBatch added = new TailBatch(this, batch);
+    void add(LogBatch batch, boolean due) {
+        TailBatch added;
+        boolean small;
         synchronized (this) {
             if (closed) {
                 batch.release();
                 throw new IllegalStateException(
                         "The changelog storage of this job is closed, nothing can be persisted");
             }
+            pendingBytes += batch.sizeBytes();
+            small = pendingBytes <= inlineThresholdBytes;
+            added = new TailBatch(this, batch, small);
             batches.put(batch.sequence(), added);
             sealedBatches++;
             sealDue = false;
         }
-        commit.submit(added.sealed());
+        if (small && !due) {
+            commit.hold(added.sealed());
+        } else {
+            commit.submit(added.sealed());
+        }
     }
 
-    /** Asks for a handle to the batches {@code [from, to)}, none of which is truncated. */
+    /**
+     * Asks for a handle to the batches {@code [from, to)}.
+     *
+     * @throws IllegalArgumentException if some of them were truncated
+     */
     CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(long from, long to) {
         PendingPersist persist;
         List<TailBatch> missing = new ArrayList<>();
+        List<TailBatch> encode = new ArrayList<>();
+        List<LogBatch> records = new ArrayList<>();
         synchronized (this) {
             if (closed) {
                 return CompletableFuture.failedFuture(cancellation());
             }
             List<TailBatch> range = new ArrayList<>(batches.subMap(from, to).values());
-            persist = new PendingPersist(range);
-            persists.add(persist);
+            if (range.size() != to - from) {
+                throw new IllegalArgumentException(
+                        String.format(
+                                "Changes [%d, %d) were asked for, but those before %s are"
+                                        + " truncated",
+                                from, to, batches.isEmpty() ? to : batches.firstKey()));
+            }
             for (TailBatch batch : range) {
                 if (!batch.isDurable()) {
                     missing.add(batch);
                 }
             }
+            boolean inline = !missing.isEmpty() && canTravelInline(missing);
+            persist = new PendingPersist(range, inline);
+            persists.add(persist);
+            if (inline) {
+                for (TailBatch batch : missing) {
+                    if (batch.needsEncoding()) {
+                        encode.add(batch);
+                        records.add(batch.startEncoding());
+                    }
+                }
+            }
         }
-        for (TailBatch batch : missing) {
-            commit.require(batch.sealed());
+        if (!persist.isInline()) {
+            missing.forEach(batch -> commit.require(batch.sealed()));
+        } else if (!encode.isEmpty()) {
+            commit.inline(records, (at, failure) -> encoded(encode, at, failure));
         }
         completeFinished();
         return persist.future();
+    }
+
+    private boolean canTravelInline(List<TailBatch> missing) {
+        long bytes = 0;
+        for (TailBatch batch : missing) {
+            bytes += batch.sizeBytes();
+            if (bytes > inlineThresholdBytes || !batch.canTravelInline()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Batches can travel in a handle now, or could not be encoded. Called without any lock held.
+     */
+    private void encoded(
+            List<TailBatch> encoded,
+            @Nullable List<BatchPosition> positions,
+            @Nullable Throwable failure) {
+        List<PendingPersist> failed = new ArrayList<>();
+        Releases releases = new Releases();
+        synchronized (this) {
+            for (int i = 0; i < encoded.size(); i++) {
+                TailBatch batch = encoded.get(i);
+                if (positions == null) {
+                    batch.encodingFailed();
+                    takeWaiting(batch, true, failed);
+                } else if (!batch.isDurable()) {
+                    arrived(batch, true);
+                    batch.becameInline(positions.get(i));
+                }
+            }
+            failed.forEach(persist -> persist.batches().forEach(releases::add));
+        }
+        fail(failed, new IOException("Changes could not be encoded for the checkpoint", failure));
+        releases.run();
+        completeFinished();
+    }
+
+    /** Called with the lock held, before the batch gets its position. */
+    @GuardedBy("this")
+    private void arrived(TailBatch batch, boolean inlineOnly) {
+        for (PendingPersist persist : persists) {
+            if ((persist.isInline() || !inlineOnly) && persist.waitsFor(batch)) {
+                persist.batchArrived();
+            }
+        }
+    }
+
+    /** Removes the persists that wait for a batch, for its encoding or for its segment. */
+    @GuardedBy("this")
+    private void takeWaiting(TailBatch batch, boolean inline, List<PendingPersist> taken) {
+        persists.removeIf(
+                persist ->
+                        persist.isInline() == inline
+                                && persist.waitsFor(batch)
+                                && taken.add(persist));
+    }
+
+    private static void fail(List<PendingPersist> persists, IOException cause) {
+        persists.forEach(persist -> persist.future().completeExceptionally(cause));
     }
 
     /** Forgets the batches before {@code to}, except for persists under way. */
@@ -117,7 +223,10 @@ final class LogTail implements AgedLog {
         Releases releases = new Releases();
         synchronized (this) {
             SortedMap<Long, TailBatch> truncated = batches.headMap(to);
-            truncated.values().forEach(releases::add);
+            for (TailBatch batch : truncated.values()) {
+                pendingBytes -= batch.isDurable() ? 0 : batch.sizeBytes();
+                releases.add(batch);
+            }
             truncated.clear();
         }
         releases.run();
@@ -150,12 +259,9 @@ final class LogTail implements AgedLog {
     /** A batch arrived. Called without any lock held. */
     void durable(TailBatch batch, BatchPosition position) {
         synchronized (this) {
+            pendingBytes -= batches.containsKey(batch.sequence()) ? batch.sizeBytes() : 0;
+            arrived(batch, false);
             batch.becameDurable(position);
-            for (PendingPersist persist : persists) {
-                if (persist.contains(batch)) {
-                    persist.batchArrived();
-                }
-            }
         }
         completeFinished();
     }
@@ -183,13 +289,18 @@ final class LogTail implements AgedLog {
     private Runnable completion(PendingPersist persist) {
         List<BatchPosition> positions = new ArrayList<>(persist.batches().size());
         long newBytes = 0;
+        boolean inline = false;
         Releases releases = new Releases();
         for (TailBatch batch : persist.batches()) {
             BatchPosition position = batch.position();
             commit.handOut(position);
             positions.add(position);
-            newBytes += batch.handOut() ? position.frameBytes() : 0;
+            newBytes += position.isInline() || batch.handOut() ? position.frameBytes() : 0;
+            inline |= position.isInline();
             releases.add(batch);
+        }
+        if (inline) {
+            commit.persistedInline();
         }
         SnapshotResult<ChangelogStateHandleStreamImpl> result =
                 handles.assemble(positions, newBytes);
@@ -207,10 +318,10 @@ final class LogTail implements AgedLog {
             if (batch.isDurable()) {
                 return;
             }
-            persists.removeIf(persist -> persist.contains(batch) && failed.add(persist));
+            takeWaiting(batch, false, failed);
             failed.forEach(persist -> persist.batches().forEach(releases::add));
         }
-        failed.forEach(persist -> persist.future().completeExceptionally(cause));
+        fail(failed, cause);
         releases.run();
     }
 

@@ -22,24 +22,28 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * A checkpoint that waits for batches. Guarded by the {@link LogTail} it belongs to, except for the
- * future, which is completed without any lock held.
+ * A checkpoint that waits for batches: for their segments, or only until they are encoded to travel
+ * in its handle. Guarded by the {@link LogTail} it belongs to, except for the future, which is
+ * completed without any lock held.
  */
 final class PendingPersist {
 
     private final List<TailBatch> batches;
+    private final boolean inline;
     private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future =
             new CompletableFuture<>();
     private int missing;
 
     /**
      * @param batches in order, without gaps
+     * @param inline whether those that are not durable travel in the handle
      */
-    PendingPersist(List<TailBatch> batches) {
+    PendingPersist(List<TailBatch> batches, boolean inline) {
         this.batches = batches;
+        this.inline = inline;
         for (TailBatch batch : batches) {
             batch.retain();
-            if (!batch.isDurable()) {
+            if (!batch.hasPosition(inline)) {
                 missing++;
             }
         }
@@ -53,17 +57,26 @@ final class PendingPersist {
         return future;
     }
 
+    boolean isInline() {
+        return inline;
+    }
+
     boolean isComplete() {
         return missing == 0;
     }
 
-    boolean contains(TailBatch batch) {
+    /** Whether the batch is one of those the persist cannot complete without. */
+    boolean waitsFor(TailBatch batch) {
+        return contains(batch) && !batch.hasPosition(inline);
+    }
+
+    private boolean contains(TailBatch batch) {
         return !batches.isEmpty()
                 && batches.get(0).sequence() <= batch.sequence()
                 && batch.sequence() <= batches.get(batches.size() - 1).sequence();
     }
 
-    /** One of the batches became durable. */
+    /** A batch that this waited for has a position now. */
     void batchArrived() {
         missing--;
     }

@@ -23,22 +23,36 @@ import dev.dstl.log.commit.SealedBatch;
 import java.io.IOException;
 import javax.annotation.Nullable;
 
-/** A sealed batch as its log sees it. Guarded by the {@link LogTail} it belongs to. */
+/**
+ * A sealed batch as its log sees it. Guarded by the {@link LogTail} it belongs to.
+ *
+ * <p>A small batch keeps its records until it is durable, whatever the upload does with them, so
+ * that they can be encoded once more for a handle; from then on it keeps the encoded bytes.
+ */
 final class TailBatch implements BatchListener {
 
     private final LogTail tail;
     private final long sequence;
+    private final long sizeBytes;
     private final SealedBatch sealed;
 
     /** One for the tail, one for every persist under way that contains the batch. */
     private int references = 1;
 
     private boolean handedOut;
+    private boolean encoding;
+    @Nullable private LogBatch records;
+    @Nullable private BatchPosition inlinePosition;
     @Nullable private BatchPosition position;
 
-    TailBatch(LogTail tail, LogBatch batch) {
+    /**
+     * @param keepRecords whether the batch may have to travel in a handle
+     */
+    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords) {
         this.tail = tail;
         this.sequence = batch.sequence();
+        this.sizeBytes = batch.sizeBytes();
+        this.records = keepRecords ? batch.secondOwner() : null;
         this.sealed = new SealedBatch(batch, this);
     }
 
@@ -56,6 +70,10 @@ final class TailBatch implements BatchListener {
         return sequence;
     }
 
+    long sizeBytes() {
+        return sizeBytes;
+    }
+
     SealedBatch sealed() {
         return sealed;
     }
@@ -64,15 +82,49 @@ final class TailBatch implements BatchListener {
         return position != null;
     }
 
+    /** Whether a handle may contain the batch without waiting for the store. */
+    boolean canTravelInline() {
+        return records != null || inlinePosition != null;
+    }
+
+    /** Whether a handle can contain the batch now. */
+    boolean hasPosition(boolean inlineWillDo) {
+        return position != null || (inlineWillDo && inlinePosition != null);
+    }
+
+    /** The durable position, or the inline one as long as there is none. */
     BatchPosition position() {
-        if (position == null) {
-            throw new IllegalStateException("Batch " + sequence + " is not durable");
+        BatchPosition best = position != null ? position : inlinePosition;
+        if (best == null) {
+            throw new IllegalStateException("Batch " + sequence + " is neither durable nor inline");
         }
-        return position;
+        return best;
     }
 
     void becameDurable(BatchPosition position) {
         this.position = position;
+        dropRecords();
+    }
+
+    /** Whether the records still have to be encoded for a handle, and nobody does it. */
+    boolean needsEncoding() {
+        return position == null && inlinePosition == null && !encoding;
+    }
+
+    /** The records, to be encoded and then released by the caller. */
+    LogBatch startEncoding() {
+        encoding = true;
+        return records.secondOwner();
+    }
+
+    void becameInline(BatchPosition position) {
+        encoding = false;
+        inlinePosition = position;
+        dropRecords();
+    }
+
+    void encodingFailed() {
+        encoding = false;
     }
 
     void retain() {
@@ -81,10 +133,21 @@ final class TailBatch implements BatchListener {
 
     /** Returns whether nobody needs the batch any more. */
     boolean release() {
-        return --references == 0;
+        if (--references > 0) {
+            return false;
+        }
+        dropRecords();
+        return true;
     }
 
-    /** Returns whether no checkpoint was given the batch before. */
+    private void dropRecords() {
+        if (records != null) {
+            records.release();
+            records = null;
+        }
+    }
+
+    /** Returns whether no checkpoint was given the segment for this batch before. */
     boolean handOut() {
         boolean first = !handedOut;
         handedOut = true;

@@ -93,6 +93,31 @@ class LogBatchTest {
     }
 
     @Test
+    void pagesOfSeveralOwnersGoBackWithTheLast() {
+        LogBatch batch = batch(1);
+        LogBatch second = batch.secondOwner();
+        batch.release();
+        batch.release();
+        assertThat(pool.freeBytes()).isZero();
+        assertThat(second.records().length()).isEqualTo(second.sizeBytes());
+        assertThat(second.sequence()).isEqualTo(3);
+        second.release();
+        assertThat(pool.freeBytes()).isEqualTo(10L * PagePool.PAGE_BYTES);
+        assertThatThrownBy(second::secondOwner).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aSmallBatchDoesNotKeepAPage() {
+        ActiveBatch active = new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, pool);
+        TestBatches.append(active, TestRecord.put(1, 1, "key", "value"));
+        LogBatch batch = active.seal(3);
+        assertThat(pool.freeBytes()).isEqualTo(PagePool.PAGE_BYTES);
+        assertThat(batch.records().length()).isEqualTo(batch.sizeBytes());
+        batch.release();
+        assertThat(pool.freeBytes()).isEqualTo(PagePool.PAGE_BYTES);
+    }
+
+    @Test
     void thePoolKeepsNoMoreThanItsBound() {
         batch(2).release();
         assertThat(pool.freeBytes()).isEqualTo(10L * PagePool.PAGE_BYTES);

@@ -20,11 +20,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Field;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +75,64 @@ class DstlSettingsTest {
         assertThat(settings.maxRetryDelayMillis()).isEqualTo(10_000);
         assertThat(settings.maxSlowAttempts()).isEqualTo(20);
         assertThat(settings.maxAgeMillis()).isEqualTo(5_000);
+        assertThat(settings.inlineThresholdBytes()).isEqualTo(20 << 10);
+        assertThat(settings.maxExtraRequestFraction()).isEqualTo(0.05);
+        assertThat(settings.hedgeQuantile()).isEqualTo(0.98);
+        assertThat(settings.minHedgeDelayMillis()).isEqualTo(50);
+    }
+
+    @Test
+    void inlineThreshold_isFlinksUnlessOursIsSet() {
+        Configuration configuration =
+                minimal().set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, new MemorySize(3));
+        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isEqualTo(3);
+        configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
+        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isZero();
+    }
+
+    @Test
+    void hedgesThatBeginAfterTheTimeout_areRefused_unlessNobodyAskedForThem() {
+        Configuration configuration =
+                minimal()
+                        .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofMillis(40))
+                        .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(41));
+        assertThatThrownBy(() -> DstlSettings.from(configuration))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.upload.hedge.min-delay' is 41 ms and"
+                                + " 'state.changelog.dstl.dfs.upload.timeout' is 40 ms");
+        configuration.removeConfig(DstlOptions.HEDGE_MIN_DELAY);
+        assertThat(DstlSettings.from(configuration).attemptTimeoutMillis()).isEqualTo(40);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "upload.hedge.max-extra-requests, 1.1, 0.0 to 1.0",
+        "upload.hedge.quantile, 0.4, 0.5 to 0.999",
+        "upload.hedge.quantile, 1.0, 0.5 to 0.999",
+    })
+    void hedgingOutOfRange_isRefused(String name, String value, String range) {
+        Configuration configuration = minimal();
+        configuration.setString("state.changelog.dstl." + name, value);
+        assertThatThrownBy(() -> DstlSettings.from(configuration))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.%s' is %s, allowed is %s.", name, value, range);
+    }
+
+    @Test
+    void inlineThresholdThatWouldBloatTheMetadata_isRefused() {
+        assertThatThrownBy(
+                        () ->
+                                DstlSettings.from(
+                                        minimal()
+                                                .set(
+                                                        DstlOptions.INLINE_THRESHOLD,
+                                                        MemorySize.ofMebiBytes(2))))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.inline-threshold' is 2 mb, allowed is 0 bytes to 1"
+                                + " mb.");
     }
 
     @Test

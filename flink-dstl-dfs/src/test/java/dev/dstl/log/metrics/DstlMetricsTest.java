@@ -18,24 +18,19 @@ package dev.dstl.log.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.Map;
-import java.util.TreeMap;
-import org.apache.flink.metrics.Counter;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.Histogram;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import dev.dstl.log.testing.RecordedMetrics;
 import org.junit.jupiter.api.Test;
 
 class DstlMetricsTest {
 
-    private final Map<String, Object> registered = new TreeMap<>();
-    private final DstlMetrics metrics = new DstlMetrics(new RecordingGroup());
+    private final RecordedMetrics recorded = new RecordedMetrics();
+    private final DstlMetrics metrics = new DstlMetrics(recorded);
 
     @Test
     void namesOfFlink_areKept_andOursStandBesideThem() {
         registerGauges();
-        assertThat(registered)
-                .containsOnlyKeys(
+        assertThat(recorded.names())
+                .containsExactlyInAnyOrder(
                         "ChangelogStorage.numberOfUploadRequests",
                         "ChangelogStorage.numberOfUploadFailures",
                         "ChangelogStorage.uploadSizes",
@@ -46,6 +41,10 @@ class DstlMetricsTest {
                         "ChangelogStorage.uploadQueueSize",
                         "ChangelogStorage.inFlightBytes",
                         "ChangelogStorage.slowUploadAttempts",
+                        "ChangelogStorage.numberOfExtraUploadRequests",
+                        "ChangelogStorage.numberOfHedgedUploads",
+                        "ChangelogStorage.numberOfHedgeWins",
+                        "ChangelogStorage.numberOfInlinePersists",
                         "ChangelogStorage.uncheckpointedSegments",
                         "ChangelogStorage.numberOfDiscardedFiles",
                         "ChangelogStorage.numberOfDiscardFailures");
@@ -55,20 +54,28 @@ class DstlMetricsTest {
     void eventsAreCounted() {
         metrics.attemptStarted();
         metrics.attemptStarted();
+        metrics.extraAttemptStarted(true);
+        metrics.extraAttemptStarted(false);
+        metrics.hedgeWon();
         metrics.attemptFailed();
         metrics.segmentCut(7);
         metrics.segmentUploaded(1_000, 5, 2, 3);
+        metrics.persistedInline();
         metrics.fileDiscarded();
         metrics.discardFailed();
-        assertThat(count("numberOfUploadRequests")).isEqualTo(2);
-        assertThat(count("numberOfUploadFailures")).isEqualTo(1);
-        assertThat(count("numberOfDiscardedFiles")).isEqualTo(1);
-        assertThat(count("numberOfDiscardFailures")).isEqualTo(1);
-        assertThat(max("uploadBatchSizes")).isEqualTo(7);
-        assertThat(max("uploadSizes")).isEqualTo(1_000);
-        assertThat(max("uploadLatenciesNanos")).isEqualTo(5);
-        assertThat(max("attemptsPerUpload")).isEqualTo(2);
-        assertThat(max("totalAttemptsPerUpload")).isEqualTo(3);
+        assertThat(recorded.count("numberOfUploadRequests")).isEqualTo(2);
+        assertThat(recorded.count("numberOfUploadFailures")).isEqualTo(1);
+        assertThat(recorded.count("numberOfExtraUploadRequests")).isEqualTo(2);
+        assertThat(recorded.count("numberOfHedgedUploads")).isEqualTo(1);
+        assertThat(recorded.count("numberOfHedgeWins")).isEqualTo(1);
+        assertThat(recorded.count("numberOfInlinePersists")).isEqualTo(1);
+        assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(1);
+        assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
+        assertThat(recorded.max("uploadBatchSizes")).isEqualTo(7);
+        assertThat(recorded.max("uploadSizes")).isEqualTo(1_000);
+        assertThat(recorded.max("uploadLatenciesNanos")).isEqualTo(5);
+        assertThat(recorded.max("attemptsPerUpload")).isEqualTo(2);
+        assertThat(recorded.max("totalAttemptsPerUpload")).isEqualTo(3);
     }
 
     private void registerGauges() {
@@ -76,34 +83,5 @@ class DstlMetricsTest {
         metrics.measureInFlight(() -> 2);
         metrics.measureSlowAttempts(() -> 3);
         metrics.measureUncheckpointedSegments(() -> 4);
-    }
-
-    private long count(String name) {
-        return ((Counter) registered.get("ChangelogStorage." + name)).getCount();
-    }
-
-    private long max(String name) {
-        return ((Histogram) registered.get("ChangelogStorage." + name)).getStatistics().getMax();
-    }
-
-    private final class RecordingGroup extends UnregisteredMetricsGroup {
-
-        @Override
-        public <C extends Counter> C counter(String name, C counter) {
-            registered.put(name, counter);
-            return counter;
-        }
-
-        @Override
-        public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
-            registered.put(name, gauge);
-            return gauge;
-        }
-
-        @Override
-        public <H extends Histogram> H histogram(String name, H histogram) {
-            registered.put(name, histogram);
-            return histogram;
-        }
     }
 }

@@ -40,9 +40,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StreamStateHandle;
@@ -53,7 +54,8 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * The log of one job, on a {@link FaultyStore} and {@link ManualTimers}. Uploads run on the thread
- * that causes them, unless the fixture was made with threads, which hanging writes need.
+ * that causes them, unless the fixture was made with threads, which hanging writes need. Everything
+ * is uploaded, unless the configuration says what travels in handles.
  */
 public final class LogFixture implements AutoCloseable {
 
@@ -61,19 +63,23 @@ public final class LogFixture implements AutoCloseable {
 
     private final FaultyStore store = FaultyStore.create();
     private final ManualTimers timers = new ManualTimers();
+    private final RecordedMetrics recorded = new RecordedMetrics();
     private final InFlightBudget budget;
     private final GroupCommit commit;
     private final SegmentUploader uploader;
     private final PagePool pages = new PagePool(1 << 24);
     private final DstlSettings settings;
-    private final ExecutorService threads;
+    @Nullable private final ExecutorService threads;
 
-    private LogFixture(Configuration configuration, boolean withThreads) {
+    private LogFixture(
+            Configuration configuration, Executor executor, @Nullable ExecutorService threads) {
         configuration.set(DstlOptions.BASE_PATH, store.basePath().toString());
+        if (!configuration.contains(DstlOptions.INLINE_THRESHOLD)) {
+            configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
+        }
         settings = DstlSettings.from(configuration);
-        threads = withThreads ? Executors.newCachedThreadPool() : null;
-        Executor executor = withThreads ? threads : Runnable::run;
-        DstlMetrics metrics = new DstlMetrics(new UnregisteredMetricsGroup());
+        this.threads = threads;
+        DstlMetrics metrics = new DstlMetrics(recorded);
         SegmentStore segments;
         try {
             segments =
@@ -101,12 +107,18 @@ public final class LogFixture implements AutoCloseable {
 
     /** Everything happens on the calling thread, and at once but for what timers delay. */
     public static LogFixture onCallingThread(Configuration configuration) {
-        return new LogFixture(configuration, false);
+        return new LogFixture(configuration, Runnable::run, null);
     }
 
     /** Uploads and deletes happen on threads of their own. */
     public static LogFixture onThreads(Configuration configuration) {
-        return new LogFixture(configuration, true);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        return new LogFixture(configuration, threads, threads);
+    }
+
+    /** Uploads, encodings and deletes happen when the executor lets them. */
+    public static LogFixture on(Executor executor, Configuration configuration) {
+        return new LogFixture(configuration, executor, null);
     }
 
     public FaultyStore store() {
@@ -115,6 +127,10 @@ public final class LogFixture implements AutoCloseable {
 
     public ManualTimers timers() {
         return timers;
+    }
+
+    public RecordedMetrics metrics() {
+        return recorded;
     }
 
     public InFlightBudget budget() {
@@ -171,16 +187,18 @@ public final class LogFixture implements AutoCloseable {
         return persist.get(30, TimeUnit.SECONDS).getJobManagerOwnedSnapshot();
     }
 
-    /** The segments that a handle names, each once. */
+    /** The files that a handle names, each once. */
     public static List<String> filesOf(ChangelogStateHandleStreamImpl handle) {
         List<String> files = new ArrayList<>();
         handle.getHandlesAndOffsets()
                 .forEach(
                         position -> {
                             StreamStateHandle segment = position.f0;
-                            String file = ((FileStateHandle) segment).getFilePath().toString();
-                            if (!files.contains(file)) {
-                                files.add(file);
+                            if (segment instanceof FileStateHandle) {
+                                String file = ((FileStateHandle) segment).getFilePath().toString();
+                                if (!files.contains(file)) {
+                                    files.add(file);
+                                }
                             }
                         });
         return files;

@@ -32,6 +32,7 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
+import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
 import java.util.List;
@@ -109,7 +110,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private ChangelogKeyedStateBackend<K> wire(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
-            RestoredHandles restored) {
+            RestoredHandles restored)
+            throws Exception {
         Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
@@ -131,6 +133,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         log,
                         logged,
                         new TaskOwnedStreams(environment.getCheckpointStorageAccess()));
+        if (snapshots.omitTimers()) {
+            RestoredQueues.register(delegate, logged);
+        }
         Materializations materializations =
                 new Materializations(bases, snapshots, writer, truncation, delegate, disposal);
         Materializer materializer =

@@ -174,6 +174,25 @@ public final class StateRegistration {
      */
     public static RestoredRegistration read(DataInputView source, ClassLoader userClassLoader)
             throws IOException {
+        RegisteredName registered = readName(source);
+        try {
+            return readRest(registered.kind(), registered.name(), source, userClassLoader);
+        } catch (IOException | ClassNotFoundException | RuntimeException e) {
+            throw new IOException(
+                    String.format(
+                            "Cannot read the registration of state '%s' (%s). If a class of the job"
+                                    + " is missing, restore with a job that still has it.",
+                            registered.name(), registered.kind()),
+                    e);
+        }
+    }
+
+    /**
+     * Reads of the payload of a META record what needs no class of the job.
+     *
+     * @throws IOException if the bytes are no registration of this version
+     */
+    public static RegisteredName readName(DataInputView source) throws IOException {
         byte version = source.readByte();
         if (version != VERSION) {
             throw new IOException(
@@ -182,22 +201,11 @@ public final class StateRegistration {
                                     + " of DSTL wrote it: restore with that release.",
                             VERSION, version));
         }
-        StateKind kind;
         try {
-            kind = StateKind.of(source.readByte());
+            StateKind kind = StateKind.of(source.readByte());
+            return new RegisteredName(kind, source.readUTF());
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
-        }
-        String name = source.readUTF();
-        try {
-            return readRest(kind, name, source, userClassLoader);
-        } catch (IOException | ClassNotFoundException | RuntimeException e) {
-            throw new IOException(
-                    String.format(
-                            "Cannot read the registration of state '%s' (%s). If a class of the job"
-                                    + " is missing, restore with a job that still has it.",
-                            name, kind),
-                    e);
         }
     }
 

@@ -1,0 +1,69 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.log;
+
+import dev.dstl.log.DstlStorageFactory;
+import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.writer.MutationLogWriter;
+import java.util.Arrays;
+import org.apache.flink.changelog.fs.FsStateChangelogStorageFactory;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/** The logs that are compared. Made by their factories directly: both claim one identifier. */
+public enum MeasuredLog {
+    /** The log of this project. */
+    DSTL {
+        @Override
+        StateChangelogStorageFactory factory() {
+            return new DstlStorageFactory();
+        }
+
+        @Override
+        LogAppender appender(StateChangelogWriter<?> writer) {
+            MutationLogWriter mutations = (MutationLogWriter) writer;
+            return (keyGroup, record) ->
+                    mutations.append(
+                            RecordKind.PUT,
+                            keyGroup,
+                            0,
+                            record,
+                            RecordSource.IDENTITY_BYTES,
+                            RecordSource.IDENTITY_BYTES,
+                            record.length);
+        }
+    },
+
+    /** Flink's. It keeps the array it is given, so each record needs one of its own. */
+    STOCK {
+        @Override
+        StateChangelogStorageFactory factory() {
+            return new FsStateChangelogStorageFactory();
+        }
+
+        @Override
+        LogAppender appender(StateChangelogWriter<?> writer) {
+            return (keyGroup, record) ->
+                    writer.append(keyGroup, Arrays.copyOf(record, record.length));
+        }
+    };
+
+    abstract StateChangelogStorageFactory factory();
+
+    /** Appends the way the wrapper above this log has to. */
+    abstract LogAppender appender(StateChangelogWriter<?> writer);
+}

@@ -1,0 +1,51 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.content;
+
+/** What a store says about one visible object. Immutable. */
+public final class StoredObject {
+
+    private final String key;
+    private final long length;
+    private final long modifiedMillis;
+
+    public StoredObject(String key, long length, long modifiedMillis) {
+        this.key = key;
+        this.length = length;
+        this.modifiedMillis = modifiedMillis;
+    }
+
+    /** The name within the store, without a leading slash. */
+    public String key() {
+        return key;
+    }
+
+    /** Bytes of the object. */
+    public long length() {
+        return length;
+    }
+
+    /** When the object became visible, in milliseconds since the epoch. */
+    public long modifiedMillis() {
+        return modifiedMillis;
+    }
+
+    @Override
+    public String toString() {
+        return key + " (" + length + " bytes)";
+    }
+}

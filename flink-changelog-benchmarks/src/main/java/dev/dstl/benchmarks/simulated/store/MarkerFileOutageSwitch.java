@@ -1,0 +1,79 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The switch for a store that several processes use: an outage lasts as long as a file exists that
+ * names it, so that a benchmark (or {@code echo HANGING > file}) reaches all of them.
+ */
+public final class MarkerFileOutageSwitch implements OutageSwitch {
+
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Path marker;
+    private final StoreTime time;
+
+    public MarkerFileOutageSwitch(Path marker, StoreTime time) {
+        this.marker = marker;
+        this.time = time;
+    }
+
+    @Override
+    public void begin(Outage outage) throws IOException {
+        Files.createDirectories(marker.toAbsolutePath().getParent());
+        Path next = marker.resolveSibling(marker.getFileName() + ".next");
+        Files.write(next, outage.name().getBytes(StandardCharsets.US_ASCII));
+        Files.move(next, marker, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Override
+    public void end() throws IOException {
+        Files.deleteIfExists(marker);
+    }
+
+    @Override
+    public boolean admits() throws IOException, InterruptedException {
+        while (Files.exists(marker)) {
+            String text = read();
+            if (text.equals(Outage.FAILING.name())) {
+                return false;
+            }
+            if (!text.isEmpty() && !text.equals(Outage.HANGING.name())) {
+                throw new IOException(
+                        "Unknown outage '" + text + "' in " + marker + "; FAILING or HANGING");
+            }
+            time.sleep(POLL_NANOS);
+        }
+        return true;
+    }
+
+    private String read() throws IOException {
+        try {
+            return new String(Files.readAllBytes(marker), StandardCharsets.US_ASCII).trim();
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+    }
+}

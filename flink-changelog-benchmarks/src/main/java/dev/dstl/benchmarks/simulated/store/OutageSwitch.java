@@ -1,0 +1,36 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+import java.io.IOException;
+
+/** Begins and ends outages of a store. Thread-safe. */
+public interface OutageSwitch {
+
+    /** From now on requests fail or hang, those in flight included. */
+    void begin(Outage outage) throws IOException;
+
+    /** Service is back; no effect if it was never gone. */
+    void end() throws IOException;
+
+    /**
+     * Returns whether requests get through, after waiting for the end of an outage that hangs.
+     *
+     * @throws InterruptedException if the wait is interrupted
+     */
+    boolean admits() throws IOException, InterruptedException;
+}

@@ -1,0 +1,42 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+/** How a request ends. */
+public enum RequestOutcome {
+    /** The store did it and said so. */
+    SUCCESS("200 OK"),
+    /** The store refused because of the rate of requests, and did nothing. */
+    THROTTLED("503 Slow Down"),
+    /** The store did nothing. */
+    FAILED("500 Internal Error"),
+    /** The store did it; the answer never arrived, so the caller sees a failure. */
+    ACKNOWLEDGEMENT_LOST("connection reset"),
+    /** No request gets through at the moment. */
+    UNAVAILABLE("503 Service Unavailable");
+
+    private final String status;
+
+    RequestOutcome(String status) {
+        this.status = status;
+    }
+
+    /** The words a client would see. */
+    public String status() {
+        return status;
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+import java.io.IOException;
+
+/** A failure the simulation meant to happen, as opposed to a broken disk or a bug. */
+public final class SimulatedFailure extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final RequestOutcome outcome;
+
+    SimulatedFailure(RequestOutcome outcome, RequestType type, String key) {
+        super("Simulated " + outcome.status() + ": " + type + " " + key);
+        this.outcome = outcome;
+    }
+
+    /** Why the request failed; never {@link RequestOutcome#SUCCESS}. */
+    public RequestOutcome outcome() {
+        return outcome;
+    }
+}

@@ -1,0 +1,234 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+import java.util.Objects;
+
+/**
+ * How a simulated store behaves while nothing special happens. Immutable. The latency of a request
+ * is log-normal with the given median and 99 % quantile, except for the tail; fractions are of all
+ * requests, in {@code [0, 1]}; 0 switches a limit or a fault off.
+ */
+public final class StoreProfile {
+
+    private final long seed;
+    private final long p50Millis;
+    private final long p99Millis;
+    private final double tailFraction;
+    private final long tailMillis;
+    private final long bytesPerSecond;
+    private final int requestsPerSecond;
+    private final double throttledFraction;
+    private final double failedFraction;
+    private final double lostAcknowledgementFraction;
+
+    private StoreProfile(Builder builder) {
+        this.seed = builder.seed;
+        this.p50Millis = builder.p50Millis;
+        this.p99Millis = builder.p99Millis;
+        this.tailFraction = builder.tailFraction;
+        this.tailMillis = builder.tailMillis;
+        this.bytesPerSecond = builder.bytesPerSecond;
+        this.requestsPerSecond = builder.requestsPerSecond;
+        this.throttledFraction = builder.throttledFraction;
+        this.failedFraction = builder.failedFraction;
+        this.lostAcknowledgementFraction = builder.lostAcknowledgementFraction;
+    }
+
+    /** A store that answers at once and never fails. */
+    public static StoreProfile instant() {
+        return builder().build();
+    }
+
+    /** A profile to be changed, starting from {@link #instant()}. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    public long seed() {
+        return seed;
+    }
+
+    public long p50Millis() {
+        return p50Millis;
+    }
+
+    public long p99Millis() {
+        return p99Millis;
+    }
+
+    public double tailFraction() {
+        return tailFraction;
+    }
+
+    public long tailMillis() {
+        return tailMillis;
+    }
+
+    /** Bandwidth of one stream. */
+    public long bytesPerSecond() {
+        return bytesPerSecond;
+    }
+
+    /** Requests of all types together that one process may send before it is throttled. */
+    public int requestsPerSecond() {
+        return requestsPerSecond;
+    }
+
+    public double throttledFraction() {
+        return throttledFraction;
+    }
+
+    public double failedFraction() {
+        return failedFraction;
+    }
+
+    public double lostAcknowledgementFraction() {
+        return lostAcknowledgementFraction;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoreProfile
+                && describe().equals(((StoreProfile) other).describe());
+    }
+
+    @Override
+    public int hashCode() {
+        return describe().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return describe();
+    }
+
+    private String describe() {
+        return "seed="
+                + seed
+                + ", p50="
+                + p50Millis
+                + " ms, p99="
+                + p99Millis
+                + " ms, tail="
+                + tailFraction
+                + " at "
+                + tailMillis
+                + " ms, bandwidth="
+                + bytesPerSecond
+                + " B/s, rate="
+                + requestsPerSecond
+                + "/s, throttled="
+                + throttledFraction
+                + ", failed="
+                + failedFraction
+                + ", lost acknowledgements="
+                + lostAcknowledgementFraction;
+    }
+
+    /** Collects the values of a profile; {@link #build()} checks them together. */
+    public static final class Builder {
+
+        private long seed = 1;
+        private long p50Millis;
+        private long p99Millis;
+        private double tailFraction;
+        private long tailMillis;
+        private long bytesPerSecond;
+        private int requestsPerSecond;
+        private double throttledFraction;
+        private double failedFraction;
+        private double lostAcknowledgementFraction;
+
+        private Builder() {}
+
+        public Builder seed(long value) {
+            seed = value;
+            return this;
+        }
+
+        public Builder latencyMillis(long p50, long p99) {
+            p50Millis = p50;
+            p99Millis = p99;
+            return this;
+        }
+
+        public Builder tail(double fraction, long millis) {
+            tailFraction = fraction;
+            tailMillis = millis;
+            return this;
+        }
+
+        public Builder bytesPerSecond(long value) {
+            bytesPerSecond = value;
+            return this;
+        }
+
+        public Builder requestsPerSecond(int value) {
+            requestsPerSecond = value;
+            return this;
+        }
+
+        public Builder throttledFraction(double value) {
+            throttledFraction = value;
+            return this;
+        }
+
+        public Builder failedFraction(double value) {
+            failedFraction = value;
+            return this;
+        }
+
+        public Builder lostAcknowledgementFraction(double value) {
+            lostAcknowledgementFraction = value;
+            return this;
+        }
+
+        /**
+         * @throws IllegalArgumentException naming the value that is out of range
+         */
+        public StoreProfile build() {
+            require(p50Millis >= 0, "latency p50 must be at least 0 ms", p50Millis);
+            require(
+                    p99Millis >= p50Millis && (p50Millis > 0 || p99Millis == 0),
+                    "latency p99 must be at least p50, and both be 0 or neither",
+                    p50Millis + " ms and " + p99Millis + " ms");
+            require(tailMillis >= 0, "latency of the tail must be at least 0 ms", tailMillis);
+            require(bytesPerSecond >= 0, "bandwidth must be at least 0 B/s", bytesPerSecond);
+            require(requestsPerSecond >= 0, "request rate must be at least 0", requestsPerSecond);
+            requireFraction("tail", tailFraction);
+            requireFraction("throttled", throttledFraction);
+            requireFraction("failed", failedFraction);
+            requireFraction("lost acknowledgement", lostAcknowledgementFraction);
+            requireFraction(
+                    "throttled, failed and lost acknowledgement together",
+                    throttledFraction + failedFraction + lostAcknowledgementFraction);
+            return new StoreProfile(this);
+        }
+
+        private static void requireFraction(String name, double value) {
+            require(value >= 0 && value <= 1, "fraction " + name + " must be in [0, 1]", value);
+        }
+
+        private static void require(boolean holds, String rule, Object value) {
+            if (!holds) {
+                throw new IllegalArgumentException(
+                        "Simulated store: " + rule + ", but is " + Objects.toString(value));
+            }
+        }
+    }
+}

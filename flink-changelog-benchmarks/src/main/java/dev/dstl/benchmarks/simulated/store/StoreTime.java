@@ -1,0 +1,43 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.simulated.store;
+
+import java.util.concurrent.TimeUnit;
+
+/** The clock and the sleep of a simulated store. Thread-safe. */
+public interface StoreTime {
+
+    /** The time of this machine. */
+    StoreTime SYSTEM =
+            new StoreTime() {
+                @Override
+                public long nanoTime() {
+                    return System.nanoTime();
+                }
+
+                @Override
+                public void sleep(long nanos) throws InterruptedException {
+                    TimeUnit.NANOSECONDS.sleep(nanos);
+                }
+            };
+
+    /** Nanoseconds since an arbitrary origin. */
+    long nanoTime();
+
+    /** Returns when {@code nanos} have passed; at once if that is not positive. */
+    void sleep(long nanos) throws InterruptedException;
+}

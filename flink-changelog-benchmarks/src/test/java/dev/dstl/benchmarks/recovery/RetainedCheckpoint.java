@@ -1,0 +1,50 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import org.apache.flink.util.FileUtils;
+
+/** The newest checkpoint of a cancelled job, and where everything else of that job lies. */
+final class RetainedCheckpoint {
+
+    private final String path;
+    private final Path log;
+
+    RetainedCheckpoint(String path, Path log) {
+        this.path = path;
+        this.log = log;
+    }
+
+    String path() {
+        return path;
+    }
+
+    /** The checkpoint, what it shares with others, and the job's log. */
+    void deleteAllOfItsJob() throws IOException {
+        Path ofJob = Paths.get(URI.create(path)).getParent();
+        assertThat(ofJob).isDirectory();
+        assertThat(log).isDirectory();
+        FileUtils.deleteDirectory(ofJob.toFile());
+        FileUtils.deleteDirectory(log.toFile());
+    }
+}

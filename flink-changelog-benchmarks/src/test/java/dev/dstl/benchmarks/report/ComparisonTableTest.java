@@ -1,0 +1,66 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class ComparisonTableTest {
+
+    @Test
+    void runsStandSideBySide() {
+        RunReport changelog =
+                new RunReport.Builder("changelog on rocksdb")
+                        .steadyCheckpoints(
+                                Percentiles.of(LongStream.of(10, 20, 30)),
+                                Percentiles.of(LongStream.of(1_000, 2_000, 250_000)))
+                        .sizes(12_345_678, 2_000_000)
+                        .recovery(1_900, 3_050)
+                        .throughput(OptionalDouble.of(54_321.9))
+                        .result("exactly once")
+                        .build();
+        RunReport plain =
+                new RunReport.Builder("RocksDB, incremental")
+                        .steadyCheckpoints(
+                                Percentiles.of(LongStream.empty()),
+                                Percentiles.of(LongStream.empty()))
+                        .result("WRONG")
+                        .build();
+
+        String table = new ComparisonTable(Arrays.asList(changelog, plain)).text();
+
+        assertThat(table.lines().map(line -> line.replaceAll(" {2,}", "|")))
+                .containsExactlyElementsOf(
+                        List.of(
+                                "|changelog on rocksdb|RocksDB, incremental",
+                                "checkpoint duration p50 / p99|20 ms / 30 ms|-",
+                                "checkpointed data p50 / p99|2.0 KB / 0.3 MB|-",
+                                "checkpoints under steady load|3|0",
+                                "checkpointed data in all|12.3 MB|0.0 KB",
+                                "largest full size|2.0 MB|0.0 KB",
+                                "kill to whole job at work|1.9 s|0.0 s",
+                                "kill to caught up|3.1 s|0.0 s",
+                                "records/s at full speed|54,322|-",
+                                "result|exactly once|WRONG"));
+        assertThat(table.lines().map(String::length).distinct()).hasSize(1);
+    }
+}

@@ -1,0 +1,55 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.source;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class SteadyThenSprintTest {
+
+    private static final long SECOND = 1_000_000_000L;
+
+    private final Pace pace = new SteadyThenSprint(Duration.ofSeconds(10), 0.5);
+
+    @Test
+    void eventHalfWayThroughTheSteadyPart_comesAfterHalfTheTime() {
+        assertThat(pace.waitNanos(0, 0, 0.25)).isCloseTo(5 * SECOND, within(1000L));
+        assertThat(pace.waitNanos(0, 5 * SECOND, 0.25)).isCloseTo(0, within(1000L));
+    }
+
+    @Test
+    void restartedSource_goesOnAtTheSameRate() {
+        assertThat(pace.waitNanos(0.25, 0, 0.375)).isCloseTo(5 * SECOND / 2, within(1000L));
+    }
+
+    @Test
+    void sprint_doesNotWait() {
+        assertThat(pace.sprintsAt(0.49)).isFalse();
+        assertThat(pace.sprintsAt(0.5)).isTrue();
+        assertThat(pace.waitNanos(0, 0, 0.9)).isZero();
+    }
+
+    @Test
+    void inputWithoutAnyShareForTheSteadyPart_isRefused() {
+        assertThatThrownBy(() -> new SteadyThenSprint(Duration.ofSeconds(1), 0))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}

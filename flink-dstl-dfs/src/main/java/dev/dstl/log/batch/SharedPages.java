@@ -1,0 +1,58 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.batch;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.annotation.Nullable;
+
+/** Pages that several batches read, given back when the last of them is released. Thread safe. */
+final class SharedPages {
+
+    private final byte[][] pages;
+    @Nullable private final PagePool pool;
+    private final AtomicInteger owners = new AtomicInteger(1);
+
+    /**
+     * Starts with one owner.
+     *
+     * @param pool where the pages go; null leaves them to the garbage collector
+     */
+    SharedPages(byte[][] pages, @Nullable PagePool pool) {
+        this.pages = pages;
+        this.pool = pool;
+    }
+
+    /** Not to be used after the caller's {@link #release}. */
+    byte[][] pages() {
+        return pages;
+    }
+
+    /** Adds an owner; the caller is one itself. */
+    SharedPages retain() {
+        owners.incrementAndGet();
+        return this;
+    }
+
+    /** Takes an owner away; each calls it once. */
+    void release() {
+        if (owners.decrementAndGet() == 0 && pool != null) {
+            for (byte[] page : pages) {
+                pool.give(page);
+            }
+        }
+    }
+}

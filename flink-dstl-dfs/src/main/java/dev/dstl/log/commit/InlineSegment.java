@@ -1,0 +1,70 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.segment.EncodedSegment;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+
+/**
+ * Names and wraps a segment that travels in a handle instead of lying in a file. Flink holds two
+ * such handles for the same if they have the same name, so the name says the log and the first and
+ * last sequence number, and a log puts each batch into one inline segment at most.
+ */
+final class InlineSegment {
+
+    private InlineSegment() {}
+
+    /**
+     * Gives the name of a segment.
+     *
+     * @param batches of one log, ascending
+     */
+    static String name(List<LogBatch> batches) {
+        LogBatch first = batches.get(0);
+        LogBatch last = batches.get(batches.size() - 1);
+        return String.format(
+                "dstl-inline/%s/%d-%d", first.logId(), first.sequence(), last.sequence());
+    }
+
+    /** Where the batches of a segment lie, in its order. */
+    static List<BatchPosition> positions(String name, EncodedSegment segment) {
+        ByteStreamStateHandle handle = new ByteStreamStateHandle(name, bytes(segment));
+        List<BatchPosition> positions = new ArrayList<>(segment.frameCount());
+        for (int i = 0; i < segment.frameCount(); i++) {
+            positions.add(
+                    new BatchPosition(
+                            null, handle, segment.frameOffset(i), segment.frameLength(i)));
+        }
+        return positions;
+    }
+
+    private static byte[] bytes(EncodedSegment segment) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(Math.toIntExact(segment.length()));
+        try {
+            segment.writeTo(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+}

@@ -1,0 +1,32 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.record.LogRecord;
+
+/** Who looks at the records of a segment as {@link SegmentInspection} comes by. */
+@FunctionalInterface
+public interface SegmentVisitor {
+
+    /**
+     * Called for each record in the order of the file.
+     *
+     * @param frame where the record lies
+     * @param record valid until the call returns
+     */
+    void visit(FrameHeader frame, LogRecord record);
+}

@@ -1,0 +1,134 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.SegmentEncoder;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+
+/**
+ * The encoders of one storage, which keep scratch memory and are therefore used again, and a few
+ * lanes in which batches are encoded that are not uploaded. These never wait for an upload. Thread
+ * safe; only encoding itself takes time.
+ */
+final class Encoders {
+
+    /** Each lane takes a thread only while there is something to encode. */
+    private static final int MAX_LANES = 4;
+
+    private final SegmentCodec codec;
+    private final Executor threads;
+    private final ConcurrentLinkedQueue<SegmentEncoder> idle = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Job> jobs = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger lanes = new AtomicInteger();
+
+    /**
+     * @param threads runs lanes; may never queue them
+     */
+    Encoders(SegmentCodec codec, Executor threads) {
+        this.codec = codec;
+        this.threads = threads;
+    }
+
+    SegmentEncoder borrow() {
+        SegmentEncoder encoder = idle.poll();
+        return encoder == null ? new SegmentEncoder(codec) : encoder;
+    }
+
+    /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
+    void giveBack(SegmentEncoder encoder) {
+        idle.add(encoder);
+    }
+
+    /**
+     * Encodes on another thread.
+     *
+     * @param batches owned by this call, which releases them
+     * @param whenDone called on that thread with the segment, or with what prevented it; called on
+     *     this thread if the threads are shut down
+     */
+    void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
+        jobs.add(new Job(batches, whenDone));
+        openLane();
+    }
+
+    private void openLane() {
+        for (int open = lanes.get(); open < MAX_LANES; open = lanes.get()) {
+            if (lanes.compareAndSet(open, open + 1)) {
+                try {
+                    threads.execute(this::drain);
+                } catch (RejectedExecutionException shutDown) {
+                    lanes.decrementAndGet();
+                    for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
+                        job.fail(shutDown);
+                    }
+                }
+                return;
+            }
+        }
+    }
+
+    private void drain() {
+        try {
+            for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
+                job.run();
+            }
+        } finally {
+            lanes.decrementAndGet();
+        }
+        // A job may have come after the last look, when this lane still counted as open.
+        if (!jobs.isEmpty()) {
+            openLane();
+        }
+    }
+
+    private final class Job {
+        private final List<LogBatch> batches;
+        private final BiConsumer<EncodedSegment, Throwable> whenDone;
+
+        private Job(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
+            this.batches = batches;
+            this.whenDone = whenDone;
+        }
+
+        private void run() {
+            EncodedSegment encoded;
+            try {
+                SegmentEncoder encoder = borrow();
+                encoded = encoder.encode(batches);
+                giveBack(encoder);
+            } catch (Throwable t) {
+                fail(t);
+                return;
+            }
+            batches.forEach(LogBatch::release);
+            whenDone.accept(encoded, null);
+        }
+
+        private void fail(Throwable cause) {
+            batches.forEach(LogBatch::release);
+            whenDone.accept(null, cause);
+        }
+    }
+}

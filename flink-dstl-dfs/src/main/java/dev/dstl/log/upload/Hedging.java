@@ -1,0 +1,95 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.config.RetryMode;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * When an attempt that is slower than most gets a second one beside it, before it counts as timed
+ * out: at a quantile of what segments of its size took lately, if the budget for extra requests
+ * allows it. Learns from every attempt that succeeds, losers included, since those are the slow
+ * ones. Involves no chance. Thread safe.
+ */
+final class Hedging {
+
+    private static final long SMALLEST_CLASS_BYTES = 16 << 10;
+
+    /** Up to 16 KiB, then four times as much each, the last without bound. */
+    private static final int CLASSES = 7;
+
+    private final ExtraRequestBudget budget;
+    private final boolean enabled;
+    private final double quantile;
+    private final long minDelayMillis;
+    private final long timeoutMillis;
+    private final LatencyWindow[] windows = new LatencyWindow[CLASSES];
+
+    Hedging(DstlSettings settings) {
+        budget = new ExtraRequestBudget(settings.maxExtraRequestFraction());
+        timeoutMillis = settings.attemptTimeoutMillis();
+        enabled =
+                settings.retryMode() != RetryMode.NONE
+                        && timeoutMillis > 0
+                        && settings.maxExtraRequestFraction() > 0;
+        quantile = settings.hedgeQuantile();
+        minDelayMillis = settings.minHedgeDelayMillis();
+        for (int i = 0; i < CLASSES; i++) {
+            windows[i] = new LatencyWindow();
+        }
+    }
+
+    /** An attempt succeeded, whether it won or not. */
+    void succeeded(long bytes, long nanos) {
+        windows[sizeClass(bytes)].add(nanos);
+    }
+
+    /**
+     * Age at which an attempt gets a second one beside it, below the timeout; 0 if it does not.
+     *
+     * @param bytes what it writes
+     */
+    long delayMillis(long bytes) {
+        if (!enabled) {
+            return 0;
+        }
+        long nanos = windows[sizeClass(bytes)].quantileNanos(quantile);
+        if (nanos == LatencyWindow.UNKNOWN) {
+            return 0;
+        }
+        // Rounded up: whoever is not slower than the quantile shall not be hedged.
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
+        long delay = Math.max(millis, minDelayMillis);
+        return delay < timeoutMillis ? delay : 0;
+    }
+
+    private static int sizeClass(long bytes) {
+        int sizeClass = 0;
+        long bound = SMALLEST_CLASS_BYTES;
+        while (bytes > bound && sizeClass < CLASSES - 1) {
+            bound *= 4;
+            sizeClass++;
+        }
+        return sizeClass;
+    }
+
+    /** Who pays for the requests made. */
+    ExtraRequestBudget budget() {
+        return budget;
+    }
+}

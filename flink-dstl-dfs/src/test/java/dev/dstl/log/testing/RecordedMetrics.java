@@ -1,0 +1,71 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.Histogram;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+
+/** Keeps every metric by its name. */
+public final class RecordedMetrics extends UnregisteredMetricsGroup {
+
+    private static final String PREFIX = "ChangelogStorage.";
+
+    private final Map<String, Object> registered = new ConcurrentHashMap<>();
+
+    /** Full names. */
+    public Set<String> names() {
+        return registered.keySet();
+    }
+
+    /** The value of a counter of the log. */
+    public long count(String name) {
+        return ((Counter) registered.get(PREFIX + name)).getCount();
+    }
+
+    /** The value of a gauge of the log. */
+    public Object value(String name) {
+        return ((Gauge<?>) registered.get(PREFIX + name)).getValue();
+    }
+
+    /** The largest value in a histogram of the log. */
+    public long max(String name) {
+        return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
+    }
+
+    @Override
+    public <C extends Counter> C counter(String name, C counter) {
+        registered.put(name, counter);
+        return counter;
+    }
+
+    @Override
+    public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
+        registered.put(name, gauge);
+        return gauge;
+    }
+
+    @Override
+    public <H extends Histogram> H histogram(String name, H histogram) {
+        registered.put(name, histogram);
+        return histogram;
+    }
+}

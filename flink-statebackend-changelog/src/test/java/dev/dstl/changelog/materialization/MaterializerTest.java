@@ -1,0 +1,206 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.LoggedJob;
+import dev.dstl.changelog.fixture.ManualMailbox;
+import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.metrics.MaterializationMetrics;
+import dev.dstl.changelog.truncation.LogTruncation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** When a materializer acts, on which thread, and what it leaves behind. */
+class MaterializerTest {
+
+    private final ManualMailbox mailbox = new ManualMailbox();
+    private final ManuallyTriggeredScheduledExecutorService clock =
+            new ManuallyTriggeredScheduledExecutorService();
+    private final ManuallyTriggeredScheduledExecutorService uploads =
+            new ManuallyTriggeredScheduledExecutorService();
+    private final RecordedMetrics metrics = new RecordedMetrics();
+    private final List<Throwable> failures = new ArrayList<>();
+
+    private LoggedJob job;
+    private BaseLedger bases;
+
+    @BeforeEach
+    void startJob() throws Exception {
+        job =
+                LoggedJob.start(
+                        dev.dstl.changelog.fixture.Delegate.Kind.HASH_MAP,
+                        InMemoryLog.withIdentities());
+        SequenceNumber begin = job.log.writer().initialSequenceNumber();
+        bases =
+                new BaseLedger(
+                        new MaterializedBase(
+                                0, 0, begin, begin, StateParts.EMPTY, StateParts.EMPTY),
+                        false);
+    }
+
+    @AfterEach
+    void closeJob() throws Exception {
+        job.close();
+    }
+
+    @Test
+    void firstMaterialization_isStaggered_andTheNextOnesFollowTheInterval() throws Exception {
+        MaterializationSettings settings = new MaterializationSettings(true, 10_000, 3);
+        Materializer materializer = materializer(settings);
+        materializer.start();
+        assertThat(delayMillis())
+                .isBetween(
+                        settings.initialDelayMillis("subtask") - 1_000,
+                        settings.initialDelayMillis("subtask"));
+
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+
+        assertThat(metrics.count(MaterializationMetrics.COMPLETED_MATERIALIZATION))
+                .as("nothing to do is done as well")
+                .isEqualTo(1);
+        assertThat(delayMillis()).isBetween(9_000L, 10_000L);
+    }
+
+    @Test
+    void withoutAPeriod_nothingIsScheduled_butATriggerWorks() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 0, 3));
+        materializer.start();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+        update();
+
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    @Test
+    void uploads_runOnTheirOwnThreads_andOneAtATime() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        materializer.trigger();
+        mailbox.runAll();
+
+        assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(1);
+    }
+
+    @Test
+    void closed_neitherStartsNorAppliesAnything() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+
+        materializer.close();
+        materializer.close();
+        uploads.triggerAll();
+        mailbox.runAll();
+        materializer.trigger();
+        mailbox.runAll();
+
+        assertThat(bases.current().id()).isZero();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void endedTask_isNotDisturbedByAnUploadThatEndsLater() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 0));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        mailbox.close();
+
+        uploads.triggerAll();
+        materializer.trigger();
+
+        assertThat(failures).isEmpty();
+        assertThat(mailbox.size()).isZero();
+    }
+
+    @Test
+    void interruptedMaterialization_isNoFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 0));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+
+        materializer.cancelRunning();
+        uploads.triggerAll();
+        mailbox.runNext();
+
+        assertThat(failures).isEmpty();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isZero();
+        assertThat(clock.getActiveScheduledTasks()).hasSize(1);
+    }
+
+    private void update() throws Exception {
+        job.at(1, "a");
+        job.value.update("v");
+    }
+
+    private long delayMillis() {
+        assertThat(clock.getActiveScheduledTasks()).hasSize(1);
+        ScheduledFuture<?> timer = clock.getActiveScheduledTasks().iterator().next();
+        return timer.getDelay(TimeUnit.MILLISECONDS);
+    }
+
+    private Materializer materializer(MaterializationSettings settings) {
+        Disposal disposal = new Disposal("subtask", uploads);
+        return new Materializer(
+                "subtask",
+                settings,
+                new Materializations(
+                        bases,
+                        new DelegateSnapshots<>(
+                                job.backend(),
+                                job.log.writer(),
+                                job.mutations,
+                                job.registry,
+                                new MemCheckpointStreamFactory(1 << 20)),
+                        job.log.writer(),
+                        new LogTruncation(job.log.writer()),
+                        (CheckpointListener) job.backend(),
+                        disposal),
+                mailbox,
+                uploads,
+                clock,
+                disposal,
+                getClass().getClassLoader(),
+                new MaterializationMetrics(metrics),
+                failures::add);
+    }
+}

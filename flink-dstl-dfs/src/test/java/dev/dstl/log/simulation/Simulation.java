@@ -94,18 +94,25 @@ final class Simulation {
     }
 
     private void settle() throws Violated {
-        boolean settled = completesCheckpoints();
-        runFor(SETTLE_MILLIS);
+        boolean settled = settles();
         if (cluster.logs().stream().anyMatch(SimulatedLog::isExcusedByHangs)) {
             schedule.note("simulation", "loses patience with connections that hang");
             cluster.jobManager().restartOnNewLogs();
-            settled = completesCheckpoints();
-            runFor(SETTLE_MILLIS);
+            settled = settles();
         }
         if (!settled) {
             watchers.never("completes a checkpoint although nothing goes wrong any more");
             throw new Violated();
         }
+    }
+
+    /** What travelled inside a handle is in a segment some time later, for the next one. */
+    private boolean settles() throws Violated {
+        boolean first = completesCheckpoints();
+        runFor(SETTLE_MILLIS);
+        boolean second = completesCheckpoint();
+        runFor(SETTLE_MILLIS);
+        return first && second;
     }
 
     /** As many as it takes until everything older is subsumed, and truncated. */

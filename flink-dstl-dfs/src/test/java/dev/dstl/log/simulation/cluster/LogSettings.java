@@ -43,6 +43,12 @@ final class LogSettings {
                                 DstlOptions.MAX_IN_FLIGHT,
                                 new MemorySize(cutBytes * dice.oneOf(1, 2, 10)))
                         .set(DstlOptions.PERSIST_DELAY, Duration.ofMillis(dice.oneOf(0, 10, 50)))
+                        .set(
+                                DstlOptions.INLINE_THRESHOLD,
+                                new MemorySize(dice.oneOf(0L, 0L, 300L, 20_000L)))
+                        .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5))
+                        .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
+                        .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))
                         .set(DstlOptions.UPLOAD_THREADS, dice.oneOf(1, 2, 5))
                         .set(DstlOptions.MAX_SLOW_ATTEMPTS, dice.oneOf(0, 1, 4, 20))
                         .set(DstlOptions.DISCARD_THREADS, dice.oneOf(1, 3))

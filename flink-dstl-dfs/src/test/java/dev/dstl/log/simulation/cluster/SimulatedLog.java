@@ -183,6 +183,12 @@ public final class SimulatedLog {
         return budget.reservedBytes();
     }
 
+    /** Bytes that may wait for more, as they travel in handles and never grow too old. */
+    public long heldBytesLimit() {
+        boolean mayHold = settings.maxAgeMillis() == 0 && metrics.gauge("uploadQueueSize") > 0;
+        return mayHold ? settings.inlineThresholdBytes() * Cluster.MAX_PARALLELISM : 0;
+    }
+
     /** Segments that it believes to own. */
     public int ownedSegments() {
         return metrics.gauge("uncheckpointedSegments");

@@ -220,7 +220,7 @@ final class SimulatedTask {
                         .whenComplete(
                                 (result, failure) -> {
                                     if (failure != null) {
-                                        later(() -> declined(checkpointId), "declines");
+                                        later(() -> declined(checkpointId, range), "declines");
                                         return;
                                     }
                                     range.part = partOf(result, own);
@@ -232,7 +232,7 @@ final class SimulatedTask {
                                             new TaskSnapshot(
                                                     keyGroups, checkpointedBase, parts, expected);
                                     later(
-                                            () -> acknowledge(checkpointId, snapshot),
+                                            () -> acknowledge(checkpointId, range, snapshot),
                                             "acknowledges");
                                 }));
     }
@@ -270,17 +270,17 @@ final class SimulatedTask {
                 handle.getStorageIdentifier());
     }
 
-    /** The asynchronous part of a checkpoint ends with its task. */
-    private void acknowledge(long checkpointId, TaskSnapshot snapshot) {
-        if (!over) {
+    /** The asynchronous part of a checkpoint ends with its task, and when it is given up. */
+    private void acknowledge(long checkpointId, CheckpointedRange range, TaskSnapshot snapshot) {
+        if (!over && !range.aborted) {
             jobManager.send(
                     "acknowledge " + checkpointId,
                     () -> jobManager.acknowledged(checkpointId, this, snapshot));
         }
     }
 
-    private void declined(long checkpointId) {
-        if (!over) {
+    private void declined(long checkpointId, CheckpointedRange range) {
+        if (!over && !range.aborted) {
             jobManager.send("decline " + checkpointId, () -> jobManager.declined(checkpointId));
         }
     }
@@ -301,6 +301,7 @@ final class SimulatedTask {
             return;
         }
         checkpoints.remove(checkpointId);
+        range.aborted = true;
         guarded(() -> writer.reset(range.from, range.to, checkpointId));
         if (cluster.mutant() == Mutant.ABORT_DELETES) {
             deleteUnsafely(range);
@@ -394,6 +395,7 @@ final class SimulatedTask {
         private final SequenceNumber to;
         private LogPart part;
         private boolean confirmed;
+        private boolean aborted;
 
         private CheckpointedRange(SequenceNumber from, SequenceNumber to) {
             this.from = from;

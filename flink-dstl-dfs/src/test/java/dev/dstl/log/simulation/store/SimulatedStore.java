@@ -33,8 +33,9 @@ import org.apache.flink.core.fs.Path;
  * Files in memory, with the {@link Weather} deciding how requests end. What is in it and who may
  * see it are two things: the invariants look at what is in it.
  *
- * <p>Handles reach it as {@code simulated://store/} through Flink's file systems. The name is always
- * the same, as it decides over the order in hash tables; which store is meant, the thread decides.
+ * <p>Handles reach it as {@code simulated://store/} through Flink's file systems. The name is
+ * always the same, as it decides over the order in hash tables; which store is meant, the thread
+ * decides.
  */
 public final class SimulatedStore {
 

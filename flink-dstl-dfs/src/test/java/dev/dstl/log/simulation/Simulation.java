@@ -25,6 +25,8 @@ import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Schedule;
 import dev.dstl.log.simulation.schedule.Trace;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -85,12 +87,32 @@ final class Simulation {
             schedule.note("simulation", "ends early");
         } catch (Throwable failure) {
             watchers.failed(failure);
-        } finally {
-            cluster.vanish();
-            defects.watch(null);
         }
+        Map<Coverage, Long> coverage = coverage();
+        cluster.vanish();
+        defects.watch(null);
         return new SimulationResult(
-                seed, mutant, trace, steps, schedule.nowMillis(), watchers, leftovers.leftovers());
+                seed,
+                mutant,
+                trace,
+                steps,
+                schedule.nowMillis(),
+                watchers,
+                coverage,
+                leftovers.leftovers());
+    }
+
+    private Map<Coverage, Long> coverage() {
+        Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);
+        counts.put(Coverage.COMPLETED_CHECKPOINTS, watchers.completedCheckpoints());
+        counts.put(Coverage.RESTORED_TASKS, cluster.restoredTasks());
+        for (SimulatedLog log : cluster.logs()) {
+            counts.merge(Coverage.LOGS, 1L, Long::sum);
+            counts.merge(Coverage.CRASHED_LOGS, log.isVanished() ? 1L : 0L, Long::sum);
+            counts.merge(Coverage.INLINE_PERSISTS, log.inlinePersists(), Long::sum);
+            counts.merge(Coverage.HEDGE_WINS, log.hedgeWins(), Long::sum);
+        }
+        return counts;
     }
 
     private void settle() throws Violated {

@@ -33,6 +33,7 @@ final class SimulationResult {
     private final long millis;
     private final List<String> violated;
     private final List<String> violations;
+    private final Map<Coverage, Long> coverage;
     private final Map<Leftover, List<SegmentName>> leftovers;
 
     SimulationResult(
@@ -42,6 +43,7 @@ final class SimulationResult {
             long steps,
             long millis,
             Watchers watchers,
+            Map<Coverage, Long> coverage,
             Map<Leftover, List<SegmentName>> leftovers) {
         this.seed = seed;
         this.mutant = mutant;
@@ -50,6 +52,7 @@ final class SimulationResult {
         this.millis = millis;
         this.violated = List.copyOf(watchers.violated());
         this.violations = List.copyOf(watchers.violations());
+        this.coverage = coverage;
         this.leftovers = leftovers;
     }
 
@@ -72,6 +75,11 @@ final class SimulationResult {
 
     long steps() {
         return steps;
+    }
+
+    /** How much happened. */
+    Map<Coverage, Long> coverage() {
+        return coverage;
     }
 
     Map<Leftover, List<SegmentName>> leftovers() {

@@ -38,6 +38,7 @@ final class SimulationRun {
     private final long end;
     private final List<SimulationResult> failures = new ArrayList<>();
     private final Map<Leftover, Long> leftovers = new EnumMap<>(Leftover.class);
+    private final Map<Coverage, Long> coverage = new EnumMap<>(Coverage.class);
     private long steps;
     private long seeds;
 
@@ -101,6 +102,7 @@ final class SimulationRun {
         if (result.isViolated()) {
             failures.add(result);
         }
+        result.coverage().forEach((what, count) -> coverage.merge(what, count, Long::sum));
         result.leftovers()
                 .forEach(
                         (reason, files) -> leftovers.merge(reason, (long) files.size(), Long::sum));
@@ -110,8 +112,18 @@ final class SimulationRun {
         return failures;
     }
 
+    /** How much happened in all seeds. */
+    synchronized Map<Coverage, Long> coverage() {
+        return coverage;
+    }
+
+    /** How many files were left in all seeds, and why. */
+    synchronized Map<Leftover, Long> leftovers() {
+        return leftovers;
+    }
+
     @Override
     public synchronized String toString() {
-        return seeds + " seeds, " + steps + " steps, files left: " + leftovers;
+        return seeds + " seeds, " + steps + " steps, " + coverage + ", files left: " + leftovers;
     }
 }

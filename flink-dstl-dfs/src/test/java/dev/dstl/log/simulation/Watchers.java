@@ -40,6 +40,7 @@ final class Watchers implements ClusterWatcher {
     private final List<Invariant> invariants;
     private final List<String> violated = new ArrayList<>();
     private final List<String> violations = new ArrayList<>();
+    private long completedCheckpoints;
 
     Watchers(NothingUnreferencedLeftAfterQuiescence leftovers) {
         invariants =
@@ -115,8 +116,13 @@ final class Watchers implements ClusterWatcher {
         invariants.forEach(invariant -> invariant.handedOut(file));
     }
 
+    long completedCheckpoints() {
+        return completedCheckpoints;
+    }
+
     @Override
     public void completed(CompletedCheckpoint checkpoint) {
+        completedCheckpoints++;
         invariants.forEach(invariant -> invariant.completed(checkpoint));
     }
 

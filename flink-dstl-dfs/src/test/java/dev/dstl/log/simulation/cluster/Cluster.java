@@ -51,6 +51,7 @@ public final class Cluster {
     private final int chaosPercent;
     private SimulatedJobManager jobManager;
     private int taskManagerCount;
+    private long restoredTasks;
     private boolean calm;
 
     public Cluster(
@@ -193,6 +194,15 @@ public final class Cluster {
 
     void opened(SimulatedLog log) {
         logs.add(log);
+    }
+
+    void restored() {
+        restoredTasks++;
+    }
+
+    /** How many tasks began with state. */
+    public long restoredTasks() {
+        return restoredTasks;
     }
 
     /** Every log there ever was. */

@@ -199,6 +199,16 @@ public final class SimulatedLog {
         return metrics.count("numberOfDiscardFailures");
     }
 
+    /** Checkpoints whose handle had records inside. */
+    public long inlinePersists() {
+        return metrics.count("numberOfInlinePersists");
+    }
+
+    /** Uploads that a hedge finished. */
+    public long hedgeWins() {
+        return metrics.count("numberOfHedgeWins");
+    }
+
     /**
      * Whether connections that never answer may keep it from uploading, as configured: there is no
      * second attempt, or no place for it.

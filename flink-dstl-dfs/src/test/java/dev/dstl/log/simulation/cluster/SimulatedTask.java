@@ -118,6 +118,9 @@ final class SimulatedTask {
             fail();
             return;
         }
+        if (!snapshots.isEmpty()) {
+            cluster.restored();
+        }
         writer = log.createWriter(keyGroups);
         materializedTo = writer.initialSequenceNumber();
         subsumedTo = writer.initialSequenceNumber();

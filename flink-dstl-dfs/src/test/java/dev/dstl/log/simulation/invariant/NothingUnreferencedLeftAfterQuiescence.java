@@ -16,7 +16,6 @@
 
 package dev.dstl.log.simulation.invariant;
 
-import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
 import dev.dstl.log.simulation.cluster.FileHistory;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
@@ -27,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiConsumer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
@@ -43,12 +41,6 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
 
     private final Map<Leftover, List<SegmentName>> leftovers = new EnumMap<>(Leftover.class);
     private final Set<String> crashed = new TreeSet<>();
-
-    @Override
-    public void watch(Cluster watched, BiConsumer<Invariant, String> violated) {
-        super.watch(watched, violated);
-        leftovers.clear();
-    }
 
     @Override
     public void settled() {

@@ -66,6 +66,7 @@ public final class GroupCommit implements AutoCloseable {
     private final long cutThresholdBytes;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
+    private final WaitingCheckpoints waitingCheckpoints = new WaitingCheckpoints();
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private final Object lock = new Object();
 
@@ -112,6 +113,11 @@ public final class GroupCommit implements AutoCloseable {
 
     SegmentUploader uploader() {
         return uploader;
+    }
+
+    /** The checkpoints that wait for segments, of all logs. */
+    public WaitingCheckpoints waitingCheckpoints() {
+        return waitingCheckpoints;
     }
 
     /** Begins to watch the age of a log. */

@@ -30,6 +30,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.DoubleSupplier;
 import org.apache.flink.api.common.JobID;
 
 /**
@@ -50,6 +51,7 @@ public final class SegmentUploader implements AutoCloseable {
 
     private final JobID jobId;
     private final String incarnation;
+    private final DoubleSupplier random;
     private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
 
     /**
@@ -67,6 +69,33 @@ public final class SegmentUploader implements AutoCloseable {
             Timers timers,
             Executor threads,
             DstlMetrics metrics) {
+        this(
+                settings,
+                jobId,
+                incarnation,
+                store,
+                registry,
+                timers,
+                threads,
+                metrics,
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    /**
+     * Starts without uploads, and spreads retries as it is told.
+     *
+     * @param random in {@code [0, 1)}; called by any thread
+     */
+    public SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            DstlMetrics metrics,
+            DoubleSupplier random) {
         this.store = store;
         this.registry = registry;
         this.timers = timers;
@@ -81,6 +110,7 @@ public final class SegmentUploader implements AutoCloseable {
                         threads);
         this.jobId = jobId;
         this.incarnation = incarnation;
+        this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
     }
 
@@ -105,7 +135,7 @@ public final class SegmentUploader implements AutoCloseable {
 
     /** In {@code [0, 1)}. */
     double random() {
-        return ThreadLocalRandom.current().nextDouble();
+        return random.getAsDouble();
     }
 
     /** No attempt begins any more; those that run are not touched. */

@@ -133,7 +133,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         sealIfNotEmpty();
         long first = numberOf(from);
         checkRange(truncatedTo <= first && first <= nextSequence, "persist", first, nextSequence);
-        return tail.persist(first, nextSequence);
+        return tail.persist(first, nextSequence, checkpointId);
     }
 
     @Override

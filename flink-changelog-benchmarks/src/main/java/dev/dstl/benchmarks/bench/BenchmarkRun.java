@@ -119,6 +119,7 @@ final class BenchmarkRun {
         ProcessProbe process = ProcessProbe.of(cluster.pidOf(taskManager));
         RequestCounts requestsBefore = files.store().counts();
         Duration processorTimeBefore = process.processorTime();
+        long failedBefore = client.failedCheckpoints(job);
         long recordsBefore = board.read().records();
         long beginMillis = System.currentTimeMillis();
         long beginNanos = System.nanoTime();
@@ -135,7 +136,7 @@ final class BenchmarkRun {
                 .filter(checkpoint -> completedWithin(checkpoint, beginMillis, endMillis))
                 .map(checkpoint -> sample(checkpoint, beginMillis))
                 .forEach(result.checkpoints::add);
-        result.failedCheckpoints = client.failedCheckpoints(job);
+        result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 
     /** A window without a checkpoint tells nothing, so on a slow machine it becomes longer. */

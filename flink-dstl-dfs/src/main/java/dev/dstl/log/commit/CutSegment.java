@@ -17,6 +17,7 @@
 package dev.dstl.log.commit;
 
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.ownership.OwnedSegment;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentEncoder;
@@ -25,6 +26,7 @@ import dev.dstl.log.upload.SegmentUpload;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
@@ -36,12 +38,14 @@ final class CutSegment implements SegmentSource {
     private final List<SealedBatch> batches;
     private final OwnedSegment owner;
     private final SegmentUpload upload;
+    @Nullable private final LocalCopy localCopy;
 
     CutSegment(GroupCommit commit, List<SealedBatch> batches) {
         this.commit = commit;
         this.batches = batches;
         this.owner = commit.registry().open(batches.size());
         this.upload = commit.uploader().upload(this);
+        this.localCopy = commit.localCopies().open(batches.size());
     }
 
     List<SealedBatch> batches() {
@@ -64,7 +68,17 @@ final class CutSegment implements SegmentSource {
         }
         EncodedSegment segment = encoder.encode(encoded);
         encoded.forEach(LogBatch::release);
+        if (localCopy != null) {
+            commit.localCopies().write(localCopy, segment);
+        }
         return segment;
+    }
+
+    /** A batch is not needed any more, neither here nor in the copy. */
+    void releaseCopy() {
+        if (localCopy != null) {
+            localCopy.release();
+        }
     }
 
     @Override
@@ -80,7 +94,11 @@ final class CutSegment implements SegmentSource {
             commit.durable(
                     batches.get(i),
                     new BatchPosition(
-                            owner, handle, segment.frameOffset(i), segment.frameLength(i)));
+                            owner,
+                            handle,
+                            localCopy,
+                            segment.frameOffset(i),
+                            segment.frameLength(i)));
         }
     }
 

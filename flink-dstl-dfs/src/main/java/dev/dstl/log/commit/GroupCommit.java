@@ -21,6 +21,7 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
+import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.upload.InFlightBudget;
@@ -59,6 +60,7 @@ public final class GroupCommit implements AutoCloseable {
 
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
+    private final LocalCopies localCopies;
     private final InFlightBudget budget;
     private final Timers timers;
     private final DstlMetrics metrics;
@@ -82,7 +84,7 @@ public final class GroupCommit implements AutoCloseable {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Starts with an empty queue and, unless switched off, the clock that ages batches. */
+    /** Starts without local copies. */
     public GroupCommit(
             DstlSettings settings,
             SegmentUploader uploader,
@@ -90,8 +92,24 @@ public final class GroupCommit implements AutoCloseable {
             InFlightBudget budget,
             Timers timers,
             DstlMetrics metrics) {
+        this(settings, uploader, registry, LocalCopies.disabled(), budget, timers, metrics);
+    }
+
+    /**
+     * Starts with an empty queue and, unless switched off, the clock that ages batches. Owns none
+     * of what it is given.
+     */
+    public GroupCommit(
+            DstlSettings settings,
+            SegmentUploader uploader,
+            SegmentRegistry registry,
+            LocalCopies localCopies,
+            InFlightBudget budget,
+            Timers timers,
+            DstlMetrics metrics) {
         this.uploader = uploader;
         this.registry = registry;
+        this.localCopies = localCopies;
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;
@@ -101,6 +119,7 @@ public final class GroupCommit implements AutoCloseable {
         this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
+        uploader.reportWaiting(budget::reservedBytes);
         if (maxAgeMillis > 0) {
             timers.schedule(this::age, maxAgeMillis);
         }
@@ -112,6 +131,11 @@ public final class GroupCommit implements AutoCloseable {
 
     SegmentUploader uploader() {
         return uploader;
+    }
+
+    /** The copies of segments on the local disk. */
+    public LocalCopies localCopies() {
+        return localCopies;
     }
 
     /** Begins to watch the age of a log. */
@@ -295,7 +319,10 @@ public final class GroupCommit implements AutoCloseable {
         }
         if (segment == null) {
             batch.batch().release();
-        } else if (registry.release(segment.owner())) {
+            return;
+        }
+        segment.releaseCopy();
+        if (registry.release(segment.owner())) {
             segment.upload().abandon();
         }
     }

@@ -188,7 +188,21 @@ public final class DstlOptions {
                     .withDescription(
                             "Delay between a failed attempt and the next one. With"
                                     + " upload.retry-policy: until-success the delay of the first"
-                                    + " failure, which then doubles.");
+                                    + " failure, which then doubles. Four times as long if the store"
+                                    + " asked for fewer requests (503, SlowDown), whatever the"
+                                    + " policy, up to upload.max-retry-delay.");
+
+    /** Of a cache that Flink needs. */
+    public static final ConfigOption<Duration> DOWNLOAD_CACHE_IDLE_TIMEOUT =
+            flink("download.local-cache.idle-timeout-ms")
+                    .durationType()
+                    .defaultValue(Duration.ofMinutes(10))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "download.local-cache.idle-timeout-ms")
+                    .withDescription(
+                            "Without effect. Accepted so that a configuration made for Flink keeps"
+                                    + " working: Flink copies whole segments to the local disk when"
+                                    + " it restores, here a task reads the parts it needs from the"
+                                    + " store.");
 
     /** Bytes that travel in the handle. */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =

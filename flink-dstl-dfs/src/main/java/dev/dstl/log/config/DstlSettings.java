@@ -52,10 +52,11 @@ public final class DstlSettings {
      * Reads and checks every key.
      *
      * @param configuration that of the TaskManager
-     * @throws IllegalConfigurationException if a required key is missing, a value cannot be read or
-     *     is out of its range, or two values contradict each other
+     * @throws IllegalConfigurationException if a required key is missing, a key is misspelt, a
+     *     value cannot be read or is out of its range, or two values contradict each other
      */
     public static DstlSettings from(Configuration configuration) {
+        KnownKeys.ofAllModules().check(configuration);
         return new DstlSettings(new CheckedConfiguration(configuration));
     }
 

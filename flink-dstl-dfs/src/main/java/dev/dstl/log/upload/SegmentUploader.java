@@ -30,6 +30,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.apache.flink.api.common.JobID;
 
 /**
@@ -44,6 +45,7 @@ public final class SegmentUploader implements AutoCloseable {
     final DstlMetrics metrics;
     final RetryPolicy policy;
     final Hedging hedging;
+    final StoreHealth health;
     final AttemptSlots slots;
 
     final Encoders encoders;
@@ -73,6 +75,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.metrics = metrics;
         this.policy = new RetryPolicy(settings);
         this.hedging = new Hedging(settings);
+        this.health = new StoreHealth(timers, settings);
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.encoders =
@@ -82,6 +85,16 @@ public final class SegmentUploader implements AutoCloseable {
         this.jobId = jobId;
         this.incarnation = incarnation;
         metrics.measureSlowAttempts(slots::slowCount);
+        metrics.measureStoreState(health::severity);
+    }
+
+    /**
+     * What to tell the user in an outage.
+     *
+     * @param bytes gives what waits for the store
+     */
+    public void reportWaiting(LongSupplier bytes) {
+        health.reportWaiting(bytes);
     }
 
     /** A new upload, not yet started. */
@@ -111,6 +124,7 @@ public final class SegmentUploader implements AutoCloseable {
     /** No attempt begins any more; those that run are not touched. */
     @Override
     public void close() {
+        health.close();
         slots.close();
     }
 }

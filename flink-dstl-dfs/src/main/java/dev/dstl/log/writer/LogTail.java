@@ -21,6 +21,7 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.commit.AgedLog;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -49,6 +50,7 @@ final class LogTail implements AgedLog {
 
     private final GroupCommit commit;
     private final HandleAssembler handles;
+    private final LocalLog localLog;
     private final long inlineThresholdBytes;
 
     @GuardedBy("this")
@@ -72,9 +74,10 @@ final class LogTail implements AgedLog {
 
     private volatile boolean sealDue;
 
-    LogTail(GroupCommit commit, HandleAssembler handles) {
+    LogTail(GroupCommit commit, HandleAssembler handles, LocalLog localLog) {
         this.commit = commit;
         this.handles = handles;
+        this.localLog = localLog;
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
@@ -241,6 +244,7 @@ final class LogTail implements AgedLog {
                 return;
             }
             closed = true;
+            localLog.closing();
             cancelled = new ArrayList<>(persists);
             persists.clear();
             cancelled.forEach(persist -> persist.batches().forEach(releases::add));
@@ -250,6 +254,7 @@ final class LogTail implements AgedLog {
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
         releases.run();
+        localLog.closed();
     }
 
     private static CancellationException cancellation() {
@@ -360,7 +365,10 @@ final class LogTail implements AgedLog {
 
         @Override
         public void run() {
-            unreferenced.forEach(batch -> commit.release(batch.sealed()));
+            for (TailBatch batch : unreferenced) {
+                localLog.letGo(batch.copyInCheckpoints());
+                commit.release(batch.sealed());
+            }
         }
     }
 }

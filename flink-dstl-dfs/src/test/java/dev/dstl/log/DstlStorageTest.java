@@ -199,7 +199,8 @@ class DstlStorageTest {
         DstlStorage storage =
                 storage(
                         new Configuration()
-                                .set(DstlOptions.BASE_PATH, directory.toUri().toString()));
+                                .set(DstlOptions.BASE_PATH, directory.toUri().toString())
+                                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ofMebiBytes(1)));
         MutationLogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =

@@ -21,7 +21,6 @@ import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.ComparisonTable;
 import dev.dstl.benchmarks.report.RunReport;
-import dev.dstl.benchmarks.source.Pace;
 import dev.dstl.benchmarks.source.SteadyThenSprint;
 import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
@@ -100,7 +99,8 @@ final class Demo {
             CheckpointLocation storage)
             throws DemoFailure, ClusterException, IOException, InterruptedException {
         Configuration configuration = variant.configuration(storage.uri(), options.configuration());
-        Pace pace = new SteadyThenSprint(steady, STEADY_SHARE);
+        SteadyThenSprint pace =
+                new SteadyThenSprint(steady, STEADY_SHARE, directory.path().resolve("sprint"));
         ProgressBoard board = new ProgressBoard(directory.progress());
         long start = System.nanoTime();
         try (ProcessCluster cluster =
@@ -112,7 +112,7 @@ final class Demo {
                             "  a JobManager and %d TaskManager processes are up after %.1f s",
                             Variant.TASK_MANAGERS,
                             (System.nanoTime() - start) / 1e9));
-            return new VariantRun(variant, cluster, display, STEADY_SHARE / 2, board)
+            return new VariantRun(variant, cluster, display, STEADY_SHARE / 2, pace, board)
                     .run(
                             new WorkloadJob(scenario.workload(), pace, board, directory.results()),
                             configuration);

@@ -40,7 +40,8 @@ final class TerminalDisplay implements Display {
      */
     TerminalDisplay(PrintStream out, int columns) {
         this.out = out;
-        this.columns = columns;
+        // A line as wide as the terminal would wrap when it is cleared.
+        this.columns = columns - 1;
     }
 
     @Override

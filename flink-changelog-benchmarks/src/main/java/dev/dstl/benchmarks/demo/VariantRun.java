@@ -24,6 +24,7 @@ import dev.dstl.benchmarks.progress.Progress;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.Percentiles;
 import dev.dstl.benchmarks.report.RunReport;
+import dev.dstl.benchmarks.source.SteadyThenSprint;
 import dev.dstl.benchmarks.workload.WorkloadJob;
 import java.io.IOException;
 import java.util.List;
@@ -34,8 +35,9 @@ import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
 
 /**
- * One run of the workload on one backend: watches the job, kills a TaskManager on the way, and
- * measures what follows. For one thread.
+ * One run of the workload on one backend: watches the job, kills a TaskManager on the way, measures
+ * what follows, and lets the rest of the input come at once when the job has recovered. For one
+ * thread.
  */
 final class VariantRun {
 
@@ -56,6 +58,7 @@ final class VariantRun {
     private final ClusterClient client;
     private final Display display;
     private final double killFraction;
+    private final SteadyThenSprint pace;
     private final ProgressBoard board;
     private final long startNanos = System.nanoTime();
 
@@ -73,12 +76,14 @@ final class VariantRun {
             ProcessCluster cluster,
             Display display,
             double killFraction,
+            SteadyThenSprint pace,
             ProgressBoard board) {
         this.variant = variant;
         this.cluster = cluster;
         this.client = cluster.client();
         this.display = display;
         this.killFraction = killFraction;
+        this.pace = pace;
         this.board = board;
     }
 
@@ -122,14 +127,22 @@ final class VariantRun {
         }
         if (failure.isPresent() && !failure.get().equals(lastFailure)) {
             lastFailure = failure.get();
-            if (phase == Phase.STEADY || phase == Phase.CAUGHT_UP) {
-                display.say("  the job failed and restarts: " + lastFailure);
-            }
+            unlessExpected(lastFailure);
         }
         return status != JobStatus.FINISHED;
     }
 
-    private void advance(JobID id) throws ClusterException, InterruptedException {
+    private void unlessExpected(String failure) throws DemoFailure {
+        if (phase == Phase.STEADY && checkpoints.isEmpty()) {
+            // Nothing has worked yet, so more attempts would only hide the reason for minutes.
+            throw new DemoFailure("The job failed before its first checkpoint: " + failure);
+        }
+        if (phase == Phase.STEADY || phase == Phase.CAUGHT_UP) {
+            say("the job failed and restarts: %s", failure.lines().findFirst().orElse(failure));
+        }
+    }
+
+    private void advance(JobID id) throws ClusterException, IOException, InterruptedException {
         switch (phase) {
             case STEADY:
                 if (progress.fraction() >= killFraction
@@ -144,6 +157,7 @@ final class VariantRun {
                 if (progress.records() >= recordsAtKill) {
                     caughtUpMillis = System.currentTimeMillis() - killedAtMillis;
                     phase = Phase.CAUGHT_UP;
+                    pace.release();
                     say("it is where it was, %.1f s after the kill", caughtUpMillis / 1e3);
                 }
                 break;

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.source;
 
 import java.io.Serializable;
 
-/** How fast an input comes. Stateless: a restarted source goes on from where it is. */
+/** How fast an input comes. A restarted source goes on from where it is. Task thread only. */
 public interface Pace extends Serializable {
 
     /**

@@ -26,6 +26,7 @@ import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.configuration.WebOptions;
 
 /** The cluster that the tests of a class share, and the configuration of their jobs. */
 final class RecoveryCluster implements AutoCloseable {
@@ -58,6 +59,8 @@ final class RecoveryCluster implements AutoCloseable {
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
         configuration.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "dstl");
+        // What the cluster says of a job has to be what is, not what was some seconds ago.
+        configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ZERO);
         configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
         this.cluster =
                 ProcessCluster.start(

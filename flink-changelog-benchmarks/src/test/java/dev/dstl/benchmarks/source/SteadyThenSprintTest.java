@@ -20,14 +20,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SteadyThenSprintTest {
 
     private static final long SECOND = 1_000_000_000L;
 
-    private final Pace pace = new SteadyThenSprint(Duration.ofSeconds(10), 0.5);
+    @TempDir Path directory;
+    private SteadyThenSprint pace;
+
+    @BeforeEach
+    void createPace() {
+        pace = new SteadyThenSprint(Duration.ofSeconds(10), 0.5, directory.resolve("release"));
+    }
 
     @Test
     void eventHalfWayThroughTheSteadyPart_comesAfterHalfTheTime() {
@@ -41,15 +50,28 @@ class SteadyThenSprintTest {
     }
 
     @Test
-    void sprint_doesNotWait() {
+    void releasedSprint_doesNotWait() throws Exception {
+        pace.release();
+
         assertThat(pace.sprintsAt(0.49)).isFalse();
         assertThat(pace.sprintsAt(0.5)).isTrue();
         assertThat(pace.waitNanos(0, 0, 0.9)).isZero();
     }
 
     @Test
+    void sprintThatIsNotReleased_tricklesAtATenthOfTheRate() throws Exception {
+        assertThat(pace.sprintsAt(0.9)).isFalse();
+        assertThat(pace.waitNanos(0.5, 0, 0.6)).isCloseTo(20 * SECOND, within(1000L));
+        assertThat(pace.waitNanos(0.4, 0, 0.6)).isCloseTo(22 * SECOND, within(1000L));
+
+        pace.release();
+
+        assertThat(pace.waitNanos(0.5, 0, 0.6)).isZero();
+    }
+
+    @Test
     void inputWithoutAnyShareForTheSteadyPart_isRefused() {
-        assertThatThrownBy(() -> new SteadyThenSprint(Duration.ofSeconds(1), 0))
+        assertThatThrownBy(() -> new SteadyThenSprint(Duration.ofSeconds(1), 0, directory))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -68,6 +68,7 @@ public final class GroupCommit implements AutoCloseable {
     private final long cutThresholdBytes;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
+    private final WaitingCheckpoints waitingCheckpoints = new WaitingCheckpoints();
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private final Object lock = new Object();
 
@@ -136,6 +137,11 @@ public final class GroupCommit implements AutoCloseable {
     /** The copies of segments on the local disk. */
     public LocalCopies localCopies() {
         return localCopies;
+    }
+
+    /** The checkpoints that wait for segments, of all logs. */
+    public WaitingCheckpoints waitingCheckpoints() {
+        return waitingCheckpoints;
     }
 
     /** Begins to watch the age of a log. */

@@ -23,6 +23,7 @@ import java.util.ServiceLoader;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.FallbackKey;
@@ -34,6 +35,7 @@ import org.apache.flink.configuration.IllegalConfigurationException;
  */
 public final class KnownKeys {
 
+    private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
     private static final String PREFIX = "state.changelog.dstl.";
     private static final String DEPRECATED_PREFIX = "dstl.dfs.";
 
@@ -100,30 +102,7 @@ public final class KnownKeys {
     private String nearest(String misspelt) {
         return keys.stream()
                 .filter(KnownKeys::isOurs)
-                .min(Comparator.comparingInt(key -> distance(key, misspelt)))
+                .min(Comparator.comparingInt(key -> DISTANCE.apply(key, misspelt)))
                 .orElseThrow();
-    }
-
-    /** How many characters have to be inserted, removed, replaced or swapped with the next. */
-    private static int distance(String a, String b) {
-        int[][] costs = new int[a.length() + 1][b.length() + 1];
-        for (int i = 0; i <= a.length(); i++) {
-            for (int j = 0; j <= b.length(); j++) {
-                costs[i][j] = i == 0 || j == 0 ? i + j : cost(costs, a, b, i, j);
-            }
-        }
-        return costs[a.length()][b.length()];
-    }
-
-    private static int cost(int[][] costs, String a, String b, int i, int j) {
-        boolean same = a.charAt(i - 1) == b.charAt(j - 1);
-        int best = costs[i - 1][j - 1] + (same ? 0 : 1);
-        best = Math.min(best, 1 + Math.min(costs[i - 1][j], costs[i][j - 1]));
-        boolean swapped =
-                i > 1
-                        && j > 1
-                        && a.charAt(i - 1) == b.charAt(j - 2)
-                        && a.charAt(i - 2) == b.charAt(j - 1);
-        return swapped ? Math.min(best, costs[i - 2][j - 2] + 1) : best;
     }
 }

@@ -116,6 +116,9 @@ public final class SegmentUpload {
     private void retry() {
         synchronized (this) {
             retry = null;
+            if (uploader.policy.givesUpAfter(failures)) {
+                failures = 0;
+            }
         }
         startAttempt(null);
     }
@@ -186,6 +189,14 @@ public final class SegmentUpload {
         if (discard) {
             source.discard();
         }
+    }
+
+    @GuardedBy("this")
+    private void retryIn(long delayMillis) {
+        if (retry != null) {
+            retry.cancel();
+        }
+        retry = uploader.timers.schedule(this::retry, delayMillis);
     }
 
     /**
@@ -270,12 +281,11 @@ public final class SegmentUpload {
             park = givesUp && live.isEmpty();
             if (park) {
                 state = state.to(UploadState.PARKED);
-            } else if (!givesUp && retry == null) {
-                retry =
-                        uploader.timers.schedule(
-                                this::retry,
-                                uploader.policy.retryDelayMillis(
-                                        failed, throttled, uploader.random()));
+            } else if (givesUp) {
+                // The one that is alive may never report back, so nobody else would go on.
+                retryIn(uploader.policy.restDelayMillis());
+            } else if (retry == null) {
+                retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
             }
         }
         if (encodingFailed) {

@@ -30,6 +30,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.apache.flink.api.common.JobID;
 
@@ -52,6 +53,7 @@ public final class SegmentUploader implements AutoCloseable {
 
     private final JobID jobId;
     private final String incarnation;
+    private final DoubleSupplier random;
     private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
 
     /**
@@ -69,6 +71,33 @@ public final class SegmentUploader implements AutoCloseable {
             Timers timers,
             Executor threads,
             DstlMetrics metrics) {
+        this(
+                settings,
+                jobId,
+                incarnation,
+                store,
+                registry,
+                timers,
+                threads,
+                metrics,
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    /**
+     * Starts without uploads, and spreads retries as it is told.
+     *
+     * @param random in {@code [0, 1)}; called by any thread
+     */
+    public SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            DstlMetrics metrics,
+            DoubleSupplier random) {
         this.store = store;
         this.registry = registry;
         this.timers = timers;
@@ -84,6 +113,7 @@ public final class SegmentUploader implements AutoCloseable {
                         threads);
         this.jobId = jobId;
         this.incarnation = incarnation;
+        this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
         metrics.measureStoreState(health::severity);
     }
@@ -118,7 +148,7 @@ public final class SegmentUploader implements AutoCloseable {
 
     /** In {@code [0, 1)}. */
     double random() {
-        return ThreadLocalRandom.current().nextDouble();
+        return random.getAsDouble();
     }
 
     /** No attempt begins any more; those that run are not touched. */

@@ -158,7 +158,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         long first = numberOf(from);
         checkRange(truncatedTo <= first && first <= nextSequence, "persist", first, nextSequence);
         localLog.persisting(checkpointId);
-        return tail.persist(first, nextSequence);
+        return tail.persist(first, nextSequence, checkpointId);
     }
 
     @Override

@@ -116,7 +116,8 @@ final class LogTail implements AgedLog {
      *
      * @throws IllegalArgumentException if some of them were truncated
      */
-    CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(long from, long to) {
+    CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(
+            long from, long to, long checkpointId) {
         PendingPersist persist;
         List<TailBatch> missing = new ArrayList<>();
         List<TailBatch> encode = new ArrayList<>();
@@ -138,10 +139,15 @@ final class LogTail implements AgedLog {
                     missing.add(batch);
                 }
             }
-            boolean inline = !missing.isEmpty() && canTravelInline(missing);
-            persist = new PendingPersist(range, inline);
+            boolean inline =
+                    !missing.isEmpty()
+                            && canTravelInline(missing)
+                            && !commit.waitingCheckpoints().anyBefore(checkpointId);
+            persist = new PendingPersist(range, inline, checkpointId);
             persists.add(persist);
-            if (inline) {
+            if (!inline) {
+                commit.waitingCheckpoints().begin(checkpointId);
+            } else {
                 for (TailBatch batch : missing) {
                     if (batch.needsEncoding()) {
                         encode.add(batch);
@@ -217,6 +223,14 @@ final class LogTail implements AgedLog {
                                 && taken.add(persist));
     }
 
+    /** To be called once for each persist that is taken from the list. */
+    @GuardedBy("this")
+    private void ended(PendingPersist persist) {
+        if (!persist.isInline()) {
+            commit.waitingCheckpoints().end(persist.checkpointId());
+        }
+    }
+
     private static void fail(List<PendingPersist> persists, IOException cause) {
         persists.forEach(persist -> persist.future().completeExceptionally(cause));
     }
@@ -247,6 +261,7 @@ final class LogTail implements AgedLog {
             localLog.closing();
             cancelled = new ArrayList<>(persists);
             persists.clear();
+            cancelled.forEach(this::ended);
             cancelled.forEach(persist -> persist.batches().forEach(releases::add));
             batches.values().forEach(releases::add);
             batches.clear();
@@ -279,6 +294,7 @@ final class LogTail implements AgedLog {
                 PendingPersist persist = waiting.next();
                 if (persist.isComplete()) {
                     waiting.remove();
+                    ended(persist);
                     completions.add(completion(persist));
                 }
             }
@@ -324,6 +340,7 @@ final class LogTail implements AgedLog {
                 return;
             }
             takeWaiting(batch, false, failed);
+            failed.forEach(this::ended);
             failed.forEach(persist -> persist.batches().forEach(releases::add));
         }
         fail(failed, cause);

@@ -27,6 +27,7 @@ import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -100,6 +101,27 @@ class HangingUploadTest {
                 new Configuration()
                         .set(DstlOptions.RETRY_POLICY, "fixed")
                         .set(DstlOptions.MAX_ATTEMPTS, 1));
+        log.store().failNext(WriteFault.HANG);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
+        log.passLinger();
+        log.store().awaitHanging(1);
+        log.store().failAlways(WriteFault.FAIL_ON_CLOSE);
+        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        await(() -> log.store().requests("delete") == 1);
+        log.timers().advanceMillis(600_000);
+        assertThat(persist).as("one failed, one is alive").isNotDone();
+        log.store().releaseHanging();
+        assertThat(texts(handleOf(persist))).containsExactly("a");
+    }
+
+    @Test
+    void attemptThatNeverReportsBack_doesNotStopTheUploadAfterTheOthersFailed() throws Exception {
+        open(
+                new Configuration()
+                        .set(DstlOptions.RETRY_POLICY, "fixed")
+                        .set(DstlOptions.MAX_ATTEMPTS, 1)
+                        .set(DstlOptions.MAX_RETRY_DELAY, Duration.ofSeconds(10)));
         log.store().failNext(WriteFault.HANG, WriteFault.FAIL_ON_CLOSE);
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
@@ -107,10 +129,13 @@ class HangingUploadTest {
         log.store().awaitHanging(1);
         log.timers().advanceMillis(TIMEOUT_MILLIS);
         await(() -> log.store().requests("delete") == 1);
-        log.timers().advanceMillis(600_000);
-        assertThat(persist).as("one failed, one is alive").isNotDone();
-        log.store().releaseHanging();
+        await(() -> log.timers().pendingCount() > 1);
+        assertThat(persist).isNotDone();
+
+        log.timers().advanceMillis(10_000);
+
         assertThat(texts(handleOf(persist))).containsExactly("a");
+        assertThat(log.store().hangingCount()).isEqualTo(1);
     }
 
     @Test

@@ -127,6 +127,55 @@ class InlineTailTest {
     }
 
     @Test
+    void smallTail_waitsBehindAPersistThatWaits_soThatNoCheckpointLacksASegmentInBetween()
+            throws Exception {
+        append(writer, "small");
+        writer.nextSequenceNumber();
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        passTime(MAX_AGE_MILLIS + 100);
+        append(writer, "x".repeat(THRESHOLD));
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> first = persistAll(writer);
+        log.passLinger();
+        executor.runAll();
+        assertThat(log.store().segments()).as("the large batch is durable").hasSize(1);
+        assertThat(first).as("the small batch is not").isNotDone();
+
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> second =
+                writer.persist(writer.initialSequenceNumber(), 2);
+        executor.runAll();
+        passTime(MAX_AGE_MILLIS);
+
+        assertThat(filesOf(handleOf(first))).hasSize(2);
+        assertThat(filesOf(handleOf(second))).isEqualTo(filesOf(handleOf(first)));
+        assertThat(inlineParts(handleOf(second))).isEmpty();
+    }
+
+    @Test
+    void smallTail_waitsBehindAnotherLogsEarlierCheckpoint_whichMayBeForTheSameSegment()
+            throws Exception {
+        DstlLogWriter other = log.writer();
+        append(writer, "small");
+        writer.nextSequenceNumber();
+        append(other, "x".repeat(THRESHOLD));
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> first = persistAll(other);
+        log.passLinger();
+        executor.runAll();
+        assertThat(first).as("a segment with batches of both logs").isNotDone();
+
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> sameCheckpoint = persistAll(writer);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> nextCheckpoint =
+                writer.persist(writer.initialSequenceNumber(), 2);
+        executor.runAll();
+        assertThat(inlineParts(handleOf(sameCheckpoint))).hasSize(1);
+        assertThat(nextCheckpoint).isNotDone();
+        passTime(MAX_AGE_MILLIS);
+
+        assertThat(filesOf(handleOf(nextCheckpoint))).isEqualTo(filesOf(handleOf(first)));
+        other.close();
+    }
+
+    @Test
     void oldTail_goesIntoASegment_andLaterCheckpointsNameThat() throws Exception {
         append(writer, "a");
         ChangelogStateHandleStreamImpl before = persisted();

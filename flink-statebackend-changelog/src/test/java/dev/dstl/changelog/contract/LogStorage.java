@@ -42,6 +42,8 @@ public enum LogStorage {
             Configuration configuration = new Configuration();
             configuration.setString(
                     "state.changelog.dstl.dfs.base-path", directory.toUri().toString());
+            // These tests are about segments, however small.
+            configuration.setString("state.changelog.dstl.inline-threshold", "0");
             return new DstlStorage(jobId, configuration, new UnregisteredMetricsGroup());
         }
     };

@@ -78,7 +78,7 @@ class InspectCommandTest extends ToolTest {
 
             assertThat(run.out())
                     .contains(segment.toString())
-                    .contains("1 frames, 62 records")
+                    .contains("frames: 1, records: 62")
                     .contains("checksums  all match")
                     .containsPattern("greeting +value +21 ")
                     .containsPattern("basket +map +41 ");
@@ -284,6 +284,28 @@ class InspectCommandTest extends ToolTest {
         Files.writeString(checkpoint.resolve("_metadata"), "not a checkpoint");
 
         dstl("inspect", checkpoint).fails(1, "_metadata cannot be read: Unexpected magic number");
+    }
+
+    /** It has no checksum, so some damage goes unnoticed; none may end in a stack trace. */
+    @Test
+    void anyDamageToTheMetadata_isRefusedInOneSentenceIfItIsNoticed() throws Exception {
+        try (WrittenLog log = new WrittenLog(basePath())) {
+            Path metadata =
+                    WrittenCheckpoint.of(checkpoints(), 7, log.writeSome()).resolve("_metadata");
+            byte[] intact = Files.readAllBytes(metadata);
+            for (int at = 0; at < intact.length; at += 11) {
+                byte[] damaged = intact.clone();
+                damaged[at] ^= 0x55;
+                Files.write(metadata, damaged);
+
+                ToolRun run = dstl("inspect", metadata);
+
+                assertThat(run.err().lines().count())
+                        .as("byte %d: %s", at, run.err())
+                        .isLessThan(2);
+                assertThat(run.err()).doesNotContain("The tool failed");
+            }
+        }
     }
 
     @Test

@@ -27,8 +27,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,7 +81,7 @@ class OrphansCommandTest extends ToolTest {
         assertThat(dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine().out())
                 .contains(orphan.toString())
                 .doesNotContain(needed.toString())
-                .contains("1 referred to, 0 of writers that wrote lately, 1 orphans");
+                .contains("referred to: 1, of writers that wrote lately: 0, orphans: 1");
     }
 
     @Test
@@ -91,7 +95,7 @@ class OrphansCommandTest extends ToolTest {
         dstl("verify", checkpoint).isFine();
         ToolRun again =
                 dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
-        assertThat(again.out()).contains("0 orphans", "deleted      0 segments");
+        assertThat(again.out()).contains("orphans: 0", "deleted      0 ");
     }
 
     @Test
@@ -156,7 +160,7 @@ class OrphansCommandTest extends ToolTest {
         ToolRun run =
                 dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
 
-        assertThat(run.out()).contains("1 of writers that wrote lately, 0 orphans");
+        assertThat(run.out()).contains("of writers that wrote lately: 1, orphans: 0");
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
@@ -233,6 +237,53 @@ class OrphansCommandTest extends ToolTest {
                 .fails(1, damaged.toString(), "cannot be read");
 
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
+    }
+
+    /** A later release may write segments that this one does not know. */
+    @Test
+    void aCheckpointThatNeedsFilesOfOtherNames_deletesNothing() throws Exception {
+        ChangelogStateHandleStreamImpl merged =
+                new ChangelogStateHandleStreamImpl(
+                        List.of(
+                                Tuple2.of(
+                                        new FileStateHandle(
+                                                new org.apache.flink.core.fs.Path(
+                                                        "s3://bucket/merged.log"),
+                                                1),
+                                        12L)),
+                        KeyGroupRange.of(0, 15),
+                        1,
+                        1,
+                        "dstl");
+        WrittenCheckpoint.of(checkpoints(), 8, merged);
+
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete")
+                .fails(1, "s3://bucket/merged.log", "not named like a segment");
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
+    }
+
+    @Test
+    void aCheckpointOfStock_isNoReasonToRefuse() throws Exception {
+        ChangelogStateHandleStreamImpl stock =
+                new ChangelogStateHandleStreamImpl(
+                        List.of(
+                                Tuple2.of(
+                                        new FileStateHandle(
+                                                new org.apache.flink.core.fs.Path(
+                                                        "s3://bucket/stock"),
+                                                1),
+                                        0L)),
+                        KeyGroupRange.of(0, 15),
+                        1,
+                        1,
+                        "filesystem");
+        WrittenCheckpoint.of(checkpoints(), 8, stock);
+        WrittenCheckpoint.withoutChangelog(checkpoints(), 9);
+
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(segments()).containsExactly(needed);
     }
 
     @Test

@@ -44,7 +44,9 @@ class RealCheckpointITCase extends ToolTest {
     @BeforeAll
     static void runAJob() throws Exception {
         log = cluster.resolve("log");
-        checkpoint = CountingJob.runUntilCheckpoint(log, cluster.resolve("checkpoints"));
+        checkpoint =
+                CountingJob.runUntilCheckpoint(
+                        log.toUri().toString(), cluster.resolve("checkpoints").toUri().toString());
     }
 
     @Test

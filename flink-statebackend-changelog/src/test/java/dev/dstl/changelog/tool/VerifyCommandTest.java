@@ -86,7 +86,7 @@ class VerifyCommandTest extends ToolTest {
             ChangelogStateHandleStreamImpl written = log.writeSome();
             Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, written);
             byte[] intact = Files.readAllBytes(fileOf(written));
-            for (int at = 0; at < intact.length; at += 7) {
+            for (int at = 0; at < intact.length; at += 31) {
                 byte[] damaged = intact.clone();
                 damaged[at] ^= 4;
                 Files.write(fileOf(written), damaged);

@@ -93,7 +93,8 @@ public final class CheckpointFile {
             return CheckpointContent.of(directory(), metadata);
         } catch (FileNotFoundException e) {
             throw e;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // Lengths in a damaged file are any numbers, and Flink makes arrays of them.
             throw FileAccess.unreadable(file, e);
         }
     }

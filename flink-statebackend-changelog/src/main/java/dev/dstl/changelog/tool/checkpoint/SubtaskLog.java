@@ -16,12 +16,12 @@
 
 package dev.dstl.changelog.tool.checkpoint;
 
+import dev.dstl.changelog.tool.output.ToolException;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.store.SegmentName;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.Path;
@@ -72,13 +72,28 @@ public final class SubtaskLog {
                 : segment.getStreamStateHandleID().getKeyString();
     }
 
-    /** The names of all segments in files; a name tells a segment wherever it was moved to. */
-    Set<SegmentName> segmentNames() {
+    /**
+     * The names of all segments in files; a name tells a segment wherever it was moved to.
+     *
+     * @throws ToolException if something is needed that is not named like a segment, so that it
+     *     cannot be told from garbage
+     */
+    Set<SegmentName> segmentNames() throws ToolException {
         Set<SegmentName> names = new HashSet<>();
         for (Tuple2<StreamStateHandle, Long> position : positions) {
-            if (position.f0.asBytesIfInMemory().isEmpty()) {
-                Optional<SegmentName> name = SegmentName.of(new Path(nameOf(position.f0)));
-                name.ifPresent(names::add);
+            if (isOurs() && position.f0.asBytesIfInMemory().isEmpty()) {
+                String file = nameOf(position.f0);
+                names.add(
+                        SegmentName.of(new Path(file))
+                                .orElseThrow(
+                                        () ->
+                                                new ToolException(
+                                                        String.format(
+                                                                "A checkpoint needs %s, which is"
+                                                                        + " not named like a segment:"
+                                                                        + " use the tool of the release"
+                                                                        + " that wrote it.",
+                                                                file))));
             }
         }
         return names;

@@ -94,9 +94,10 @@ public final class CheckpointReport implements Report {
                 + String.format(
                         "base        %s (not looked at)%n", ByteSize.text(checkpoint.baseBytes()))
                 + String.format(
-                        "log         %d frames in %d segments, %d records, %s before compression%n",
-                        breakdown.frames().size(),
+                        "log         segments: %d, frames: %d, records: %d,"
+                                + " before compression: %s%n",
                         segmentCount(),
+                        breakdown.frames().size(),
                         breakdown.all().records(),
                         ByteSize.text(breakdown.all().bytes()))
                 + (foreign.isEmpty()

@@ -90,10 +90,10 @@ public final class SegmentReport implements Report {
         }
         return String.format("segment    %s%n", file)
                 + String.format(
-                        "content    %d frames, %d records, %s, %s before compression%n",
+                        "content    %s, frames: %d, records: %d, before compression: %s%n",
+                        ByteSize.text(length),
                         breakdown.frames().size(),
                         breakdown.all().records(),
-                        ByteSize.text(length),
                         ByteSize.text(breakdown.all().bytes()))
                 + String.format("checksums  %s%n", damage.orElse("all match"))
                 + "\n"

@@ -100,8 +100,8 @@ public final class OrphanReport implements Report {
         text.append(String.format("checkpoints  %d%n", checkpoints));
         text.append(
                 String.format(
-                        "segments     %d referred to, %d of writers that wrote lately, %d"
-                                + " orphans with %s%n",
+                        "segments     referred to: %d, of writers that wrote lately: %d,"
+                                + " orphans: %d (%s)%n",
                         referenced, kept, orphans.size(), ByteSize.text(bytes(orphans))));
         if (otherFiles > 0) {
             text.append(String.format("other files  %d, left alone%n", otherFiles));
@@ -109,7 +109,7 @@ public final class OrphanReport implements Report {
         if (failures != null) {
             text.append(
                     String.format(
-                            "deleted      %d segments with %s%n",
+                            "deleted      %d (%s)%n",
                             deleted().size(), ByteSize.text(bytes(deleted()))));
         }
         if (!orphans.isEmpty()) {

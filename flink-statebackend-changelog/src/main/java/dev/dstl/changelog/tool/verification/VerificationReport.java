@@ -85,16 +85,16 @@ public final class VerificationReport implements Report {
         text.append(String.format("id          %d%n", checkpoint.checkpointId()));
         text.append(
                 String.format(
-                        "segments    %d with %d frames of this checkpoint, %s read%n",
+                        "segments    %d, %s, frames of this checkpoint: %d%n",
                         segments.size(),
-                        segments.stream().mapToLong(VerifiedSegment::neededFrames).sum(),
-                        ByteSize.text(segments.stream().mapToLong(VerifiedSegment::bytes).sum())));
+                        ByteSize.text(segments.stream().mapToLong(VerifiedSegment::bytes).sum()),
+                        segments.stream().mapToLong(VerifiedSegment::neededFrames).sum()));
         text.append(
                 String.format(
                         "result      %s%n",
                         damaged.isEmpty()
                                 ? "every segment is there and intact, every offset leads to a frame"
-                                : damaged.size() + " segments are missing or damaged"));
+                                : "missing or damaged: " + damaged.size()));
         if (!damaged.isEmpty()) {
             Table table = new Table("segment", "problem");
             damaged.forEach(segment -> table.row(segment.name(), segment.problem().orElse("")));

@@ -1,0 +1,190 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation;
+
+import dev.dstl.log.simulation.cluster.Cluster;
+import dev.dstl.log.simulation.cluster.Mutant;
+import dev.dstl.log.simulation.cluster.SimulatedJobManager;
+import dev.dstl.log.simulation.cluster.SimulatedLog;
+import dev.dstl.log.simulation.invariant.NothingUnreferencedLeftAfterQuiescence;
+import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.schedule.FiberThreads;
+import dev.dstl.log.simulation.schedule.Schedule;
+import dev.dstl.log.simulation.schedule.Trace;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One seed, from the first task to the last file: a job that runs and breaks for a while, settles
+ * while nothing goes wrong any more, and ends. Nothing in it depends on anything but the seed.
+ */
+final class Simulation {
+
+    /** How long hangs that end, retries and deletes need to end, and more. */
+    private static final long SETTLE_MILLIS = 240_000;
+
+    /** How long a checkpoint may take when nothing goes wrong any more. */
+    private static final long PATIENCE_MILLIS = 600_000;
+
+    private final long seed;
+    private final Mutant mutant;
+    private final DefectLog defects;
+    private final Dice dice;
+    private final Trace trace;
+    private final Schedule schedule;
+    private final Cluster cluster;
+    private final Watchers watchers;
+    private final NothingUnreferencedLeftAfterQuiescence leftovers =
+            new NothingUnreferencedLeftAfterQuiescence();
+    private long steps;
+
+    Simulation(
+            long seed,
+            Mutant mutant,
+            FiberThreads.Pool threads,
+            DefectLog defects,
+            boolean inWords) {
+        this.seed = seed;
+        this.mutant = mutant;
+        this.defects = defects;
+        dice = new Dice(seed);
+        trace = new Trace(inWords);
+        schedule = new Schedule(dice, trace);
+        watchers = new Watchers(leftovers);
+        cluster = new Cluster(dice, schedule, threads, mutant, watchers);
+        watchers.watch(cluster);
+    }
+
+    /** Runs to the end, or to the first violation. */
+    SimulationResult run() {
+        defects.watch(watchers);
+        try {
+            cluster.start();
+            long busySteps = dice.oneOf(300L, 1_000L, 3_000L);
+            runUntil(() -> steps >= busySteps, Long.MAX_VALUE);
+            cluster.calmDown();
+            settle();
+            watchers.settled();
+            cluster.endJob();
+            runFor(SETTLE_MILLIS);
+            watchers.ended();
+        } catch (Violated over) {
+            schedule.note("simulation", "ends early");
+        } catch (Throwable failure) {
+            watchers.failed(failure);
+        }
+        Map<Coverage, Long> coverage = coverage();
+        cluster.vanish();
+        defects.watch(null);
+        return new SimulationResult(
+                seed,
+                mutant,
+                trace,
+                steps,
+                schedule.nowMillis(),
+                watchers,
+                coverage,
+                leftovers.leftovers());
+    }
+
+    private Map<Coverage, Long> coverage() {
+        Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);
+        counts.put(Coverage.COMPLETED_CHECKPOINTS, watchers.completedCheckpoints());
+        counts.put(Coverage.RESTORED_TASKS, cluster.restoredTasks());
+        for (SimulatedLog log : cluster.logs()) {
+            counts.merge(Coverage.LOGS, 1L, Long::sum);
+            counts.merge(Coverage.CRASHED_LOGS, log.isVanished() ? 1L : 0L, Long::sum);
+            counts.merge(Coverage.INLINE_PERSISTS, log.inlinePersists(), Long::sum);
+            counts.merge(Coverage.HEDGE_WINS, log.hedgeWins(), Long::sum);
+        }
+        return counts;
+    }
+
+    private void settle() throws Violated {
+        boolean settled = settles();
+        if (cluster.logs().stream().anyMatch(SimulatedLog::isExcusedByHangs)) {
+            schedule.note("simulation", "loses patience with connections that hang");
+            cluster.jobManager().restartOnNewLogs();
+            settled = settles();
+        }
+        if (!settled) {
+            watchers.never("completes a checkpoint although nothing goes wrong any more");
+            throw new Violated();
+        }
+    }
+
+    /** What travelled inside a handle is in a segment some time later, for the next one. */
+    private boolean settles() throws Violated {
+        boolean first = completesCheckpoints();
+        runFor(SETTLE_MILLIS);
+        boolean second = completesCheckpoint();
+        runFor(SETTLE_MILLIS);
+        return first && second;
+    }
+
+    /** As many as it takes until everything older is subsumed, and truncated. */
+    private boolean completesCheckpoints() throws Violated {
+        for (int i = 0; i <= SimulatedJobManager.MAX_RETAINED; i++) {
+            if (!completesCheckpoint()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean completesCheckpoint() throws Violated {
+        long deadline = schedule.nowMillis() + PATIENCE_MILLIS;
+        long before = newestCompletedId();
+        while (newestCompletedId() == before && schedule.nowMillis() < deadline) {
+            runUntil(() -> cluster.jobManager().isIdle(), deadline);
+            cluster.jobManager().trigger();
+            runUntil(() -> cluster.jobManager().isIdle() || newestCompletedId() > before, deadline);
+        }
+        return newestCompletedId() > before;
+    }
+
+    private long newestCompletedId() {
+        return cluster.jobManager().newestCompletedId();
+    }
+
+    private void runFor(long millis) throws Violated {
+        runUntil(() -> false, schedule.nowMillis() + millis);
+    }
+
+    private void runUntil(BooleanSupplier reached, long deadlineMillis) throws Violated {
+        while (!reached.getAsBoolean() && schedule.nowMillis() < deadlineMillis) {
+            if (!schedule.step()) {
+                return;
+            }
+            steps++;
+            watchers.afterStep();
+            if (watchers.hasViolation()) {
+                throw new Violated();
+            }
+        }
+    }
+
+    /** Ends a simulation whose violation is already noted. */
+    private static final class Violated extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private Violated() {
+            super(null, null, false, false);
+        }
+    }
+}

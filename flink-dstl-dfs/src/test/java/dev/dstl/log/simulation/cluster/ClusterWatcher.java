@@ -1,0 +1,35 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.simulation.store.StoreWatcher;
+
+/** Sees everything that happens to checkpoints and to files. */
+public interface ClusterWatcher extends StoreWatcher {
+
+    /** A persist succeeded with a handle to this file. */
+    void handedOut(String file);
+
+    /** The JobManager has completed a checkpoint. */
+    void completed(CompletedCheckpoint checkpoint);
+
+    /** A task read something else from a checkpoint than was written. */
+    void mismatched(LogMismatch mismatch);
+
+    /** Something ended in a way that production code never should. */
+    void failed(Throwable failure);
+}

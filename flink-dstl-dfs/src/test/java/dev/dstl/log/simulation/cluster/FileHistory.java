@@ -1,0 +1,77 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+/** What happened to one file of the log, as an all-seeing observer knows it. */
+public final class FileHistory {
+
+    private final String writer;
+    private int creations;
+    private boolean handedOut;
+    private boolean deletedByWriter;
+    private int refusals;
+    private int jobManagerEpoch = -1;
+
+    FileHistory(String writer) {
+        this.writer = writer;
+    }
+
+    void created() {
+        creations++;
+    }
+
+    void wasHandedOut() {
+        handedOut = true;
+    }
+
+    void received(int epoch) {
+        jobManagerEpoch = epoch;
+    }
+
+    void deleteRequested(boolean byWriter, boolean done) {
+        refusals = done ? 0 : refusals + 1;
+        deletedByWriter |= done && byWriter;
+    }
+
+    /** The incarnation of the log that wrote it. */
+    public String writer() {
+        return writer;
+    }
+
+    public int creations() {
+        return creations;
+    }
+
+    /** Whether a handle with it was given to a checkpoint. */
+    public boolean isHandedOut() {
+        return handedOut;
+    }
+
+    public boolean isDeletedByWriter() {
+        return deletedByWriter;
+    }
+
+    /** How often somebody wanted to delete it, and could not, since it was last deleted. */
+    public int refusals() {
+        return refusals;
+    }
+
+    /** The JobManager process that last knew of it, -1 if none ever did. */
+    public int jobManagerEpoch() {
+        return jobManagerEpoch;
+    }
+}

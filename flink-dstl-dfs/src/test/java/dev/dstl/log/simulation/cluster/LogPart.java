@@ -1,0 +1,109 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.replay.DstlHandleReader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import javax.annotation.Nullable;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+
+/** A handle, and the records that should be behind it. Immutable. */
+public final class LogPart {
+
+    private final ChangelogStateHandleStreamImpl handle;
+    private final List<TestRecord> expected;
+
+    LogPart(ChangelogStateHandleStreamImpl handle, List<TestRecord> expected) {
+        this.handle = handle;
+        this.expected = expected;
+    }
+
+    ChangelogStateHandleStreamImpl handle() {
+        return handle;
+    }
+
+    /** What a subtask with these key groups restores, or null if nothing. */
+    @Nullable
+    LogPart in(KeyGroupRange keyGroups) {
+        ChangelogStateHandleStreamImpl part =
+                (ChangelogStateHandleStreamImpl) handle.getIntersection(keyGroups);
+        if (part == null) {
+            return null;
+        }
+        List<TestRecord> records = new ArrayList<>();
+        for (TestRecord record : expected) {
+            if (record.keyGroup < 0 || part.getKeyGroupRange().contains(record.keyGroup)) {
+                records.add(record);
+            }
+        }
+        return new LogPart(part, records);
+    }
+
+    /** Bytes of each file it needs. What travels in the handle itself is in no file. */
+    public Map<String, Long> fileSizes() {
+        Map<String, Long> sizes = new TreeMap<>();
+        for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
+            if (position.f0 instanceof FileStateHandle) {
+                FileStateHandle file = (FileStateHandle) position.f0;
+                sizes.put(file.getFilePath().getPath(), file.getStateSize());
+            }
+        }
+        return sizes;
+    }
+
+    /** The files it needs. */
+    public Set<String> files() {
+        return fileSizes().keySet();
+    }
+
+    /**
+     * Reads the records.
+     *
+     * @throws LogMismatch if something that may never be combined away is not what was written
+     */
+    public List<TestRecord> read() throws IOException {
+        try (RecordCursor cursor = new DstlHandleReader().open(handle)) {
+            List<TestRecord> records = TestRecord.readAll(cursor);
+            if (!metas(records).equals(metas(expected))) {
+                throw new LogMismatch("META records " + metas(records), "" + metas(expected));
+            }
+            return records;
+        }
+    }
+
+    private static List<TestRecord> metas(List<TestRecord> records) {
+        List<TestRecord> metas = new ArrayList<>();
+        for (TestRecord record : records) {
+            if (record.kind == RecordKind.META) {
+                metas.add(record);
+            }
+        }
+        return metas;
+    }
+}

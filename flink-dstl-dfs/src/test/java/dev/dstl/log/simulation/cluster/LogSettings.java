@@ -1,0 +1,66 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.simulation.schedule.Dice;
+import java.time.Duration;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.Path;
+
+/** Settings of a log as a seed wants them, with sizes that are reached soon. */
+final class LogSettings {
+
+    private LogSettings() {}
+
+    static DstlSettings random(Dice dice, Path basePath) {
+        long cutBytes = dice.oneOf(300L, 3_000L, 30_000L);
+        return DstlSettings.from(
+                new Configuration()
+                        .set(DstlOptions.BASE_PATH, basePath.toString())
+                        .set(DstlOptions.COMPRESSION_ENABLED, dice.percent(20))
+                        .set(
+                                DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD,
+                                new MemorySize(dice.oneOf(200L, 1_500L, 100_000L)))
+                        .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(cutBytes))
+                        .set(
+                                DstlOptions.MAX_IN_FLIGHT,
+                                new MemorySize(cutBytes * dice.oneOf(1, 2, 10)))
+                        .set(DstlOptions.PERSIST_DELAY, Duration.ofMillis(dice.oneOf(0, 10, 50)))
+                        .set(
+                                DstlOptions.INLINE_THRESHOLD,
+                                new MemorySize(dice.oneOf(0L, 0L, 300L, 20_000L)))
+                        .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5))
+                        .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
+                        .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))
+                        .set(DstlOptions.UPLOAD_THREADS, dice.oneOf(1, 2, 5))
+                        .set(DstlOptions.MAX_SLOW_ATTEMPTS, dice.oneOf(0, 1, 4, 20))
+                        .set(DstlOptions.DISCARD_THREADS, dice.oneOf(1, 3))
+                        .set(
+                                DstlOptions.RETRY_POLICY,
+                                dice.oneOf("until-success", "until-success", "fixed", "none"))
+                        .set(DstlOptions.MAX_ATTEMPTS, dice.oneOf(1, 3))
+                        .set(
+                                DstlOptions.NEXT_ATTEMPT_DELAY,
+                                Duration.ofMillis(dice.oneOf(0, 20, 500)))
+                        .set(DstlOptions.MAX_RETRY_DELAY, Duration.ofSeconds(dice.oneOf(1, 10)))
+                        .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofMillis(dice.oneOf(50, 1_000)))
+                        .set(DstlOptions.MAX_AGE, Duration.ofMillis(dice.oneOf(0, 300, 5_000))));
+    }
+}

@@ -1,0 +1,147 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.store.SegmentContent;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import org.apache.flink.core.fs.Path;
+
+/** Defects that are built in on purpose, to see that an invariant notices. */
+public enum Mutant {
+    NONE,
+
+    /** A write counts as a success although closing the file failed. */
+    CLOSE_FAILURE_SWALLOWED {
+        @Override
+        SegmentStore store(SegmentStore store) {
+            return new Forwarding(store) {
+                @Override
+                public void write(Path file, SegmentContent content) throws IOException {
+                    try {
+                        super.write(file, content);
+                    } catch (IOException swallowed) {
+                        return;
+                    }
+                }
+            };
+        }
+    },
+
+    /** Files that lost their race, or that nobody needs, are not deleted. */
+    NOTHING_DISCARDED {
+        @Override
+        Executor discards(Executor discards) {
+            return work -> {};
+        }
+    },
+
+    /** The files of second attempts are not deleted. */
+    LATER_ATTEMPTS_FORGOTTEN {
+        @Override
+        SegmentStore store(SegmentStore store) {
+            return new Forwarding(store) {
+                @Override
+                public void delete(Path file) throws IOException {
+                    if (SegmentName.of(file).orElseThrow().attempt() == 1) {
+                        super.delete(file);
+                    }
+                }
+            };
+        }
+    },
+
+    /** What fails is never tried again. */
+    RETRIES_FORGOTTEN {
+        @Override
+        Timers timers(Timers timers) {
+            return new Timers() {
+                @Override
+                public long nanoTime() {
+                    return timers.nanoTime();
+                }
+
+                @Override
+                public Timer schedule(Runnable action, long delayMillis) {
+                    return delayMillis >= 500 ? () -> {} : timers.schedule(action, delayMillis);
+                }
+            };
+        }
+    },
+
+    /** Two logs write under the same name. */
+    INCARNATION_REUSED {
+        @Override
+        String incarnation(String incarnation) {
+            return SegmentName.incarnation(1_700_000_000_000L, 1);
+        }
+    },
+
+    /** An aborted checkpoint's segments are deleted by the TaskManager. */
+    ABORT_DELETES,
+
+    /** A closing task deletes what it persisted and heard no confirmation of. */
+    UNCONFIRMED_DELETED_ON_CLOSE,
+
+    /** A handle lacks its last position. */
+    POSITION_DROPPED,
+
+    /** The bytes of an aborted checkpoint stay reserved. */
+    BUDGET_LEAKS;
+
+    SegmentStore store(SegmentStore store) {
+        return store;
+    }
+
+    Executor discards(Executor discards) {
+        return discards;
+    }
+
+    Timers timers(Timers timers) {
+        return timers;
+    }
+
+    String incarnation(String incarnation) {
+        return incarnation;
+    }
+
+    private abstract static class Forwarding implements SegmentStore {
+        private final SegmentStore store;
+
+        private Forwarding(SegmentStore store) {
+            this.store = store;
+        }
+
+        @Override
+        public Path locate(SegmentName name) throws IOException {
+            return store.locate(name);
+        }
+
+        @Override
+        public void write(Path file, SegmentContent content) throws IOException {
+            store.write(file, content);
+        }
+
+        @Override
+        public void delete(Path file) throws IOException {
+            store.delete(file);
+        }
+    }
+}

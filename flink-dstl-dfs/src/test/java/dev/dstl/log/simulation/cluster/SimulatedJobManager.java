@@ -1,0 +1,386 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.schedule.Lane;
+import dev.dstl.log.simulation.schedule.LaneExecutor;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.SharedStateRegistry;
+import org.apache.flink.runtime.state.SharedStateRegistryImpl;
+
+/**
+ * Coordinates checkpoints and restarts. What it knows of shared state is in Flink's own registry,
+ * into which every acknowledgement goes, however late.
+ */
+public final class SimulatedJobManager {
+
+    /** Completed checkpoints that are kept at most. */
+    public static final int MAX_RETAINED = 3;
+
+    private static final long MESSAGE_LIMIT_MILLIS = 200;
+    private static final long CHECKPOINT_INTERVAL_MILLIS = 2_000;
+
+    private final Cluster cluster;
+    private final Dice dice;
+    private final int epoch;
+    private final Lane lane;
+    private final SharedStateRegistry registry;
+    private final Deque<CompletedCheckpoint> retained = new ArrayDeque<>();
+    private final Map<Long, PendingCheckpoint> pending = new TreeMap<>();
+    private final List<SimulatedTask> tasks = new ArrayList<>();
+    private final Set<SimulatedTask> ending = new LinkedHashSet<>();
+    private final Set<SimulatedTask> starting = new LinkedHashSet<>();
+    private final int maxRetained;
+    private final int maxConcurrent;
+    private final int lostMessagePercent;
+    private long nextCheckpointId = 1;
+    private int attempt;
+    private boolean restarting;
+    private boolean over;
+
+    SimulatedJobManager(Cluster cluster, int epoch) {
+        this.cluster = cluster;
+        this.dice = cluster.dice();
+        this.epoch = epoch;
+        this.lane = cluster.schedule().lane("jm" + epoch);
+        this.registry =
+                new SharedStateRegistryImpl(
+                        new LaneExecutor(dice, List.of(cluster.schedule().lane("jm-discard"))));
+        this.maxRetained = dice.oneOf(1, 1, 2, MAX_RETAINED);
+        this.maxConcurrent = dice.oneOf(1, 2, 3);
+        this.lostMessagePercent = dice.oneOf(0, 0, 30);
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
+    void start() {
+        restarting = true;
+        lane.add("deploys", this::deploy);
+        lane.addIn(CHECKPOINT_INTERVAL_MILLIS, "triggers", this::triggerNow);
+    }
+
+    /** Begins with what the old one made durable. */
+    void takeOver(SimulatedJobManager old) {
+        old.lane.close();
+        nextCheckpointId = old.nextCheckpointId;
+        for (CompletedCheckpoint checkpoint : old.retained) {
+            retained.add(checkpoint);
+            checkpoint.snapshots().forEach(snapshot -> register(checkpoint.id(), snapshot));
+        }
+        cluster.schedule().note(lane.name(), "takes over");
+        restarting = true;
+        ending.addAll(old.tasks);
+        ending.addAll(old.ending);
+        ending.removeIf(SimulatedTask::isOver);
+        for (SimulatedTask task : new ArrayList<>(ending)) {
+            task.belongsTo(this);
+            task.lane().addIn(latency(), "cancelled", task::end);
+        }
+        lane.addIn(CHECKPOINT_INTERVAL_MILLIS, "triggers", this::triggerNow);
+        deployIfEnded();
+    }
+
+    /** Brings a message here; it is lost if this JobManager is gone by then. */
+    void send(String what, Runnable message) {
+        lane.addIn(latency(), what, message);
+    }
+
+    private long latency() {
+        return dice.skewed(MESSAGE_LIMIT_MILLIS);
+    }
+
+    private void triggerNow() {
+        if (!cluster.isCalm()) {
+            if (pending.size() < maxConcurrent) {
+                trigger();
+            }
+            lane.addIn(dice.skewed(CHECKPOINT_INTERVAL_MILLIS), "triggers", this::triggerNow);
+        }
+    }
+
+    /** Starts a checkpoint, if the job runs. */
+    public void trigger() {
+        if (restarting || over || !starting.isEmpty()) {
+            return;
+        }
+        long id = nextCheckpointId++;
+        pending.put(id, new PendingCheckpoint(tasks));
+        for (SimulatedTask task : tasks) {
+            task.lane().addIn(latency(), "barrier " + id, () -> task.snapshot(id));
+        }
+        lane.addIn(dice.between(5_000, 60_000), "expires " + id, () -> abort(id, "expired"));
+    }
+
+    void acknowledged(long id, SimulatedTask task, TaskSnapshot snapshot) {
+        register(id, snapshot);
+        PendingCheckpoint checkpoint = pending.get(id);
+        if (checkpoint != null && checkpoint.acknowledge(task, snapshot)) {
+            pending.remove(id);
+            complete(new CompletedCheckpoint(id, checkpoint.snapshots.values()));
+        }
+    }
+
+    private void register(long id, TaskSnapshot snapshot) {
+        for (LogPart part : snapshot.log()) {
+            part.handle().registerSharedStates(registry, id);
+            part.files().forEach(file -> cluster.history(file).received(epoch));
+        }
+    }
+
+    private void complete(CompletedCheckpoint checkpoint) {
+        long id = checkpoint.id();
+        cluster.schedule().note(lane.name(), "completes " + id);
+        for (Long older : new ArrayList<>(pending.keySet())) {
+            if (older < id) {
+                abort(older, "subsumed");
+            }
+        }
+        retained.addLast(checkpoint);
+        long subsumed = -1;
+        while (retained.size() > maxRetained) {
+            subsumed = retained.removeFirst().id();
+        }
+        registry.unregisterUnusedState(retained.getFirst().id());
+        cluster.watcher().completed(checkpoint);
+        long subsumedId = subsumed;
+        notifyTasks("confirmed " + id, task -> task.confirmed(id));
+        notifyTasks("subsumed " + subsumedId, task -> task.subsumed(subsumedId));
+    }
+
+    private void notifyTasks(String what, Consumer<SimulatedTask> message) {
+        for (SimulatedTask task : tasks) {
+            if (cluster.isCalm() || !dice.percent(lostMessagePercent)) {
+                task.lane().addIn(latency(), what, () -> message.accept(task));
+            }
+        }
+    }
+
+    void declined(long id) {
+        abort(id, "declined");
+    }
+
+    private void abort(long id, String why) {
+        if (pending.remove(id) != null) {
+            cluster.schedule().note(lane.name(), "gives " + id + " up: " + why);
+            notifyTasks("aborted " + id, task -> task.aborted(id));
+        }
+    }
+
+    void expireOldest() {
+        pending.keySet().stream()
+                .findFirst()
+                .ifPresent(id -> lane.add("expires", () -> abort(id, "expired")));
+    }
+
+    void failTask() {
+        if (!tasks.isEmpty()) {
+            SimulatedTask task = dice.oneOf(tasks);
+            task.lane().add("fails", task::fail);
+        }
+    }
+
+    void failed(SimulatedTask task) {
+        if (tasks.contains(task)) {
+            restart("task failed");
+        }
+    }
+
+    void running(SimulatedTask task) {
+        starting.remove(task);
+    }
+
+    /** A process is gone, which is noticed some time later. */
+    void lost(SimulatedTaskManager taskManager) {
+        for (SimulatedTask task : tasks) {
+            if (task.taskManager() == taskManager) {
+                task.vanish();
+            }
+        }
+        for (SimulatedTask task : new ArrayList<>(ending)) {
+            if (task.taskManager() == taskManager) {
+                task.vanish();
+                ended(task);
+            }
+        }
+        send("lost " + taskManager.name(), () -> restartIfAffected(taskManager));
+    }
+
+    private void restartIfAffected(SimulatedTaskManager lost) {
+        if (tasks.stream().anyMatch(task -> task.taskManager() == lost)) {
+            restart("lost " + lost.name());
+        }
+    }
+
+    void restart(String why) {
+        if (restarting || over) {
+            return;
+        }
+        cluster.schedule().note(lane.name(), "restarts: " + why);
+        restarting = true;
+        cancelAll();
+        deployIfEnded();
+    }
+
+    private void cancelAll() {
+        for (Long id : new ArrayList<>(pending.keySet())) {
+            abort(id, "failover");
+        }
+        List<SimulatedTask> cancelled = new ArrayList<>(tasks);
+        tasks.clear();
+        starting.clear();
+        for (SimulatedTask task : cancelled) {
+            if (task.isOver()) {
+                continue;
+            }
+            ending.add(task);
+            task.lane().addIn(latency(), "cancelled", task::end);
+        }
+    }
+
+    void ended(SimulatedTask task) {
+        if (ending.remove(task)) {
+            deployIfEnded();
+        }
+    }
+
+    private void deployIfEnded() {
+        if (restarting && ending.isEmpty()) {
+            lane.addIn(dice.between(1, 2_000), "deploys", this::deploy);
+        }
+    }
+
+    private void deploy() {
+        if (over) {
+            return;
+        }
+        releaseSomeLogs();
+        restarting = false;
+        attempt++;
+        int parallelism = 1 + dice.below(3);
+        List<TaskSnapshot> snapshots =
+                retained.isEmpty() ? List.of() : retained.getLast().snapshots();
+        cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());
+        for (int index = 0; index < parallelism; index++) {
+            KeyGroupRange keyGroups =
+                    KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
+                            Cluster.MAX_PARALLELISM, parallelism, index);
+            SimulatedTask task =
+                    new SimulatedTask(
+                            cluster,
+                            this,
+                            cluster.taskManager(),
+                            keyGroups,
+                            "task" + epoch + "." + attempt + "." + index);
+            tasks.add(task);
+            starting.add(task);
+            task.lane().addIn(latency(), "starts", () -> task.start(snapshots));
+        }
+    }
+
+    /** Slots may have been given back meanwhile. */
+    private void releaseSomeLogs() {
+        for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
+            if (dice.percent(30)) {
+                taskManager.releaseJob();
+            }
+        }
+    }
+
+    void endJob() {
+        over = true;
+        restarting = false;
+        cancelAll();
+        lane.addIn(10_000, "job is over", this::jobIsOver);
+    }
+
+    private void jobIsOver() {
+        if (!ending.isEmpty()) {
+            lane.addIn(10_000, "job is over", this::jobIsOver);
+            return;
+        }
+        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
+        retained.clear();
+        registry.unregisterUnusedState(Long.MAX_VALUE);
+    }
+
+    /** Whether all tasks run and no checkpoint is under way. */
+    public boolean isIdle() {
+        return !restarting && starting.isEmpty() && pending.isEmpty();
+    }
+
+    /** Stops the job and starts it on new logs, as one does who is out of patience. */
+    public void restartOnNewLogs() {
+        restart("operator");
+        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
+    }
+
+    /** The checkpoints that the job could be restored from, oldest first. */
+    public Iterable<CompletedCheckpoint> retained() {
+        return retained;
+    }
+
+    public long newestCompletedId() {
+        return retained.isEmpty() ? 0 : retained.getLast().id();
+    }
+
+    /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
+    public boolean isPendingWith(String file) {
+        for (PendingCheckpoint checkpoint : pending.values()) {
+            for (TaskSnapshot snapshot : checkpoint.snapshots.values()) {
+                if (snapshot.log().stream().anyMatch(part -> part.files().contains(file))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    public int currentEpoch() {
+        return epoch;
+    }
+
+    private static final class PendingCheckpoint {
+        private final Set<SimulatedTask> missing;
+        private final Map<SimulatedTask, TaskSnapshot> snapshots = new LinkedHashMap<>();
+
+        private PendingCheckpoint(List<SimulatedTask> tasks) {
+            missing = new LinkedHashSet<>(tasks);
+        }
+
+        /** Returns whether this was the last one. */
+        private boolean acknowledge(SimulatedTask task, TaskSnapshot snapshot) {
+            if (missing.remove(task)) {
+                snapshots.put(task, snapshot);
+            }
+            return missing.isEmpty();
+        }
+    }
+}

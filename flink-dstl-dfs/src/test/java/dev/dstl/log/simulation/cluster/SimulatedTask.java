@@ -1,0 +1,408 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.schedule.Lane;
+import dev.dstl.log.writer.DstlLogWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+
+/**
+ * One attempt of one subtask: appends to the real writer and to the model, takes part in
+ * checkpoints, materializes and truncates as the wrapper does. Everything happens in its lane.
+ */
+final class SimulatedTask {
+
+    private static final long PAUSE_MILLIS = 400;
+
+    private final Cluster cluster;
+    private SimulatedJobManager jobManager;
+    private final SimulatedTaskManager taskManager;
+    private final KeyGroupRange keyGroups;
+    private final Lane lane;
+    private final Dice dice;
+    private final RandomRecords randomRecords;
+    private final boolean truncatesEagerly;
+    private final Map<Long, CheckpointedRange> checkpoints = new TreeMap<>();
+    private final List<CompletableFuture<?>> persists = new ArrayList<>();
+
+    private SimulatedLog log;
+    private DstlLogWriter writer;
+    private KeyedState base = new KeyedState();
+    private KeyedState state = new KeyedState();
+    private List<LogPart> restored = new ArrayList<>();
+
+    /** Since {@link #materializedTo}. */
+    private List<TestRecord> records = new ArrayList<>();
+
+    private SequenceNumber materializedTo;
+    private SequenceNumber subsumedTo;
+    private long newestCheckpointId;
+    private boolean materializing;
+    private boolean over;
+
+    SimulatedTask(
+            Cluster cluster,
+            SimulatedJobManager jobManager,
+            SimulatedTaskManager taskManager,
+            KeyGroupRange keyGroups,
+            String name) {
+        this.cluster = cluster;
+        this.jobManager = jobManager;
+        this.taskManager = taskManager;
+        this.keyGroups = keyGroups;
+        this.lane = cluster.schedule().lane(name);
+        this.dice = cluster.dice();
+        this.randomRecords = new RandomRecords(dice);
+        this.truncatesEagerly = dice.percent(50);
+    }
+
+    SimulatedTaskManager taskManager() {
+        return taskManager;
+    }
+
+    Lane lane() {
+        return lane;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** Another JobManager has taken over. */
+    void belongsTo(SimulatedJobManager successor) {
+        jobManager = successor;
+    }
+
+    /** Restores and begins; tells the JobManager if it cannot. */
+    void start(List<TaskSnapshot> snapshots) {
+        log = taskManager.log();
+        try {
+            for (TaskSnapshot snapshot : snapshots) {
+                TaskSnapshot mine = snapshot.in(keyGroups);
+                mine.verify();
+                base.addAll(mine.base());
+                state.addAll(mine.expected());
+                restored.addAll(mine.log());
+            }
+        } catch (LogMismatch mismatch) {
+            cluster.watcher().mismatched(mismatch);
+        } catch (IOException | UncheckedIOException e) {
+            cluster.schedule().note(lane.name(), "cannot restore");
+            fail();
+            return;
+        }
+        if (!snapshots.isEmpty()) {
+            cluster.restored();
+        }
+        writer = log.createWriter(keyGroups);
+        materializedTo = writer.initialSequenceNumber();
+        subsumedTo = writer.initialSequenceNumber();
+        jobManager.send("running", () -> jobManager.running(this));
+        work();
+    }
+
+    private void work() {
+        if (cluster.isCalm()) {
+            return;
+        }
+        if (log.isAvailable()) {
+            doSomething();
+        }
+        lane.addIn(dice.skewed(PAUSE_MILLIS), "works", () -> guarded(this::work));
+    }
+
+    private void doSomething() {
+        int choice = dice.below(20);
+        if (choice < 15) {
+            int count = 1 + dice.below(6);
+            for (int i = 0; i < count; i++) {
+                append();
+            }
+        } else if (choice < 17) {
+            writer.nextSequenceNumber();
+        } else {
+            startMaterialization();
+        }
+    }
+
+    private void append() {
+        TestRecord record = randomRecords.next(keyGroups);
+        byte[] bytes = record.bytes();
+        writer.append(
+                record.kind,
+                record.keyGroup,
+                record.stateId,
+                bytes,
+                record.prefixLength,
+                record.identity.length,
+                bytes.length);
+        records.add(record);
+        state.apply(record);
+    }
+
+    private void startMaterialization() {
+        if (materializing) {
+            return;
+        }
+        materializing = true;
+        SequenceNumber upTo = writer.nextSequenceNumber();
+        KeyedState snapshot = state.copy();
+        int covered = records.size();
+        cluster.schedule().note(lane.name(), "materializes to " + upTo);
+        lane.addIn(
+                dice.between(1, 8_000),
+                "materialized",
+                () -> {
+                    materializing = false;
+                    if (dice.percent(80)) {
+                        guarded(() -> materialized(upTo, snapshot, covered));
+                    }
+                });
+    }
+
+    private void materialized(SequenceNumber upTo, KeyedState snapshot, int covered) {
+        base = snapshot;
+        restored = new ArrayList<>();
+        records = new ArrayList<>(records.subList(covered, records.size()));
+        materializedTo = upTo;
+        truncate();
+    }
+
+    /** A materialized prefix may go at once; the wrapper waits until it is subsumed, too. */
+    private void truncate() {
+        boolean bySubsumption = !truncatesEagerly && subsumedTo.compareTo(materializedTo) < 0;
+        writer.truncate(bySubsumption ? subsumedTo : materializedTo);
+    }
+
+    /** A barrier arrived. Flink ignores those that newer ones have overtaken. */
+    void snapshot(long checkpointId) {
+        if (checkpointId > newestCheckpointId) {
+            newestCheckpointId = checkpointId;
+            guarded(() -> startSnapshot(checkpointId));
+        }
+    }
+
+    private void startSnapshot(long checkpointId) {
+        CheckpointedRange range =
+                new CheckpointedRange(materializedTo, writer.nextSequenceNumber());
+        checkpoints.put(checkpointId, range);
+        List<LogPart> older = new ArrayList<>(restored);
+        List<TestRecord> own = new ArrayList<>(records);
+        KeyedState checkpointedBase = base;
+        KeyedState expected = state.copy();
+        persists.removeIf(CompletableFuture::isDone);
+        persists.add(
+                writer.persist(range.from, checkpointId)
+                        .whenComplete(
+                                (result, failure) -> {
+                                    if (failure != null) {
+                                        later(() -> declined(checkpointId, range), "declines");
+                                        return;
+                                    }
+                                    range.part = partOf(result, own);
+                                    List<LogPart> parts = new ArrayList<>(older);
+                                    if (range.part != null) {
+                                        parts.add(range.part);
+                                    }
+                                    TaskSnapshot snapshot =
+                                            new TaskSnapshot(
+                                                    keyGroups, checkpointedBase, parts, expected);
+                                    later(
+                                            () -> acknowledge(checkpointId, range, snapshot),
+                                            "acknowledges");
+                                }));
+    }
+
+    private void later(Runnable action, String what) {
+        taskManager.asyncLane().add(what + " " + lane.name(), action);
+    }
+
+    private LogPart partOf(
+            SnapshotResult<ChangelogStateHandleStreamImpl> result, List<TestRecord> own) {
+        ChangelogStateHandleStreamImpl handle = handleOf(result);
+        if (handle != null) {
+            LogPart part = new LogPart(handle, own);
+            cluster.handedOut(part);
+            return part;
+        }
+        if (!own.isEmpty()) {
+            cluster.watcher().mismatched(new LogMismatch("no handle", own.size() + " records"));
+        }
+        return null;
+    }
+
+    private ChangelogStateHandleStreamImpl handleOf(
+            SnapshotResult<ChangelogStateHandleStreamImpl> result) {
+        ChangelogStateHandleStreamImpl handle = result.getJobManagerOwnedSnapshot();
+        if (handle == null || cluster.mutant() != Mutant.POSITION_DROPPED) {
+            return handle;
+        }
+        int size = handle.getHandlesAndOffsets().size();
+        return new ChangelogStateHandleStreamImpl(
+                handle.getHandlesAndOffsets().subList(0, size - 1),
+                keyGroups,
+                1,
+                1,
+                handle.getStorageIdentifier());
+    }
+
+    /** The asynchronous part of a checkpoint ends with its task, and when it is given up. */
+    private void acknowledge(long checkpointId, CheckpointedRange range, TaskSnapshot snapshot) {
+        if (!over && !range.aborted) {
+            jobManager.send(
+                    "acknowledge " + checkpointId,
+                    () -> jobManager.acknowledged(checkpointId, this, snapshot));
+        }
+    }
+
+    private void declined(long checkpointId, CheckpointedRange range) {
+        if (!over && !range.aborted) {
+            jobManager.send("decline " + checkpointId, () -> jobManager.declined(checkpointId));
+        }
+    }
+
+    /** The JobManager says so, or not. */
+    void confirmed(long checkpointId) {
+        CheckpointedRange range = checkpoints.get(checkpointId);
+        if (range != null) {
+            range.confirmed = true;
+            guarded(() -> writer.confirm(range.from, range.to, checkpointId));
+        }
+    }
+
+    /** The JobManager says so, or not. */
+    void aborted(long checkpointId) {
+        CheckpointedRange range = checkpoints.get(checkpointId);
+        if (range == null || range.confirmed) {
+            return;
+        }
+        checkpoints.remove(checkpointId);
+        range.aborted = true;
+        guarded(() -> writer.reset(range.from, range.to, checkpointId));
+        if (cluster.mutant() == Mutant.ABORT_DELETES) {
+            deleteUnsafely(range);
+        } else if (cluster.mutant() == Mutant.BUDGET_LEAKS) {
+            log.budget().reserve(1);
+        }
+    }
+
+    /** The JobManager says so, or not. */
+    void subsumed(long checkpointId) {
+        checkpoints
+                .entrySet()
+                .removeIf(
+                        entry -> {
+                            if (entry.getKey() > checkpointId) {
+                                return false;
+                            }
+                            SequenceNumber to = entry.getValue().to;
+                            subsumedTo = subsumedTo.compareTo(to) < 0 ? to : subsumedTo;
+                            return true;
+                        });
+        guarded(this::truncate);
+    }
+
+    /** Fails, as user code does. */
+    void fail() {
+        jobManager.send("failed", () -> jobManager.failed(this));
+        end();
+    }
+
+    /** Ends in good order, whether it failed or was cancelled. */
+    void end() {
+        if (over) {
+            return;
+        }
+        over = true;
+        lane.close();
+        if (writer != null) {
+            if (cluster.mutant() == Mutant.UNCONFIRMED_DELETED_ON_CLOSE) {
+                checkpoints.values().stream()
+                        .filter(range -> !range.confirmed)
+                        .forEach(this::deleteUnsafely);
+            }
+            if (dice.percent(50)) {
+                writer.truncateAndClose(materializedTo);
+            }
+            writer.close();
+            for (CompletableFuture<?> persist : persists) {
+                if (!persist.isDone()) {
+                    cluster.watcher()
+                            .failed(new AssertionError("A closed writer left a persist open"));
+                }
+            }
+        }
+        jobManager.ended(this);
+    }
+
+    /** Ends with its process. */
+    void vanish() {
+        over = true;
+        lane.close();
+    }
+
+    private void deleteUnsafely(CheckpointedRange range) {
+        if (range.part != null && !log.isClosed()) {
+            for (String file : range.part.files()) {
+                log.deleteUnsafely(new Path(cluster.store().basePath().toUri().resolve(file)));
+            }
+        }
+    }
+
+    /** A task may find its log closed, and then fails; nothing else may go wrong. */
+    private void guarded(Runnable action) {
+        if (over) {
+            return;
+        }
+        try {
+            action.run();
+        } catch (IllegalStateException e) {
+            if (!log.isClosed()) {
+                throw e;
+            }
+            cluster.schedule().note(lane.name(), "finds its log closed");
+            fail();
+        }
+    }
+
+    /** What a checkpoint covers of the log. */
+    private static final class CheckpointedRange {
+        private final SequenceNumber from;
+        private final SequenceNumber to;
+        private LogPart part;
+        private boolean confirmed;
+        private boolean aborted;
+
+        private CheckpointedRange(SequenceNumber from, SequenceNumber to) {
+            this.from = from;
+            this.to = to;
+        }
+    }
+}

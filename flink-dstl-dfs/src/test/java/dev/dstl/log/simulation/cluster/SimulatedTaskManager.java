@@ -1,0 +1,77 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.simulation.schedule.Lane;
+
+/** A process with at most one log of the job at a time. */
+final class SimulatedTaskManager {
+
+    private final Cluster cluster;
+    private final String name;
+    private final Lane asyncLane;
+    private SimulatedLog log;
+    private int logs;
+    private boolean alive = true;
+
+    SimulatedTaskManager(Cluster cluster, String name) {
+        this.cluster = cluster;
+        this.name = name;
+        this.asyncLane = cluster.schedule().lane(name + "-async");
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isAlive() {
+        return alive;
+    }
+
+    /** Where the asynchronous part of checkpoints runs. */
+    Lane asyncLane() {
+        return asyncLane;
+    }
+
+    /** The log for a task that starts; opened if need be. */
+    SimulatedLog log() {
+        if (log == null) {
+            log = new SimulatedLog(cluster, name + "." + ++logs);
+            cluster.opened(log);
+        }
+        return log;
+    }
+
+    /** No task of the job is here any more. */
+    void releaseJob() {
+        if (log != null) {
+            cluster.schedule().note(name, "closes log");
+            log.close();
+            log = null;
+        }
+    }
+
+    /** Ends here and now. */
+    void crash() {
+        alive = false;
+        cluster.schedule().note(name, "crashes");
+        asyncLane.close();
+        if (log != null) {
+            log.vanish();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import dev.dstl.log.record.TestRecord;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/** What one task gave to one checkpoint: a base, the log since, and what both should amount to. */
+public final class TaskSnapshot {
+
+    private final KeyGroupRange keyGroups;
+    private final KeyedState base;
+    private final List<LogPart> log;
+    private final KeyedState expected;
+
+    TaskSnapshot(KeyGroupRange keyGroups, KeyedState base, List<LogPart> log, KeyedState expected) {
+        this.keyGroups = keyGroups;
+        this.base = base;
+        this.log = log;
+        this.expected = expected;
+    }
+
+    KeyGroupRange keyGroups() {
+        return keyGroups;
+    }
+
+    public List<LogPart> log() {
+        return log;
+    }
+
+    /** What a subtask with these key groups restores from it. */
+    TaskSnapshot in(KeyGroupRange part) {
+        List<LogPart> parts = new ArrayList<>();
+        for (LogPart piece : log) {
+            LogPart narrowed = piece.in(part);
+            if (narrowed != null) {
+                parts.add(narrowed);
+            }
+        }
+        return new TaskSnapshot(
+                keyGroups.getIntersection(part), base.in(part), parts, expected.in(part));
+    }
+
+    KeyedState base() {
+        return base;
+    }
+
+    /**
+     * Reads the log through the real reader and applies it to the base.
+     *
+     * @throws IOException if the store does not let it be read
+     * @throws LogMismatch if the result is not the state that was checkpointed
+     */
+    public void verify() throws IOException {
+        KeyedState state = base.copy();
+        for (LogPart part : log) {
+            for (TestRecord record : part.read()) {
+                state.apply(record);
+            }
+        }
+        if (!state.equals(expected)) {
+            throw new LogMismatch("(replayed against model)", state.differenceTo(expected));
+        }
+    }
+
+    KeyedState expected() {
+        return expected;
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+import com.google.errorprone.annotations.FormatMethod;
+import dev.dstl.log.simulation.cluster.Cluster;
+import dev.dstl.log.simulation.cluster.ClusterWatcher;
+import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LogMismatch;
+import java.util.function.BiConsumer;
+
+/**
+ * Something that must hold in every simulation. Looks at what it is told and, after every step, at
+ * the cluster; says so instead of throwing, as it may be told in the middle of production code.
+ */
+public abstract class Invariant implements ClusterWatcher {
+
+    private Cluster cluster;
+    private BiConsumer<Invariant, String> violations;
+
+    /** Called once, before anything happens. */
+    public void watch(Cluster watched, BiConsumer<Invariant, String> violated) {
+        cluster = watched;
+        violations = violated;
+    }
+
+    final Cluster cluster() {
+        return cluster;
+    }
+
+    @FormatMethod
+    final void violated(String how, Object... details) {
+        violations.accept(this, String.format(how, details));
+    }
+
+    /** One more thing happened. */
+    public void afterStep() {}
+
+    /** Nothing goes wrong any more, and what was under way has ended; the job still runs. */
+    public void settled() {}
+
+    /** The job is over, its logs are closed, and nobody retains a checkpoint. */
+    public void ended() {}
+
+    @Override
+    public void created(String file, String client) {}
+
+    @Override
+    public void stored(String file) {}
+
+    @Override
+    public void deleteRequested(String file, String client, boolean existed, boolean done) {}
+
+    @Override
+    public void handedOut(String file) {}
+
+    @Override
+    public void completed(CompletedCheckpoint checkpoint) {}
+
+    @Override
+    public void mismatched(LogMismatch mismatch) {}
+
+    @Override
+    public void failed(Throwable failure) {}
+
+    @Override
+    public String toString() {
+        return getClass().getSimpleName();
+    }
+}

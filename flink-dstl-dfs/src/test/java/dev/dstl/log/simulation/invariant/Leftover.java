@@ -1,0 +1,29 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+/** Why a file is left that no checkpoint needs. */
+public enum Leftover {
+    /** Its process ended before it could delete the file. */
+    WRITER_CRASHED,
+    /** A checkpoint was given the file, and its acknowledgement never reached the JobManager. */
+    HANDLE_WAS_LOST,
+    /** The store refused, as often as it was asked. */
+    DELETE_WAS_REFUSED,
+    /** The store finished a write that it had reported as failed, after the file was deleted. */
+    ARRIVED_AFTER_DELETE
+}

@@ -1,0 +1,130 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.FileHistory;
+import dev.dstl.log.simulation.cluster.SimulatedLog;
+import dev.dstl.log.store.SegmentName;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * Every file that no checkpoint needs is deleted, except for those that nobody could have deleted.
+ * Each of these has a {@link Leftover} reason, and a name that says whose it is, so that it can be
+ * found by listing.
+ */
+public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
+
+    /** How often a log tries to delete a file. */
+    private static final int TRIES = 4;
+
+    private final Map<Leftover, List<SegmentName>> leftovers = new EnumMap<>(Leftover.class);
+    private final Set<String> crashed = new TreeSet<>();
+
+    @Override
+    public void settled() {
+        for (String file : unreferenced()) {
+            FileHistory history = cluster().history(file);
+            boolean known = history.jobManagerEpoch() == cluster().jobManager().currentEpoch();
+            if (!known && !cluster().store().isBeingWritten(file) && leftoverReason(file) == null) {
+                violated("%s is left although the job goes on", file);
+            }
+        }
+        for (SimulatedLog log : cluster().logs()) {
+            if (!log.isVanished() && !log.isClosed()) {
+                checkReported(log);
+            }
+        }
+    }
+
+    /** A log that still runs has tried often enough, and says how many files it left behind. */
+    private void checkReported(SimulatedLog log) {
+        int left = 0;
+        for (String file : unreferenced()) {
+            FileHistory history = cluster().history(file);
+            if (history.writer().equals(log.incarnation())
+                    && leftoverReason(file) == Leftover.DELETE_WAS_REFUSED) {
+                left++;
+                if (history.refusals() < TRIES) {
+                    violated("%s is left after %d tries", file, history.refusals());
+                }
+            }
+        }
+        if (left > log.leftBehind()) {
+            violated("%s left %d files, and reports %d", log.incarnation(), left, log.leftBehind());
+        }
+    }
+
+    @Override
+    public void ended() {
+        for (String file : unreferenced()) {
+            Leftover reason = leftoverReason(file);
+            if (reason == null) {
+                violated("%s is left and nobody knows why", file);
+                return;
+            }
+            SegmentName name = SegmentName.of(new Path(file)).orElse(null);
+            if (name == null) {
+                violated("%s is left and has no name that tells whose it is", file);
+                return;
+            }
+            leftovers.computeIfAbsent(reason, key -> new ArrayList<>()).add(name);
+        }
+    }
+
+    /** What is left, and why. */
+    public Map<Leftover, List<SegmentName>> leftovers() {
+        return leftovers;
+    }
+
+    private Set<String> unreferenced() {
+        crashed.clear();
+        for (SimulatedLog log : cluster().logs()) {
+            if (log.isVanished()) {
+                crashed.add(log.incarnation());
+            }
+        }
+        Set<String> files = new TreeSet<>(cluster().store().files());
+        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+            files.removeAll(checkpoint.files());
+        }
+        return files;
+    }
+
+    @Nullable
+    private Leftover leftoverReason(String file) {
+        FileHistory history = cluster().history(file);
+        if (history.isHandedOut()) {
+            boolean known = history.jobManagerEpoch() == cluster().jobManager().currentEpoch();
+            return known ? null : Leftover.HANDLE_WAS_LOST;
+        }
+        if (crashed.contains(history.writer())) {
+            return Leftover.WRITER_CRASHED;
+        }
+        if (cluster().store().storedAfterDelete().contains(file)) {
+            return Leftover.ARRIVED_AFTER_DELETE;
+        }
+        return history.refusals() > 0 ? Leftover.DELETE_WAS_REFUSED : null;
+    }
+}

@@ -1,0 +1,2 @@
+/** What must hold whatever happens, one class each. */
+package dev.dstl.log.simulation.invariant;

@@ -1,0 +1,113 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.schedule;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+
+/** A pool of threads that may block, each piece of work being a {@link Fiber}. */
+public final class FiberThreads implements Executor {
+
+    private final Schedule schedule;
+    private final String name;
+    private final Pool pool;
+    private final Consumer<Throwable> failures;
+    private final Set<Fiber> fibers = new LinkedHashSet<>();
+    private int started;
+    private boolean shutDown;
+    private boolean gone;
+
+    /**
+     * @param failures hears of what no work may throw
+     */
+    public FiberThreads(Schedule schedule, String name, Pool pool, Consumer<Throwable> failures) {
+        this.schedule = schedule;
+        this.name = name;
+        this.pool = pool;
+        this.failures = failures;
+    }
+
+    @Override
+    public void execute(Runnable work) {
+        if (gone) {
+            return;
+        }
+        if (shutDown) {
+            throw new RejectedExecutionException("Shut down");
+        }
+        Fiber fiber = new Fiber(this, schedule.lane(name + "-" + ++started), work);
+        fibers.add(fiber);
+        fiber.lane().add("starts", fiber::start);
+    }
+
+    /** Takes no more work and interrupts what runs. */
+    public void shutDownNow() {
+        shutDown = true;
+        new ArrayList<>(fibers).forEach(Fiber::interrupt);
+    }
+
+    /** The process is gone, and what ran with it. */
+    public void vanish() {
+        gone = true;
+        new ArrayList<>(fibers).forEach(Fiber::vanish);
+    }
+
+    /** Work that has not ended. */
+    public int count() {
+        return fibers.size();
+    }
+
+    Fiber.FiberThread idleThread() {
+        return pool.take();
+    }
+
+    void ended(Fiber fiber, Fiber.FiberThread thread) {
+        fibers.remove(fiber);
+        pool.give(thread);
+    }
+
+    void failed(Throwable failure) {
+        failures.accept(failure);
+    }
+
+    /** Threads for one simulation after the other; starting one is dear. */
+    public static final class Pool implements AutoCloseable {
+        private final ArrayDeque<Fiber.FiberThread> idle = new ArrayDeque<>();
+        private int count;
+
+        Fiber.FiberThread take() {
+            Fiber.FiberThread thread = idle.poll();
+            return thread == null ? new Fiber.FiberThread("fiber-" + ++count) : thread;
+        }
+
+        void give(Fiber.FiberThread thread) {
+            idle.push(thread);
+        }
+
+        /** Stops the threads that do nothing. */
+        @Override
+        public void close() {
+            idle.forEach(Fiber.FiberThread::stop);
+            idle.clear();
+        }
+    }
+}

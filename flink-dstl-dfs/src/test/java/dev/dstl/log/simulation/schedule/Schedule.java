@@ -1,0 +1,157 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.schedule;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * Decides, by the dice, what happens next: an event of any lane that has some, or time. Nothing
+ * ever happens by itself or at the same time as something else.
+ */
+public final class Schedule {
+
+    /** How often time passes although something is ready: threads may be slow. */
+    private static final int IMPATIENCE_PERCENT = 6;
+
+    private final Dice dice;
+    private final Trace trace;
+    private final List<Lane> ready = new ArrayList<>();
+    private final PriorityQueue<Delayed> delayed = new PriorityQueue<>();
+    private long nowMillis = 1;
+    private long nextOrder;
+
+    public Schedule(Dice dice, Trace trace) {
+        this.dice = dice;
+        this.trace = trace;
+    }
+
+    public Lane lane(String name) {
+        return new Lane(this, name);
+    }
+
+    public long nowMillis() {
+        return nowMillis;
+    }
+
+    /** Notes what came of an event. */
+    public void note(String who, String what) {
+        trace.note(nowMillis, who, what);
+    }
+
+    Delayed in(long delayMillis, Lane lane, String what, Runnable action) {
+        if (delayMillis < 0) {
+            throw new IllegalArgumentException("Negative delay " + delayMillis + " of " + what);
+        }
+        Delayed event = new Delayed(nowMillis + delayMillis, nextOrder++, lane, what, action);
+        delayed.add(event);
+        return event;
+    }
+
+    void becameReady(Lane lane) {
+        ready.add(lane);
+    }
+
+    void becameIdle(Lane lane) {
+        int at = ready.indexOf(lane);
+        Lane last = ready.remove(ready.size() - 1);
+        if (last != lane) {
+            ready.set(at, last);
+        }
+    }
+
+    /**
+     * Lets one thing happen.
+     *
+     * @return false if nothing is left that could
+     */
+    public boolean step() {
+        if (ready.isEmpty() || (!delayed.isEmpty() && dice.percent(IMPATIENCE_PERCENT))) {
+            if (!passTime()) {
+                return !ready.isEmpty() || !delayed.isEmpty();
+            }
+        }
+        Lane lane = ready.get(dice.below(ready.size()));
+        Lane.Event event = lane.next();
+        trace.note(nowMillis, lane.name(), event.what);
+        event.action.run();
+        return true;
+    }
+
+    /** To the next event that waits for its time; returns whether anything is ready now. */
+    private boolean passTime() {
+        while (!delayed.isEmpty() && delayed.peek().cancelled) {
+            delayed.poll();
+        }
+        if (!delayed.isEmpty()) {
+            nowMillis = Math.max(nowMillis, delayed.peek().atMillis);
+            while (!delayed.isEmpty() && delayed.peek().atMillis <= nowMillis) {
+                Delayed due = delayed.poll();
+                if (!due.cancelled) {
+                    due.lane.add(due.what, due::runUnlessCancelled);
+                }
+            }
+        }
+        return !ready.isEmpty();
+    }
+
+    /** An event that waits for its time. */
+    public static final class Delayed implements Comparable<Delayed> {
+        private final long atMillis;
+        private final long order;
+        private final Lane lane;
+        private final String what;
+        private final Runnable action;
+        private boolean cancelled;
+
+        private Delayed(long atMillis, long order, Lane lane, String what, Runnable action) {
+            this.atMillis = atMillis;
+            this.order = order;
+            this.lane = lane;
+            this.what = what;
+            this.action = action;
+        }
+
+        /** Calls the event off, unless it happened. */
+        public void cancel() {
+            cancelled = true;
+        }
+
+        private void runUnlessCancelled() {
+            if (!cancelled) {
+                action.run();
+            }
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            int byTime = Long.compare(atMillis, other.atMillis);
+            return byTime != 0 ? byTime : Long.compare(order, other.order);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(order);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.store;
+
+import java.net.URI;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.FileSystemFactory;
+
+/** Makes {@code simulated://store/} paths work for handles. */
+public final class SimulatedFileSystemFactory implements FileSystemFactory {
+
+    @Override
+    public String getScheme() {
+        return SimulatedFileSystem.SCHEME;
+    }
+
+    @Override
+    public FileSystem create(URI uri) {
+        return new SimulatedFileSystem(uri, SimulatedFileSystem.READER, SimulatedStore::current);
+    }
+}

@@ -1,0 +1,215 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.store;
+
+import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.schedule.Lane;
+import dev.dstl.log.simulation.schedule.Schedule;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * Files in memory, with the {@link Weather} deciding how requests end. What is in it and who may
+ * see it are two things: the invariants look at what is in it.
+ *
+ * <p>Handles reach it as {@code simulated://store/} through Flink's file systems. The name is
+ * always the same, as it decides over the order in hash tables; which store is meant, the thread
+ * decides.
+ */
+public final class SimulatedStore {
+
+    private static final ThreadLocal<SimulatedStore> CURRENT = new ThreadLocal<>();
+
+    private final Dice dice;
+    private final Schedule schedule;
+    private final Lane lane;
+    private final Weather weather;
+    private final StoreWatcher watcher;
+    private final Map<String, byte[]> files = new TreeMap<>();
+    private final Map<String, Long> visibleFromMillis = new TreeMap<>();
+    private final Set<String> beingWritten = new TreeSet<>();
+    private final Set<String> deleted = new TreeSet<>();
+    private final Set<String> storedAfterDelete = new TreeSet<>();
+    private long changes;
+    private boolean clearSight;
+
+    /** Is the store that handles are read from on the calling thread from now on. */
+    public SimulatedStore(Dice dice, Schedule schedule, StoreWatcher watcher) {
+        this.dice = dice;
+        this.schedule = schedule;
+        this.lane = schedule.lane("store");
+        this.weather = new Weather(dice, schedule);
+        this.watcher = watcher;
+        CURRENT.set(this);
+    }
+
+    static SimulatedStore current() {
+        SimulatedStore store = CURRENT.get();
+        if (store == null) {
+            throw new IllegalStateException("No simulation runs on " + Thread.currentThread());
+        }
+        return store;
+    }
+
+    /** The directory that logs are configured with. */
+    public Path basePath() {
+        return new Path(SimulatedFileSystem.SCHEME + "://store/base");
+    }
+
+    /** The store as a process sees it. */
+    public SimulatedFileSystem client(String client) {
+        return new SimulatedFileSystem(basePath().toUri(), client, () -> this);
+    }
+
+    public Weather weather() {
+        return weather;
+    }
+
+    Dice dice() {
+        return dice;
+    }
+
+    /** Later than now, on nobody's thread. */
+    void later(long delayMillis, String what, Runnable action) {
+        lane.addIn(delayMillis, what, action);
+    }
+
+    void note(String client, String what) {
+        schedule.note(client, what);
+    }
+
+    void create(Path file, String client) {
+        beingWritten.add(file.getPath());
+        watcher.created(file.getPath(), client);
+    }
+
+    /** The client has got an answer, or does not wait for one any more. */
+    void written(Path file) {
+        beingWritten.remove(file.getPath());
+    }
+
+    /** Whether some client still waits for an answer. */
+    public boolean isBeingWritten(String file) {
+        return beingWritten.contains(file);
+    }
+
+    /** The bytes are there, whatever the client hears of it. */
+    void put(Path path, byte[] bytes) {
+        String file = path.getPath();
+        files.put(file, bytes);
+        changes++;
+        schedule.note("store", "has " + file);
+        if (deleted.contains(file)) {
+            storedAfterDelete.add(file);
+        }
+        long invisible = weather.invisibleMillis();
+        if (invisible > 0) {
+            visibleFromMillis.put(file, schedule.nowMillis() + invisible);
+        }
+        watcher.stored(file);
+    }
+
+    boolean delete(Path path, String client) throws IOException {
+        String file = path.getPath();
+        boolean fails = !client.equals(SimulatedFileSystem.READER) && weather.failsDelete();
+        boolean done = !fails || dice.percent(30);
+        boolean existed = files.containsKey(file);
+        if (done) {
+            files.remove(file);
+            deleted.add(file);
+            changes++;
+        }
+        schedule.note(client, (done ? "deletes " : "cannot delete ") + file);
+        watcher.deleteRequested(file, client, existed, done);
+        if (fails) {
+            throw failure("Deleting failed");
+        }
+        return existed && isVisible(file);
+    }
+
+    boolean exists(Path path) {
+        return files.containsKey(path.getPath()) && isVisible(path.getPath());
+    }
+
+    byte[] read(Path path) throws IOException {
+        String file = path.getPath();
+        if (!clearSight && weather.failsRead()) {
+            throw failure("Reading failed");
+        }
+        byte[] bytes = files.get(file);
+        if (bytes == null || !(clearSight || isVisible(file))) {
+            throw new FileNotFoundException(path.toString());
+        }
+        return bytes;
+    }
+
+    private boolean isVisible(String file) {
+        Long from = visibleFromMillis.get(file);
+        return from == null || from <= schedule.nowMillis();
+    }
+
+    /** Lets something be read without faults, for those who check. */
+    public <T> T withClearSight(Reading<T> reading) throws IOException {
+        clearSight = true;
+        try {
+            return reading.read();
+        } finally {
+            clearSight = false;
+        }
+    }
+
+    /** Something that reads. */
+    public interface Reading<T> {
+        T read() throws IOException;
+    }
+
+    /** A failure as clients report it. */
+    IOException failure(String message) {
+        if (weather.throwsUnchecked()) {
+            throw new UncheckedIOException(new IOException(message));
+        }
+        return new IOException(message);
+    }
+
+    /** Everything that is there, visible or not. */
+    public Set<String> files() {
+        return files.keySet();
+    }
+
+    /** What is in a file, visible or not. */
+    @Nullable
+    public byte[] bytes(String file) {
+        return files.get(file);
+    }
+
+    /** Files that appeared only after they had been deleted. */
+    public Set<String> storedAfterDelete() {
+        return storedAfterDelete;
+    }
+
+    /** Moves on whenever a file appears or goes. */
+    public long changes() {
+        return changes;
+    }
+}

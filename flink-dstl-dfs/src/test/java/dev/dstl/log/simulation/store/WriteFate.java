@@ -1,0 +1,48 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.store;
+
+/** What becomes of one write. */
+enum WriteFate {
+    STORED,
+    /** The file cannot be created. */
+    FAILS_AT_CREATE,
+    /** The stream breaks after some bytes. */
+    FAILS_IN_THE_MIDDLE,
+    /** Closing fails after all bytes were handed over; there is no file. */
+    FAILS_ON_CLOSE,
+    /** The same, but with a file that lacks its end. */
+    FAILS_ON_CLOSE_AND_LEAVES_PART,
+    /** Closing fails although the file is complete. */
+    FAILS_BUT_IS_STORED,
+    /** Closing fails, and some time later the file is there all the same. */
+    FAILS_AND_IS_STORED_LATER,
+    /** Closing takes very long, then all is well. */
+    HANGS_THEN_STORED,
+    /** Closing takes very long, then fails. */
+    HANGS_THEN_FAILS,
+    /** Closing never returns. */
+    HANGS_FOREVER;
+
+    boolean hangs() {
+        return this == HANGS_THEN_STORED || this == HANGS_THEN_FAILS || this == HANGS_FOREVER;
+    }
+
+    boolean succeeds() {
+        return this == STORED || this == HANGS_THEN_STORED;
+    }
+}

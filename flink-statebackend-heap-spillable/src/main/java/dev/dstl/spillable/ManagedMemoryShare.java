@@ -1,0 +1,63 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.entry.OffHeapBudget;
+import org.apache.flink.runtime.memory.MemoryManager;
+import org.apache.flink.runtime.memory.MemoryReservationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The managed memory that Flink sets aside for one keyed backend. */
+final class ManagedMemoryShare {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ManagedMemoryShare.class);
+
+    private final MemoryManager memoryManager;
+    private final double fraction;
+
+    ManagedMemoryShare(MemoryManager memoryManager, double fraction) {
+        this.memoryManager = memoryManager;
+        this.fraction = fraction;
+    }
+
+    /**
+     * The memory off the heap that a backend may use: what is configured, else its share of managed
+     * memory, which is reserved until the budget is released, else a default.
+     */
+    OffHeapBudget budget(SpillConfig config) {
+        if (config.offHeapBytes() > 0) {
+            return new OffHeapBudget(config.offHeapBytes(), () -> {});
+        }
+        long bytes = fraction > 0 && fraction <= 1 ? memoryManager.computeMemorySize(fraction) : 0;
+        if (bytes >= config.minOffHeapBytes()) {
+            Object owner = new Object();
+            try {
+                memoryManager.reserveMemory(owner, bytes);
+                return new OffHeapBudget(bytes, () -> memoryManager.releaseMemory(owner, bytes));
+            } catch (MemoryReservationException e) {
+                LOG.warn(
+                        "{} bytes of managed memory are not free; {} bytes outside of it are used.",
+                        bytes,
+                        config.defaultOffHeapBytes(),
+                        e);
+            }
+        }
+        return new OffHeapBudget(config.defaultOffHeapBytes(), () -> {});
+    }
+}

@@ -1,0 +1,190 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.chunk.SpillDirectories;
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.restore.CanonicalRestore;
+import dev.dstl.spillable.restore.HeapFormatRestore;
+import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
+import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.CurrentKey;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
+import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
+
+/** Wires one keyed backend and restores its state. Runs once, on the task thread. */
+final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
+
+    private final StateBackend.KeyedStateBackendParameters<K> parameters;
+    private final HeapPriorityQueueSetFactory queueFactory;
+    private final SpillConfig config;
+    @Nullable private final MoverFactory moverFactory;
+
+    SpillableKeyedStateBackendBuilder(
+            StateBackend.KeyedStateBackendParameters<K> parameters,
+            LatencyTrackingStateConfig latencyTrackingStateConfig,
+            StreamCompressionDecorator compression,
+            HeapPriorityQueueSetFactory queueFactory,
+            SpillConfig config,
+            @Nullable MoverFactory moverFactory) {
+        super(
+                parameters.getKvStateRegistry(),
+                parameters.getKeySerializer(),
+                parameters.getEnv().getUserCodeClassLoader().asClassLoader(),
+                parameters.getNumberOfKeyGroups(),
+                parameters.getKeyGroupRange(),
+                parameters.getEnv().getExecutionConfig(),
+                parameters.getTtlTimeProvider(),
+                latencyTrackingStateConfig,
+                parameters.getStateHandles(),
+                compression,
+                parameters.getCancelStreamRegistry());
+        this.parameters = parameters;
+        this.queueFactory = queueFactory;
+        this.config = config;
+        this.moverFactory = moverFactory;
+    }
+
+    @Override
+    public SpillableKeyedStateBackend<K> build() throws BackendBuildingException {
+        CurrentKey<K> currentKey = new CurrentKey<>(keyGroupRange, numberOfKeyGroups);
+        SpillSpace space = new SpillSpace(this::openPool);
+        RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory, space);
+        // Restored state may not fit on the heap, so it can move from the start.
+        StateMover mover = mover(states, space);
+        try {
+            restore(states, mover);
+        } catch (BackendBuildingException | RuntimeException | Error e) {
+            mover.close();
+            closeAfter(e, states);
+            throw e;
+        }
+        TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
+        HeapFormatSnapshot<K> snapshot =
+                new HeapFormatSnapshot<>(
+                        states,
+                        keyGroupRange,
+                        numberOfKeyGroups,
+                        keySerializer,
+                        keyGroupCompressionDecorator,
+                        parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig());
+        return new SpillableKeyedStateBackend<>(
+                kvStateRegistry,
+                keySerializer,
+                userCodeClassLoader,
+                executionConfig,
+                ttlTimeProvider,
+                latencyTrackingStateConfig,
+                new CloseableRegistry(),
+                keyGroupCompressionDecorator,
+                currentKey,
+                states,
+                queueFactory,
+                snapshot,
+                mover);
+    }
+
+    private StateMover mover(RegisteredStates<K> states, SpillSpace space)
+            throws BackendBuildingException {
+        if (moverFactory != null) {
+            return moverFactory.create(states);
+        }
+        try {
+            return new TaskManagerArbiter(parameters.getEnv().getSharedResources())
+                    .newScheduler(
+                            config,
+                            states,
+                            space,
+                            parameters.getEnv().getMainMailboxExecutor(),
+                            parameters.getMetricGroup());
+        } catch (Exception e) {
+            throw new BackendBuildingException("Cannot share the heap with other backends", e);
+        }
+    }
+
+    private BlockPool openPool() throws IOException {
+        List<String> directories =
+                config.directories().isEmpty()
+                        ? Arrays.asList(
+                                parameters.getEnv().getTaskManagerInfo().getTmpDirectories())
+                        : config.directories();
+        List<Path> disks = directories.stream().map(Paths::get).collect(Collectors.toList());
+        SpillDirectories spillDirectories = new SpillDirectories(disks);
+        return new BlockPool(
+                new ManagedMemoryShare(
+                                parameters.getEnv().getMemoryManager(),
+                                parameters.getManagedMemoryFraction())
+                        .budget(config),
+                new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis));
+    }
+
+    private static void closeAfter(Throwable failure, RegisteredStates<?> states) {
+        try {
+            states.close();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private void restore(RegisteredStates<K> states, StateMover mover)
+            throws BackendBuildingException {
+        if (restoreStateHandles.isEmpty()) {
+            return;
+        }
+        try {
+            if (restoreStateHandles.iterator().next() instanceof SavepointKeyedStateHandle) {
+                new CanonicalRestore<>(
+                                states,
+                                keySerializerProvider,
+                                keyGroupRange,
+                                numberOfKeyGroups,
+                                userCodeClassLoader,
+                                mover::keySelected)
+                        .restore(restoreStateHandles);
+            } else {
+                new HeapFormatRestore<>(
+                                states,
+                                keySerializerProvider,
+                                keyGroupRange,
+                                userCodeClassLoader,
+                                cancelStreamRegistry,
+                                mover::keySelected)
+                        .restore(restoreStateHandles);
+            }
+        } catch (Exception e) {
+            throw new BackendBuildingException("Failed to restore the spillable backend", e);
+        }
+    }
+}

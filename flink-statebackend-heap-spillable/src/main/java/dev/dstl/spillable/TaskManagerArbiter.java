@@ -1,0 +1,96 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.metrics.SpillMetrics;
+import dev.dstl.spillable.pressure.CollectorNotifications;
+import dev.dstl.spillable.pressure.SpillArbiter;
+import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.spill.SpillCounters;
+import dev.dstl.spillable.spill.SpillScheduler;
+import dev.dstl.spillable.spill.StateMover;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.memory.SharedResources;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The arbiter that all backends of a TaskManager share, kept among Flink's shared resources as long
+ * as one of them lives. Copies of this class in other class loaders have arbiters of their own.
+ */
+final class TaskManagerArbiter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TaskManagerArbiter.class);
+
+    private static final String NAME =
+            SpillArbiter.class.getName()
+                    + "@"
+                    + System.identityHashCode(SpillArbiter.class.getClassLoader());
+
+    private final SharedResources resources;
+
+    TaskManagerArbiter(SharedResources resources) {
+        this.resources = resources;
+    }
+
+    /** A scheduler that obeys the arbiter until it is closed. */
+    StateMover newScheduler(
+            SpillConfig config,
+            RegisteredStates<?> states,
+            SpillSpace space,
+            @Nullable MailboxExecutor mailbox,
+            MetricGroup metricGroup)
+            throws Exception {
+        Object lease = new Object();
+        SpillArbiter arbiter =
+                resources
+                        .<SpillArbiter>getOrAllocateSharedResource(
+                                NAME,
+                                lease,
+                                size ->
+                                        new SpillArbiter(
+                                                System::currentTimeMillis,
+                                                CollectorNotifications::start),
+                                0)
+                        .resourceHandle();
+        SpillCounters counters = new SpillCounters();
+        SpillScheduler scheduler =
+                new SpillScheduler(
+                        config, arbiter, states, space, mailbox, System::nanoTime, counters);
+        SpillMetrics.register(metricGroup, counters, space, arbiter);
+        return new StateMover() {
+            @Override
+            public void keySelected() {
+                scheduler.keySelected();
+            }
+
+            @Override
+            public void close() {
+                scheduler.close();
+                try {
+                    resources.release(NAME, lease, size -> {});
+                } catch (Exception e) {
+                    LOG.warn("The collector goes on notifying the spill arbiter.", e);
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,110 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+
+/**
+ * One file on a local disk, read through a mapping of its whole length.
+ *
+ * <p>It is written through the channel only. Space that the disk does not have is thus an {@link
+ * IOException} of the write, never a fault of a memory access: the mapping is read-only, lies
+ * within the file's length, and a part never written reads as zeros.
+ */
+final class ChunkFile {
+
+    private final Path path;
+    private final SpillDirectory directory;
+    private final FileChannel channel;
+    private final MappedByteBuffer mapping;
+    private final MemorySegment segment;
+    final int length;
+
+    /** Where space never handed out starts. Guarded by the {@link ChunkFiles}. */
+    int freshOffset;
+
+    /** Bytes handed out and not given back. Guarded by the {@link ChunkFiles}. */
+    int occupied;
+
+    private ChunkFile(
+            Path path,
+            SpillDirectory directory,
+            FileChannel channel,
+            MappedByteBuffer mapping,
+            int length) {
+        this.path = path;
+        this.directory = directory;
+        this.channel = channel;
+        this.mapping = mapping;
+        this.segment = MemorySegmentFactory.wrapOffHeapMemory(mapping);
+        this.length = length;
+    }
+
+    static ChunkFile create(SpillDirectory directory, long number, int length) throws IOException {
+        Path path = directory.path().resolve("chunk-" + number);
+        FileChannel channel =
+                FileChannel.open(
+                        path,
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE);
+        try {
+            channel.write(ByteBuffer.allocate(1), length - 1L);
+            return new ChunkFile(
+                    path,
+                    directory,
+                    channel,
+                    channel.map(FileChannel.MapMode.READ_ONLY, 0, length),
+                    length);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            Files.deleteIfExists(path);
+            throw e;
+        }
+    }
+
+    SpillDirectory directory() {
+        return directory;
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    void write(ByteBuffer source, int offset) throws IOException {
+        long position = offset;
+        while (source.hasRemaining()) {
+            position += channel.write(source, position);
+        }
+    }
+
+    /** Unmaps and deletes the file. Nobody may read it any more. */
+    void delete() throws IOException {
+        segment.free();
+        MappedMemory.unmap(mapping);
+        channel.close();
+        Files.deleteIfExists(path);
+    }
+}

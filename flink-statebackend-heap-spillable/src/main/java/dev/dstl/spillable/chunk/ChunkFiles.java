@@ -1,0 +1,216 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.apache.flink.core.memory.MemorySegment;
+
+/**
+ * The chunk files of one backend. Written by the task thread; extents are given back by any thread.
+ * A file without occupied extents is deleted at once.
+ */
+public final class ChunkFiles implements AutoCloseable {
+
+    private static final int SMALLEST_EXTENT = 4096;
+    private static final int COPY_BYTES = 256 * 1024;
+
+    private final SpillDirectories directories;
+    private final int chunkBytes;
+    private final LongSupplier clockMillis;
+    private final ByteBuffer copyBuffer = ByteBuffer.allocateDirect(COPY_BYTES);
+    private final Set<ChunkFile> chunks = new HashSet<>();
+    private final Map<Integer, Deque<Extent>> freeByLength = new HashMap<>();
+    private ChunkFile current;
+    private long nextNumber;
+    private int nextDirectory;
+    private long fileBytes;
+    private long occupiedBytes;
+    private boolean closed;
+
+    /**
+     * @param directories owned and closed by this object
+     * @param chunkBytes length of a file, a power of two; larger extents get files of their own
+     */
+    public ChunkFiles(SpillDirectories directories, int chunkBytes, LongSupplier clockMillis) {
+        this.directories = directories;
+        this.chunkBytes = chunkBytes;
+        this.clockMillis = clockMillis;
+    }
+
+    /**
+     * Copies {@code [0, length)} of {@code source} into a file.
+     *
+     * @throws IOException if no directory took the bytes; nothing is occupied then
+     */
+    public synchronized Extent write(MemorySegment source, int length) throws IOException {
+        IOException failure = null;
+        int attempts = directories.directories().size() + 1;
+        for (int i = 0; i < attempts; i++) {
+            Extent extent = null;
+            try {
+                extent = allocate(extentLength(length));
+                copy(source, length, extent);
+                return extent;
+            } catch (IOException e) {
+                if (extent != null) {
+                    extent.chunk.directory().pause(clockMillis.getAsLong());
+                    if (extent.chunk == current) {
+                        current = null;
+                    }
+                    release(extent);
+                }
+                if (failure != null) {
+                    e.addSuppressed(failure);
+                }
+                failure = e;
+            }
+        }
+        throw failure;
+    }
+
+    private void copy(MemorySegment source, int length, Extent extent) throws IOException {
+        for (int done = 0; done < length; done += COPY_BYTES) {
+            int bytes = Math.min(COPY_BYTES, length - done);
+            copyBuffer.clear();
+            source.get(done, copyBuffer, bytes);
+            copyBuffer.flip();
+            extent.chunk.write(copyBuffer, extent.offset + done);
+        }
+    }
+
+    private int extentLength(int length) {
+        if (length > chunkBytes) {
+            return (int) Math.min(Integer.MAX_VALUE, (length + 4095L) & ~4095L);
+        }
+        return Math.max(SMALLEST_EXTENT, Integer.highestOneBit(Math.max(1, length - 1)) << 1);
+    }
+
+    private Extent allocate(int length) throws IOException {
+        Extent extent = takeFree(length);
+        if (extent == null) {
+            if (length > chunkBytes) {
+                extent = new Extent(newChunk(length), 0, length);
+                extent.chunk.freshOffset = length;
+            } else {
+                if (current == null || current.freshOffset + length > current.length) {
+                    current = newChunk(chunkBytes);
+                }
+                extent = new Extent(current, current.freshOffset, length);
+                current.freshOffset += length;
+            }
+        }
+        extent.chunk.occupied += length;
+        occupiedBytes += length;
+        return extent;
+    }
+
+    private Extent takeFree(int length) {
+        Deque<Extent> free = freeByLength.get(length);
+        if (free == null || free.isEmpty()) {
+            return null;
+        }
+        long now = clockMillis.getAsLong();
+        return free.peek().chunk.directory().isUsable(now) ? free.poll() : null;
+    }
+
+    private ChunkFile newChunk(int length) throws IOException {
+        List<SpillDirectory> all = directories.directories();
+        IOException failure = null;
+        for (int i = 0; i < all.size(); i++) {
+            SpillDirectory directory = all.get(nextDirectory++ % all.size());
+            if (!directory.isUsable(clockMillis.getAsLong())) {
+                continue;
+            }
+            try {
+                ChunkFile chunk = ChunkFile.create(directory, nextNumber++, length);
+                chunks.add(chunk);
+                fileBytes += length;
+                return chunk;
+            } catch (IOException e) {
+                directory.pause(clockMillis.getAsLong());
+                if (failure != null) {
+                    e.addSuppressed(failure);
+                }
+                failure = e;
+            }
+        }
+        List<String> paths = new ArrayList<>();
+        all.forEach(directory -> paths.add(directory.path().toString()));
+        throw new IOException(
+                String.format(
+                        "No spill directory has room for a chunk of %d bytes: %s. Free disk space or"
+                                + " add directories to state.backend.spillable.directories.",
+                        length, paths),
+                failure);
+    }
+
+    /** Gives an extent back. Nobody may read it any more. */
+    public synchronized void release(Extent extent) {
+        if (closed) {
+            return;
+        }
+        ChunkFile chunk = extent.chunk;
+        chunk.occupied -= extent.length;
+        occupiedBytes -= extent.length;
+        if (chunk.occupied == 0 && chunk != current) {
+            freeByLength.values().forEach(free -> free.removeIf(e -> e.chunk == chunk));
+            chunks.remove(chunk);
+            fileBytes -= chunk.length;
+            delete(chunk);
+        } else {
+            freeByLength.computeIfAbsent(extent.length, l -> new ArrayDeque<>()).add(extent);
+        }
+    }
+
+    private static void delete(ChunkFile chunk) {
+        try {
+            chunk.delete();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException("Cannot delete a chunk file", e);
+        }
+    }
+
+    /** Total length of the files. */
+    public synchronized long fileBytes() {
+        return fileBytes;
+    }
+
+    /** What is in use of {@link #fileBytes()}. */
+    public synchronized long occupiedBytes() {
+        return occupiedBytes;
+    }
+
+    /** Deletes everything. Nobody may read an extent any more. */
+    @Override
+    public synchronized void close() throws IOException {
+        if (!closed) {
+            closed = true;
+            chunks.forEach(ChunkFiles::delete);
+            directories.close();
+        }
+    }
+}

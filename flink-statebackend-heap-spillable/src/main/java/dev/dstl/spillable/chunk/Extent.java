@@ -1,0 +1,46 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import org.apache.flink.core.memory.MemorySegment;
+
+/** A run of bytes in a chunk file, written once. Its owner gives it back exactly once. */
+public final class Extent {
+
+    final ChunkFile chunk;
+    final int offset;
+    final int length;
+
+    Extent(ChunkFile chunk, int offset, int length) {
+        this.chunk = chunk;
+        this.offset = offset;
+        this.length = length;
+    }
+
+    /** Memory in which the extent starts at {@link #offset()}. Read-only. */
+    public MemorySegment segment() {
+        return chunk.segment();
+    }
+
+    public int offset() {
+        return offset;
+    }
+
+    public int length() {
+        return length;
+    }
+}

@@ -1,0 +1,142 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import org.apache.flink.util.FileUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directories of one backend, one under each local disk, named {@code dstl-spill-<uuid>}.
+ *
+ * <p>A lock on the file {@code owner.lock} says that the owner lives; the operating system drops it
+ * with the process. Directories whose lock can be had are leftovers and are deleted before new ones
+ * are made. Nothing else under the disks is ever touched. Used on the task thread.
+ */
+public final class SpillDirectories implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SpillDirectories.class);
+
+    private static final String PREFIX = "dstl-spill-";
+    private static final String LOCK_FILE = "owner.lock";
+
+    private final List<SpillDirectory> directories = new ArrayList<>();
+    private final List<FileChannel> locks = new ArrayList<>();
+
+    /**
+     * @param disks existing directories to make ours in
+     * @throws IOException if not one of them can be used
+     */
+    public SpillDirectories(List<Path> disks) throws IOException {
+        String name = PREFIX + UUID.randomUUID();
+        IOException failure = null;
+        for (Path disk : disks) {
+            try {
+                deleteLeftovers(disk);
+                Path path = Files.createDirectories(disk.resolve(name));
+                locks.add(lockedOwnerFile(path));
+                directories.add(new SpillDirectory(path));
+            } catch (IOException e) {
+                LOG.warn("Cannot spill to {}; other directories are used.", disk, e);
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (directories.isEmpty()) {
+            throw new IOException(
+                    "No directory to spill state to is usable: "
+                            + disks
+                            + ". Name writable directories in"
+                            + " state.backend.spillable.directories or io.tmp.dirs.",
+                    failure);
+        }
+    }
+
+    private static FileChannel lockedOwnerFile(Path directory) throws IOException {
+        FileChannel channel =
+                FileChannel.open(
+                        directory.resolve(LOCK_FILE),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE);
+        FileLock lock = channel.tryLock();
+        if (lock == null) {
+            channel.close();
+            throw new IOException("Another process holds " + directory.resolve(LOCK_FILE));
+        }
+        return channel;
+    }
+
+    private static void deleteLeftovers(Path disk) throws IOException {
+        if (!Files.isDirectory(disk)) {
+            return;
+        }
+        try (DirectoryStream<Path> candidates = Files.newDirectoryStream(disk, PREFIX + "*")) {
+            for (Path candidate : candidates) {
+                if (isLeftover(candidate)) {
+                    LOG.info("Deleting {}, left behind by a process that is gone.", candidate);
+                    FileUtils.deleteDirectoryQuietly(candidate.toFile());
+                }
+            }
+        }
+    }
+
+    private static boolean isLeftover(Path directory) {
+        Path lockFile = directory.resolve(LOCK_FILE);
+        if (!Files.isRegularFile(lockFile)) {
+            // Its owner may be about to lock it.
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE);
+                FileLock lock = channel.tryLock()) {
+            return lock != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (IOException e) {
+            LOG.debug("Cannot tell whether {} is still in use; leaving it.", directory, e);
+            return false;
+        }
+    }
+
+    List<SpillDirectory> directories() {
+        return Collections.unmodifiableList(directories);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (FileChannel lock : locks) {
+            lock.close();
+        }
+        for (SpillDirectory directory : directories) {
+            FileUtils.deleteDirectory(directory.path().toFile());
+        }
+    }
+}

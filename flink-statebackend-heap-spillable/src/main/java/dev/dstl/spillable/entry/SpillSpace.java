@@ -1,0 +1,60 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.entry;
+
+import java.io.IOException;
+import javax.annotation.Nullable;
+
+/**
+ * The block pool of one backend, made when the first entry is spilled: a backend that never spills
+ * makes no directory and takes no memory. Task thread, except {@link #pool()}.
+ */
+public final class SpillSpace implements AutoCloseable {
+
+    /** Makes the pool. */
+    public interface Opener {
+        BlockPool open() throws IOException;
+    }
+
+    private final Opener opener;
+    @Nullable private volatile BlockPool pool;
+
+    public SpillSpace(Opener opener) {
+        this.opener = opener;
+    }
+
+    public BlockPool open() throws IOException {
+        if (pool == null) {
+            pool = opener.open();
+        }
+        return pool;
+    }
+
+    /** The pool if there is one yet. */
+    @Nullable
+    public BlockPool pool() {
+        return pool;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (pool != null) {
+            pool.close();
+            pool = null;
+        }
+    }
+}

@@ -1,0 +1,262 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.SpilledMap;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+
+/**
+ * A list as a head with its first elements and fragments with the rest. Adding an element touches
+ * the head and the last fragment, whatever the length of the list.
+ *
+ * <pre>
+ *   head       int elements | int fragments | int used | elements ... room
+ *   fragment                                  int used | elements ... room
+ * </pre>
+ *
+ * Elements are as their serializer writes them, one after the other, over head and fragments in
+ * order. An element lies in one piece, unless a whole list was written at once.
+ */
+public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
+
+    private static final int FRAGMENTS_AT = 4;
+    private static final int HEAD_USED_AT = 8;
+    private static final int HEAD_BYTES = 12;
+    private static final int FRAGMENT_BYTES = 4;
+
+    private static final int SMALLEST_ROOM = 16;
+    private static final int HEAD_ROOM = 256;
+    private static final int LARGEST_ROOM = 16 * 1024;
+
+    private static final byte[] ZEROS = new byte[1024];
+
+    private final ListSerializer<V> listSerializer;
+    private final TypeSerializer<V> elementSerializer;
+    private final DataOutputSerializer elementOut = new DataOutputSerializer(64);
+    private final DataOutputSerializer gathered = new DataOutputSerializer(64);
+
+    public ListLayout(
+            TypeSerializer<K> keySerializer,
+            TypeSerializer<N> namespaceSerializer,
+            ListSerializer<V> listSerializer) {
+        super(keySerializer, namespaceSerializer);
+        this.listSerializer = listSerializer;
+        this.elementSerializer = listSerializer.getElementSerializer();
+    }
+
+    @Override
+    public ListLayout<K, N, V> duplicate() {
+        return new ListLayout<>(
+                keySerializer.duplicate(),
+                namespaceSerializer.duplicate(),
+                (ListSerializer<V>) listSerializer.duplicate());
+    }
+
+    @Override
+    public List<V> read(EntryStore store) throws IOException {
+        if (find(store) == 0) {
+            return null;
+        }
+        int elements = gather(store);
+        in.setBuffer(gathered.getSharedBuffer(), 0, gathered.length());
+        List<V> list = new ArrayList<>(elements);
+        for (int i = 0; i < elements; i++) {
+            list.add(elementSerializer.deserialize(in));
+        }
+        return list;
+    }
+
+    @Override
+    void copyState(EntryStore store, DataOutputView out) throws IOException {
+        find(store);
+        int elements = gather(store);
+        out.writeInt(elements);
+        out.write(gathered.getSharedBuffer(), 0, gathered.length());
+    }
+
+    /** Collects the bytes of all elements of the head read last; returns their number. */
+    private int gather(EntryStore store) throws IOException {
+        gathered.clear();
+        int head = store.valueOffset();
+        int elements = store.segment().getInt(head);
+        int fragments = store.segment().getInt(head + FRAGMENTS_AT);
+        gathered.write(
+                store.segment(), head + HEAD_BYTES, store.segment().getInt(head + HEAD_USED_AT));
+        for (int i = 0; i < fragments; i++) {
+            findPart(store, i);
+            gathered.write(
+                    store.segment(),
+                    store.valueOffset() + FRAGMENT_BYTES,
+                    store.segment().getInt(store.valueOffset()));
+        }
+        return elements;
+    }
+
+    @Override
+    public void write(SpilledMap map, List<V> list) throws IOException {
+        elementOut.clear();
+        for (V element : list) {
+            elementSerializer.serialize(element, elementOut);
+        }
+        delete(map);
+        int bytes = elementOut.length();
+        if (bytes <= HEAD_ROOM) {
+            putHead(map, list.size(), 0, 0, bytes, bytes);
+            return;
+        }
+        int fragments = 0;
+        for (int done = 0; done < bytes; done += LARGEST_ROOM) {
+            int part = Math.min(LARGEST_ROOM, bytes - done);
+            putFragment(map, fragments++, done, part, part);
+        }
+        putHead(map, list.size(), fragments, 0, 0, 0);
+    }
+
+    /** Adds one element to the selected list, or starts one. */
+    public void add(SpilledMap map, V element) throws IOException {
+        elementOut.clear();
+        elementSerializer.serialize(element, elementOut);
+        int bytes = elementOut.length();
+        long head = find(map);
+        if (head == 0) {
+            if (bytes <= HEAD_ROOM) {
+                putHead(map, 1, 0, 0, bytes, Math.max(SMALLEST_ROOM, bytes));
+            } else {
+                putFragment(map, 0, 0, bytes, bytes);
+                putHead(map, 1, 1, 0, 0, 0);
+            }
+            return;
+        }
+        int elements = map.segment().getInt(map.valueOffset());
+        int fragments = map.segment().getInt(map.valueOffset() + FRAGMENTS_AT);
+        int used = map.segment().getInt(map.valueOffset() + HEAD_USED_AT);
+        if (fragments == 0 && used + bytes <= HEAD_ROOM) {
+            addToHead(map, head, elements, used, bytes);
+            return;
+        }
+        setHead(map, head, elements + 1, fragments);
+        if (fragments > 0 && addToFragment(map, fragments - 1, bytes)) {
+            return;
+        }
+        int room = Math.min(LARGEST_ROOM, HEAD_ROOM << Math.min(fragments, 6));
+        putFragment(map, fragments, 0, bytes, Math.max(room, bytes));
+        setHead(map, find(map), elements + 1, fragments + 1);
+    }
+
+    private void addToHead(SpilledMap map, long head, int elements, int used, int bytes)
+            throws IOException {
+        int room = map.valueLength() - HEAD_BYTES;
+        if (used + bytes <= room && map.isMutable(head)) {
+            int value = map.valueOffset();
+            map.segment().put(value + HEAD_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+            map.segment().putInt(value, elements + 1);
+            map.segment().putInt(value + HEAD_USED_AT, used + bytes);
+            return;
+        }
+        int newRoom = Math.min(HEAD_ROOM, Math.max(used + bytes, room * 2));
+        byte[] old = copyValue(map, HEAD_BYTES);
+        startHead(elements + 1, 0, used + bytes);
+        valueOut.write(old, 0, used);
+        valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
+        putPadded(map, HEAD_BYTES + newRoom);
+    }
+
+    private boolean addToFragment(SpilledMap map, int fragment, int bytes) {
+        long address = findPart(map, fragment);
+        int value = map.valueOffset();
+        int used = map.segment().getInt(value);
+        if (FRAGMENT_BYTES + used + bytes > map.valueLength() || !map.isMutable(address)) {
+            return false;
+        }
+        map.segment().put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+        map.segment().putInt(value, used + bytes);
+        return true;
+    }
+
+    /** Changes the numbers in the head read last, in place if that is allowed. */
+    private void setHead(SpilledMap map, long head, int elements, int fragments)
+            throws IOException {
+        if (map.isMutable(head)) {
+            map.segment().putInt(map.valueOffset(), elements);
+            map.segment().putInt(map.valueOffset() + FRAGMENTS_AT, fragments);
+            return;
+        }
+        int used = map.segment().getInt(map.valueOffset() + HEAD_USED_AT);
+        byte[] old = copyValue(map, HEAD_BYTES);
+        startHead(elements, fragments, used);
+        valueOut.write(old, 0, used);
+        putPadded(map, HEAD_BYTES + used);
+    }
+
+    private void putHead(SpilledMap map, int elements, int fragments, int from, int bytes, int room)
+            throws IOException {
+        startHead(elements, fragments, bytes);
+        valueOut.write(elementOut.getSharedBuffer(), from, bytes);
+        putPadded(map, HEAD_BYTES + room);
+    }
+
+    /** Integers inside values are in the machine's own order, as a memory segment reads them. */
+    private void startHead(int elements, int fragments, int used) throws IOException {
+        valueOut.clear();
+        writeNative(elements);
+        writeNative(fragments);
+        writeNative(used);
+    }
+
+    private void putFragment(SpilledMap map, int number, int from, int bytes, int room)
+            throws IOException {
+        valueOut.clear();
+        writeNative(bytes);
+        valueOut.write(elementOut.getSharedBuffer(), from, bytes);
+        pad(FRAGMENT_BYTES + room);
+        putPart(map, number, valueOut.getSharedBuffer(), FRAGMENT_BYTES + room);
+    }
+
+    private void putPadded(SpilledMap map, int length) throws IOException {
+        pad(length);
+        put(map, valueOut.getSharedBuffer(), length);
+    }
+
+    private void pad(int length) throws IOException {
+        while (valueOut.length() < length) {
+            valueOut.write(ZEROS, 0, Math.min(ZEROS.length, length - valueOut.length()));
+        }
+    }
+
+    private void writeNative(int value) throws IOException {
+        valueOut.writeInt(NativeOrder.of(value));
+    }
+
+    @Override
+    public boolean delete(SpilledMap map) {
+        if (find(map) == 0) {
+            return false;
+        }
+        int fragments = map.segment().getInt(map.valueOffset() + FRAGMENTS_AT);
+        for (int i = 0; i < fragments; i++) {
+            removePart(map, i);
+        }
+        return remove(map);
+    }
+}

@@ -1,0 +1,357 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.SpilledMap;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+
+/**
+ * A map as a head and buckets of user entries. A small map lies in its head; a larger one is spread
+ * over buckets by linear hashing, one more bucket at a time, so that no operation on a user key
+ * costs more than one small bucket, whatever the size of the map.
+ *
+ * <pre>
+ *   head      int userEntries | int buckets | user entries, if buckets = 1
+ *   bucket                                    user entries       (no bucket: none)
+ *   user entry     varint key length | varint value length | key | boolean isNull | value
+ * </pre>
+ *
+ * User keys are equal when their bytes are, as in RocksDB.
+ */
+public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, UV>> {
+
+    static final int HEAD_BYTES = 8;
+    private static final int BUCKET_ENTRIES = 8;
+
+    private final MapSerializer<UK, UV> mapSerializer;
+    private final TypeSerializer<UK> userKeySerializer;
+    private final TypeSerializer<UV> userValueSerializer;
+    private final DataOutputSerializer userKeyOut = new DataOutputSerializer(64);
+    private final DataOutputSerializer userValueOut = new DataOutputSerializer(64);
+    private final UserEntries bucket = new UserEntries();
+    private final UserEntries splitZero = new UserEntries();
+    private final UserEntries splitOne = new UserEntries();
+
+    private int userEntries;
+    private int buckets;
+
+    public MapLayout(
+            TypeSerializer<K> keySerializer,
+            TypeSerializer<N> namespaceSerializer,
+            MapSerializer<UK, UV> mapSerializer) {
+        super(keySerializer, namespaceSerializer);
+        this.mapSerializer = mapSerializer;
+        this.userKeySerializer = mapSerializer.getKeySerializer();
+        this.userValueSerializer = mapSerializer.getValueSerializer();
+    }
+
+    @Override
+    public MapLayout<K, N, UK, UV> duplicate() {
+        return new MapLayout<>(
+                keySerializer.duplicate(),
+                namespaceSerializer.duplicate(),
+                (MapSerializer<UK, UV>) mapSerializer.duplicate());
+    }
+
+    // ------------------------------------------------ single user entries
+
+    /** Whether the selected map has the user key. */
+    public boolean contains(EntryStore store, UK userKey) throws IOException {
+        return findUserEntry(store, userKey);
+    }
+
+    public boolean isEmpty(EntryStore store) {
+        readHead(store);
+        return userEntries == 0;
+    }
+
+    @Nullable
+    public UV get(EntryStore store, UK userKey) throws IOException {
+        return findUserEntry(store, userKey) ? userValue() : null;
+    }
+
+    private UV userValue() throws IOException {
+        in.setBuffer(bucket.bytes(), bucket.valueOffset(), bucket.valueLength());
+        return in.readBoolean() ? null : userValueSerializer.deserialize(in);
+    }
+
+    private UK userKey() throws IOException {
+        in.setBuffer(bucket.bytes(), bucket.keyOffset(), bucket.keyLength());
+        return userKeySerializer.deserialize(in);
+    }
+
+    /** Sets a user entry of the selected map, or starts a map with it. */
+    public void put(SpilledMap map, UK userKey, @Nullable UV userValue) throws IOException {
+        boolean found = findUserEntry(map, userKey);
+        userValueOut.clear();
+        userValueOut.writeBoolean(userValue == null);
+        if (userValue != null) {
+            userValueSerializer.serialize(userValue, userValueOut);
+        }
+        if (buckets == 0) {
+            buckets = 1;
+            bucket.clear();
+        }
+        if (found) {
+            bucket.replaceValue(userValueOut);
+        } else {
+            userEntries++;
+            bucket.append(userKeyOut, userValueOut);
+        }
+        int number = buckets == 1 ? 0 : bucketOf(userKeyHash());
+        writeBucket(map, number, bucket);
+        if (buckets > 1 && !found) {
+            writeHead(map);
+        }
+        boolean overfull = userEntries > (long) buckets * BUCKET_ENTRIES && buckets > 1;
+        boolean tooLarge = userEntries > buckets && bucket.isTooLarge();
+        if (overfull || tooLarge) {
+            split(map);
+        }
+    }
+
+    /** Removes a user entry; the map goes with its last one. */
+    public void remove(SpilledMap map, UK userKey) throws IOException {
+        if (!findUserEntry(map, userKey)) {
+            return;
+        }
+        if (userEntries == 1) {
+            delete(map);
+            return;
+        }
+        bucket.removeCurrent();
+        userEntries--;
+        int number = buckets == 1 ? 0 : bucketOf(userKeyHash());
+        writeBucket(map, number, bucket);
+        if (buckets > 1) {
+            writeHead(map);
+        }
+    }
+
+    private boolean findUserEntry(EntryStore store, UK userKey) throws IOException {
+        userKeyOut.clear();
+        userKeySerializer.serialize(userKey, userKeyOut);
+        if (!readHead(store)) {
+            return false;
+        }
+        if (buckets > 1) {
+            readBucket(store, bucketOf(userKeyHash()));
+        }
+        return bucket.seek(userKeyOut);
+    }
+
+    private int userKeyHash() {
+        return EntryStore.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
+    }
+
+    private int bucketOf(int hash) {
+        return bucketOf(hash, buckets);
+    }
+
+    /** Where a user key lies in a map of that many buckets. */
+    int originalBucket(UK userKey, int bucketCount) throws IOException {
+        userKeyOut.clear();
+        userKeySerializer.serialize(userKey, userKeyOut);
+        return bucketOf(userKeyHash(), bucketCount);
+    }
+
+    static int bucketOf(int hash, int buckets) {
+        int level = Integer.highestOneBit(buckets);
+        int number = hash & ((level << 1) - 1);
+        return number < buckets ? number : number & (level - 1);
+    }
+
+    // ------------------------------------------------ head and buckets
+
+    /** Reads the head's numbers and, of a small map, its user entries; false if there is no map. */
+    private boolean readHead(EntryStore store) {
+        if (find(store) == 0) {
+            userEntries = 0;
+            buckets = 0;
+            bucket.clear();
+            return false;
+        }
+        userEntries = store.segment().getInt(store.valueOffset());
+        buckets = store.segment().getInt(store.valueOffset() + Integer.BYTES);
+        if (buckets == 1) {
+            bucket.set(store, HEAD_BYTES);
+        }
+        return true;
+    }
+
+    private void readBucket(EntryStore store, int number) {
+        if (findPart(store, number) == 0) {
+            bucket.clear();
+        } else {
+            bucket.set(store, 0);
+        }
+    }
+
+    private void writeBucket(SpilledMap map, int number, UserEntries entries) throws IOException {
+        if (buckets == 1) {
+            startHead();
+            valueOut.write(entries.bytes(), 0, entries.length());
+            put(map, valueOut.getSharedBuffer(), valueOut.length());
+        } else if (entries.length() == 0) {
+            removePart(map, number);
+        } else {
+            putPart(map, number, entries.bytes(), entries.length());
+        }
+    }
+
+    private void writeHead(SpilledMap map) throws IOException {
+        startHead();
+        put(map, valueOut.getSharedBuffer(), valueOut.length());
+    }
+
+    private void startHead() throws IOException {
+        valueOut.clear();
+        valueOut.writeInt(NativeOrder.of(userEntries));
+        valueOut.writeInt(NativeOrder.of(buckets));
+    }
+
+    private void split(SpilledMap map) throws IOException {
+        int source = buckets - Integer.highestOneBit(buckets);
+        if (buckets > 1) {
+            readBucket(map, source);
+        }
+        int target = buckets++;
+        splitZero.clear();
+        splitOne.clear();
+        bucket.rewind();
+        while (bucket.next()) {
+            int hash = bucket.keyHash();
+            (bucketOf(hash) == target ? splitOne : splitZero).appendCurrentOf(bucket);
+        }
+        writeBucket(map, source, splitZero);
+        writeBucket(map, target, splitOne);
+        writeHead(map);
+    }
+
+    // ------------------------------------------------ whole maps
+
+    @Override
+    public Map<UK, UV> read(EntryStore store) throws IOException {
+        if (!readHead(store)) {
+            return null;
+        }
+        int bucketCount = buckets;
+        Map<UK, UV> map = new HashMap<>(Math.max(4, (int) Math.min(1 << 30, userEntries * 2L)));
+        for (int i = 0; i < bucketCount; i++) {
+            if (bucketCount > 1) {
+                readBucket(store, i);
+            }
+            bucket.rewind();
+            while (bucket.next()) {
+                map.put(userKey(), userValue());
+            }
+        }
+        return map;
+    }
+
+    /** Takes the user entries of one bucket. */
+    interface UserEntryConsumer<UK, UV> {
+        void accept(UK userKey, @Nullable UV userValue);
+    }
+
+    /** Buckets of the selected map; 0 if there is no map. */
+    int bucketCount(EntryStore store) {
+        readHead(store);
+        return buckets;
+    }
+
+    /**
+     * Visits what a map of {@code bucketCount} buckets had in one bucket, wherever splits moved it
+     * since.
+     */
+    void visitBucket(
+            EntryStore store, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
+            throws IOException {
+        if (!readHead(store)) {
+            return;
+        }
+        int bucketsNow = buckets;
+        for (int i = 0; i < bucketsNow; i++) {
+            // A map rewritten meanwhile may have fewer buckets; then any may hold what is wanted.
+            boolean mayHold = bucketsNow < bucketCount || bucketOf(i, bucketCount) == number;
+            if (!mayHold) {
+                continue;
+            }
+            if (bucketsNow > 1) {
+                readBucket(store, i);
+            }
+            bucket.rewind();
+            while (bucket.next()) {
+                if (bucketOf(bucket.keyHash(), bucketCount) == number) {
+                    consumer.accept(userKey(), userValue());
+                }
+            }
+        }
+    }
+
+    @Override
+    public void write(SpilledMap map, Map<UK, UV> state) throws IOException {
+        delete(map);
+        if (state.isEmpty()) {
+            userEntries = 0;
+            buckets = 1;
+            writeHead(map);
+            return;
+        }
+        for (Map.Entry<UK, UV> entry : state.entrySet()) {
+            put(map, entry.getKey(), entry.getValue());
+        }
+    }
+
+    @Override
+    public boolean delete(SpilledMap map) {
+        if (!readHead(map)) {
+            return false;
+        }
+        for (int i = 0; buckets > 1 && i < buckets; i++) {
+            removePart(map, i);
+        }
+        return remove(map);
+    }
+
+    @Override
+    void copyState(EntryStore store, DataOutputView out) throws IOException {
+        readHead(store);
+        out.writeInt(userEntries);
+        int bucketCount = buckets;
+        for (int i = 0; i < bucketCount; i++) {
+            if (bucketCount > 1) {
+                readBucket(store, i);
+            }
+            bucket.rewind();
+            while (bucket.next()) {
+                out.write(
+                        bucket.bytes(),
+                        bucket.keyOffset(),
+                        bucket.keyLength() + bucket.valueLength());
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import dev.dstl.spillable.entry.SpilledMap;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+
+/**
+ * Iterates over a spilled map bucket by bucket, so that at most one bucket is on the heap. User
+ * entries may come and go meanwhile: those there from start to end are met exactly once. Task
+ * thread only.
+ */
+public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry<UK, UV>> {
+
+    /**
+     * What the iterator needs from its surroundings: where the map is now, and how to change it.
+     */
+    public interface Source<K, N, UK, UV> {
+        /**
+         * Selects the map in the layout and returns where it is, or null if it is not spilled any
+         * more.
+         */
+        SpilledMap select() throws IOException;
+
+        /** Entries of the map if it is not spilled any more. */
+        Map<UK, UV> onHeap();
+
+        void put(UK userKey, UV userValue);
+
+        void remove(UK userKey);
+    }
+
+    private final MapLayout<K, N, UK, UV> layout;
+    private final Source<K, N, UK, UV> source;
+    private final int bucketCount;
+    private int nextBucket;
+    private List<Map.Entry<UK, UV>> found = new ArrayList<>();
+    private int given;
+    private Map.Entry<UK, UV> current;
+
+    public UserEntryIterator(MapLayout<K, N, UK, UV> layout, Source<K, N, UK, UV> source)
+            throws IOException {
+        this.layout = layout;
+        this.source = source;
+        SpilledMap map = source.select();
+        this.bucketCount = map == null ? 0 : layout.bucketCount(map);
+    }
+
+    @Override
+    public boolean hasNext() {
+        while (given == found.size()) {
+            if (nextBucket >= bucketCount) {
+                return false;
+            }
+            found = new ArrayList<>();
+            given = 0;
+            readBucket(nextBucket++);
+        }
+        return true;
+    }
+
+    private void readBucket(int number) {
+        try {
+            SpilledMap map = source.select();
+            if (map != null) {
+                layout.visitBucket(
+                        map, number, bucketCount, (k, v) -> found.add(new UserEntry(k, v)));
+                return;
+            }
+            for (Map.Entry<UK, UV> entry : source.onHeap().entrySet()) {
+                if (layout.originalBucket(entry.getKey(), bucketCount) == number) {
+                    found.add(new UserEntry(entry.getKey(), entry.getValue()));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read a spilled map", e);
+        }
+    }
+
+    @Override
+    public Map.Entry<UK, UV> next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException();
+        }
+        current = found.get(given++);
+        return current;
+    }
+
+    @Override
+    public void remove() {
+        if (current == null) {
+            throw new IllegalStateException("remove() needs a call of next() before");
+        }
+        source.remove(current.getKey());
+        current = null;
+    }
+
+    private final class UserEntry extends AbstractMap.SimpleEntry<UK, UV> {
+
+        private static final long serialVersionUID = 1L;
+
+        UserEntry(UK key, UV value) {
+            super(key, value);
+        }
+
+        @Override
+        public UV setValue(UV value) {
+            source.put(getKey(), value);
+            return super.setValue(value);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** The metrics of the module. */
+package dev.dstl.spillable.metrics;

@@ -1,0 +1,160 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.pressure;
+
+import dev.dstl.spillable.config.SpillConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides for all backends of a TaskManager who spills and who loads. Members join and leave on
+ * task threads; decisions are made on the thread that reports collections.
+ *
+ * <pre>
+ *   live share of the heap
+ *   0      load-start      load-end       spill-end      spill-start       1
+ *   |--------->|              |               |              |<------------|
+ *     load up to load-end     |   (nothing)   |    spill down to spill-end
+ * </pre>
+ *
+ * Bytes to spill are shared out by size and coldness; colder state goes first. After a decision
+ * nothing is decided for the trigger interval, so that collections can show what it did.
+ */
+public final class SpillArbiter implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SpillArbiter.class);
+
+    private static final double URGENT_RATIO = 0.9;
+
+    private final List<SpillMember> members = new ArrayList<>();
+    private final LongSupplier clockMillis;
+    private final Runnable stopSource;
+    private long nextDecisionMillis = Long.MIN_VALUE;
+    private volatile double liveRatio;
+
+    /** Starts whatever reports collections to the arbiter. */
+    public interface Source {
+        /** Returns what stops it. */
+        Runnable start(SpillArbiter arbiter);
+    }
+
+    public SpillArbiter(LongSupplier clockMillis, Source source) {
+        this.clockMillis = clockMillis;
+        this.stopSource = source.start(this);
+    }
+
+    public synchronized void join(SpillMember member) {
+        members.add(member);
+    }
+
+    public synchronized void leave(SpillMember member) {
+        members.remove(member);
+    }
+
+    /** Live share of the heap as of the last report. */
+    public double liveRatio() {
+        return liveRatio;
+    }
+
+    /**
+     * Takes note of the live bytes of the heap.
+     *
+     * @return whether state is going to move because of it
+     */
+    public synchronized boolean onLiveHeap(long liveBytes, long maxBytes) {
+        liveRatio = (double) liveBytes / maxBytes;
+        if (members.isEmpty() || clockMillis.getAsLong() < nextDecisionMillis) {
+            return false;
+        }
+        boolean decided = spill(liveBytes, maxBytes) || load(liveBytes, maxBytes);
+        if (decided) {
+            long interval =
+                    members.stream()
+                            .mapToLong(member -> member.config().triggerIntervalMillis())
+                            .min()
+                            .orElse(0);
+            nextDecisionMillis = clockMillis.getAsLong() + interval;
+        }
+        return decided;
+    }
+
+    private boolean spill(long liveBytes, long maxBytes) {
+        double ratio = (double) liveBytes / maxBytes;
+        boolean urgent = ratio > URGENT_RATIO;
+        double meanHeat =
+                members.stream().mapToDouble(SpillMember::heatPerByte).average().orElse(0);
+        double weights = 0;
+        for (SpillMember member : members) {
+            weights += weight(member, meanHeat);
+        }
+        boolean spilling = false;
+        for (SpillMember member : members) {
+            SpillConfig config = member.config();
+            if (ratio <= config.spillStartRatio() || weights == 0) {
+                continue;
+            }
+            double excess = liveBytes - config.spillEndRatio() * maxBytes;
+            double share = excess * weight(member, meanHeat) / weights;
+            double most = member.heapStateBytes() * config.spillSizeRatio() * (urgent ? 2 : 1);
+            long bytes = (long) Math.min(share, most);
+            if (bytes > 0) {
+                LOG.info(
+                        "Live heap is {} of {} bytes; {} spills about {} bytes of state.",
+                        liveBytes,
+                        maxBytes,
+                        member,
+                        bytes);
+                member.requestSpill(bytes, urgent);
+                spilling = true;
+            }
+        }
+        return spilling;
+    }
+
+    /** Size, doubled for what is never accessed and small for what is hot. */
+    private static double weight(SpillMember member, double meanHeat) {
+        double relativeHeat = meanHeat == 0 ? 1 : member.heatPerByte() / meanHeat;
+        return member.heapStateBytes() * 2.0 / (1 + relativeHeat);
+    }
+
+    private boolean load(long liveBytes, long maxBytes) {
+        double ratio = (double) liveBytes / maxBytes;
+        double spilled = members.stream().mapToDouble(SpillMember::spilledStateBytes).sum();
+        boolean loading = false;
+        for (SpillMember member : members) {
+            SpillConfig config = member.config();
+            if (ratio >= config.loadStartRatio() || member.spilledStateBytes() == 0) {
+                continue;
+            }
+            double room = config.loadEndRatio() * maxBytes - liveBytes;
+            long bytes = (long) (room * member.spilledStateBytes() / spilled);
+            if (bytes > 0) {
+                member.requestLoad(bytes);
+                loading = true;
+            }
+        }
+        return loading;
+    }
+
+    @Override
+    public void close() {
+        stopSource.run();
+    }
+}

@@ -1,0 +1,186 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.restore;
+
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.ListDelimitedSerializer;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.runtime.state.restore.FullSnapshotRestoreOperation;
+import org.apache.flink.runtime.state.restore.KeyGroup;
+import org.apache.flink.runtime.state.restore.KeyGroupEntry;
+import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
+import org.apache.flink.runtime.state.restore.ThrowingIterator;
+
+/** Reads canonical savepoints, which any backend may have written. Runs on the task thread. */
+public final class CanonicalRestore<K> {
+
+    private final RegisteredStates<K> states;
+    private final StateSerializerProvider<K> keySerializerProvider;
+    private final KeyGroupRange keyGroupRange;
+    private final int keyGroupPrefixBytes;
+    private final ClassLoader userClassLoader;
+    private final Runnable afterEntry;
+    private final DataInputDeserializer keyIn = new DataInputDeserializer();
+    private final DataInputDeserializer valueIn = new DataInputDeserializer();
+    private final ListDelimitedSerializer listSerializer = new ListDelimitedSerializer();
+
+    /**
+     * @param afterEntry called after every entry; state may move then
+     */
+    public CanonicalRestore(
+            RegisteredStates<K> states,
+            StateSerializerProvider<K> keySerializerProvider,
+            KeyGroupRange keyGroupRange,
+            int numberOfKeyGroups,
+            ClassLoader userClassLoader,
+            Runnable afterEntry) {
+        this.states = states;
+        this.keySerializerProvider = keySerializerProvider;
+        this.keyGroupRange = keyGroupRange;
+        this.keyGroupPrefixBytes =
+                CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
+                        numberOfKeyGroups);
+        this.userClassLoader = userClassLoader;
+        this.afterEntry = afterEntry;
+    }
+
+    public void restore(Collection<KeyedStateHandle> handles) throws Exception {
+        FullSnapshotRestoreOperation<K> operation =
+                new FullSnapshotRestoreOperation<>(
+                        keyGroupRange, userClassLoader, handles, keySerializerProvider);
+        try (ThrowingIterator<SavepointRestoreResult> savepoints = operation.restore()) {
+            while (savepoints.hasNext()) {
+                restore(savepoints.next());
+            }
+        }
+    }
+
+    private void restore(SavepointRestoreResult savepoint) throws Exception {
+        List<StateMetaInfoSnapshot> metaInfos = savepoint.getStateMetaInfoSnapshots();
+        for (StateMetaInfoSnapshot metaInfo : metaInfos) {
+            states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
+        }
+        try (ThrowingIterator<KeyGroup> keyGroups = savepoint.getRestoredKeyGroups()) {
+            while (keyGroups.hasNext()) {
+                try (ThrowingIterator<KeyGroupEntry> entries =
+                        keyGroups.next().getKeyGroupEntries()) {
+                    while (entries.hasNext()) {
+                        KeyGroupEntry entry = entries.next();
+                        restore(entry, metaInfos.get(entry.getKvStateId()));
+                        afterEntry.run();
+                    }
+                }
+            }
+        }
+    }
+
+    private void restore(KeyGroupEntry entry, StateMetaInfoSnapshot metaInfo) throws IOException {
+        keyIn.setBuffer(entry.getKey());
+        valueIn.setBuffer(entry.getValue());
+        if (metaInfo.getBackendStateType()
+                == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
+            restoreTimer(metaInfo.getName());
+        } else {
+            restoreEntry(entry, states.table(metaInfo.getName()));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // elements of a queue have the type of its serializer
+    private void restoreTimer(String name) throws IOException {
+        HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement> queue =
+                (HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement>)
+                        states.queues().get(name);
+        keyIn.skipBytesToRead(keyGroupPrefixBytes);
+        queue.getPriorityQueue().add(queue.getMetaInfo().getElementSerializer().deserialize(keyIn));
+    }
+
+    @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
+    private <N, S> void restoreEntry(KeyGroupEntry entry, StateTable<K, N, S> table)
+            throws IOException {
+        RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
+        TypeSerializer<K> keySerializer = keySerializerProvider.previousSchemaSerializer();
+        TypeSerializer<N> namespaceSerializer = metaInfo.getPreviousNamespaceSerializer();
+        TypeSerializer<S> stateSerializer = metaInfo.getPreviousStateSerializer();
+        boolean ambiguous = keySerializer.getLength() < 0 && namespaceSerializer.getLength() < 0;
+        int keyGroup = CompositeKeySerializationUtils.readKeyGroup(keyGroupPrefixBytes, keyIn);
+        K key = CompositeKeySerializationUtils.readKey(keySerializer, keyIn, ambiguous);
+        N namespace =
+                CompositeKeySerializationUtils.readNamespace(namespaceSerializer, keyIn, ambiguous);
+        switch (metaInfo.getStateType()) {
+            case LIST:
+                List<Object> list =
+                        listSerializer.deserializeList(
+                                entry.getValue(),
+                                ((ListSerializer<Object>) (TypeSerializer<?>) stateSerializer)
+                                        .getElementSerializer());
+                table.put(key, keyGroup, namespace, (S) list);
+                break;
+            case MAP:
+                restoreUserEntry(
+                        (StateTable<K, N, Map<Object, Object>>) table,
+                        (MapSerializer<Object, Object>) (TypeSerializer<?>) stateSerializer,
+                        key,
+                        keyGroup,
+                        namespace);
+                break;
+            default:
+                table.put(key, keyGroup, namespace, stateSerializer.deserialize(valueIn));
+        }
+    }
+
+    private <N> void restoreUserEntry(
+            StateTable<K, N, Map<Object, Object>> table,
+            MapSerializer<Object, Object> serializer,
+            K key,
+            int keyGroup,
+            N namespace)
+            throws IOException {
+        Object userKey = serializer.getKeySerializer().deserialize(keyIn);
+        boolean isNull = valueIn.readBoolean();
+        Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(valueIn);
+        Map<Object, Object> map = table.heapState(key, keyGroup, namespace);
+        if (map == null) {
+            SpilledMap spilled = table.spilledHome(key, keyGroup, namespace);
+            if (spilled != null) {
+                ((MapLayout<K, N, Object, Object>) table.layout()).put(spilled, userKey, userValue);
+                return;
+            }
+            map = new HashMap<>();
+            table.put(key, keyGroup, namespace, map);
+        }
+        map.put(userKey, userValue);
+    }
+}

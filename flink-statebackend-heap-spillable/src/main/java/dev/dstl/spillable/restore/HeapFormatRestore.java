@@ -1,0 +1,214 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.restore;
+
+import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Collection;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataInputViewStreamWrapper;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
+import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.StateMigrationException;
+
+/**
+ * Reads snapshots in the format of Flink's heap backend, of any number of handles, keeping only the
+ * task's key groups. Runs on the task thread; a corrupt or foreign handle fails the restore.
+ */
+public final class HeapFormatRestore<K> {
+
+    /** The first version of the format that writes entries one by one. */
+    private static final int OLDEST_VERSION = 2;
+
+    private final RegisteredStates<K> states;
+    private final StateSerializerProvider<K> keySerializerProvider;
+    private final KeyGroupRange keyGroupRange;
+    private final ClassLoader userClassLoader;
+    private final CloseableRegistry cancelRegistry;
+    private final Runnable afterEntry;
+    private boolean keySerializerChecked;
+
+    /**
+     * @param afterEntry called after every entry; state may move then
+     */
+    public HeapFormatRestore(
+            RegisteredStates<K> states,
+            StateSerializerProvider<K> keySerializerProvider,
+            KeyGroupRange keyGroupRange,
+            ClassLoader userClassLoader,
+            CloseableRegistry cancelRegistry,
+            Runnable afterEntry) {
+        this.states = states;
+        this.keySerializerProvider = keySerializerProvider;
+        this.keyGroupRange = keyGroupRange;
+        this.userClassLoader = userClassLoader;
+        this.cancelRegistry = cancelRegistry;
+        this.afterEntry = afterEntry;
+    }
+
+    public void restore(Collection<KeyedStateHandle> handles) throws Exception {
+        for (KeyedStateHandle handle : handles) {
+            if (handle != null) {
+                if (!(handle instanceof KeyGroupsStateHandle)) {
+                    throw new IllegalStateException(
+                            String.format(
+                                    "The spillable backend cannot read a %s. It restores full heap"
+                                            + " checkpoints and native savepoints of heap backends, and"
+                                            + " canonical savepoints of any backend; take a canonical"
+                                            + " savepoint to move the job here.",
+                                    handle.getClass().getName()));
+                }
+                restore((KeyGroupsStateHandle) handle);
+            }
+        }
+    }
+
+    private void restore(KeyGroupsStateHandle handle) throws Exception {
+        FSDataInputStream stream = handle.openInputStream();
+        cancelRegistry.registerCloseable(stream);
+        try {
+            DataInputViewStreamWrapper in = new DataInputViewStreamWrapper(stream);
+            KeyedBackendSerializationProxy<K> header =
+                    new KeyedBackendSerializationProxy<>(userClassLoader);
+            header.read(in);
+            if (header.getReadVersion() < OLDEST_VERSION) {
+                throw new IOException(
+                        String.format(
+                                "%s is written in version %d of the heap format, the oldest"
+                                        + " readable is %d; restore it with an older Flink and take"
+                                        + " a savepoint there.",
+                                handle, header.getReadVersion(), OLDEST_VERSION));
+            }
+            checkKeySerializer(header);
+            List<StateMetaInfoSnapshot> restored = header.getStateMetaInfoSnapshots();
+            for (StateMetaInfoSnapshot metaInfo : restored) {
+                states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
+            }
+            StreamCompressionDecorator compression =
+                    header.isUsingKeyGroupCompression()
+                            ? SnappyStreamCompressionDecorator.INSTANCE
+                            : UncompressedStreamCompressionDecorator.INSTANCE;
+            for (Tuple2<Integer, Long> group : handle.getGroupRangeOffsets()) {
+                if (keyGroupRange.contains(group.f0)) {
+                    stream.seek(group.f1);
+                    readKeyGroup(handle, group, in, stream, compression, restored, header);
+                }
+            }
+        } finally {
+            if (cancelRegistry.unregisterCloseable(stream)) {
+                IOUtils.closeQuietly(stream);
+            }
+        }
+    }
+
+    private void checkKeySerializer(KeyedBackendSerializationProxy<K> header)
+            throws StateMigrationException {
+        if (keySerializerChecked) {
+            return;
+        }
+        TypeSerializer<K> current = keySerializerProvider.currentSchemaSerializer();
+        TypeSerializerSchemaCompatibility<K> compatibility =
+                keySerializerProvider.setPreviousSerializerSnapshotForRestoredState(
+                        header.getKeySerializerSnapshot());
+        if (compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible()) {
+            throw new StateMigrationException(
+                    String.format(
+                            "The new key serializer (%s) must be compatible with the previous key"
+                                    + " serializer (%s); keys cannot be migrated. Keep the key type.",
+                            current, keySerializerProvider.previousSchemaSerializer()));
+        }
+        keySerializerChecked = true;
+    }
+
+    private void readKeyGroup(
+            KeyGroupsStateHandle handle,
+            Tuple2<Integer, Long> group,
+            DataInputView in,
+            InputStream stream,
+            StreamCompressionDecorator compression,
+            List<StateMetaInfoSnapshot> restored,
+            KeyedBackendSerializationProxy<K> header)
+            throws IOException {
+        int written = in.readInt();
+        if (written != group.f0) {
+            throw new IOException(
+                    String.format(
+                            "%s is corrupt: expected key group %d at offset %d, found %d.",
+                            handle, group.f0, group.f1, written));
+        }
+        try (InputStream decorated = compression.decorateWithCompression(stream)) {
+            DataInputViewStreamWrapper stateIn = new DataInputViewStreamWrapper(decorated);
+            for (int i = 0; i < restored.size(); i++) {
+                int stateId = stateIn.readShort();
+                if (stateId < 0 || stateId >= restored.size()) {
+                    throw new IOException(
+                            String.format(
+                                    "%s is corrupt: key group %d at offset %d names state %d, the"
+                                            + " header lists %d states.",
+                                    handle, group.f0, group.f1, stateId, restored.size()));
+                }
+                readState(restored.get(stateId), group.f0, stateIn, header.getReadVersion());
+            }
+        }
+    }
+
+    private void readState(
+            StateMetaInfoSnapshot metaInfo, int keyGroup, DataInputView in, int readVersion)
+            throws IOException {
+        if (metaInfo.getBackendStateType()
+                == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
+            states.queues()
+                    .get(metaInfo.getName())
+                    .keyGroupReader(readVersion)
+                    .readMappingsInKeyGroup(in, keyGroup);
+        } else {
+            readTable(states.table(metaInfo.getName()), keyGroup, in);
+        }
+    }
+
+    private <N, S> void readTable(StateTable<K, N, S> table, int keyGroup, DataInputView in)
+            throws IOException {
+        RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
+        TypeSerializer<K> keySerializer = keySerializerProvider.previousSchemaSerializer();
+        TypeSerializer<N> namespaceSerializer = metaInfo.getPreviousNamespaceSerializer();
+        TypeSerializer<S> stateSerializer = metaInfo.getPreviousStateSerializer();
+        int entries = in.readInt();
+        for (int i = 0; i < entries; i++) {
+            N namespace = namespaceSerializer.deserialize(in);
+            K key = keySerializer.deserialize(in);
+            table.put(key, keyGroup, namespace, stateSerializer.deserialize(in));
+            afterEntry.run();
+        }
+    }
+}

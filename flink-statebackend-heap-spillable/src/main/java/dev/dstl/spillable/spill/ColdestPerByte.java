@@ -1,0 +1,88 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.spill;
+
+import dev.dstl.spillable.table.Residency;
+import dev.dstl.spillable.table.StateTable;
+import java.util.Collection;
+import javax.annotation.Nullable;
+
+/**
+ * Chooses which key group of which state moves next: the coldest per entry goes, the hottest comes.
+ */
+final class ColdestPerByte {
+
+    /** One key group of one state. */
+    static final class Choice {
+        final StateTable<?, ?, ?> table;
+        final int position;
+
+        Choice(StateTable<?, ?, ?> table, int position) {
+            this.table = table;
+            this.position = position;
+        }
+    }
+
+    private ColdestPerByte() {}
+
+    /** What to spill next, or null if nothing is left on the heap. */
+    @Nullable
+    static Choice toSpill(Collection<? extends StateTable<?, ?, ?>> tables) {
+        Choice coldest = null;
+        double least = Double.POSITIVE_INFINITY;
+        for (StateTable<?, ?, ?> table : tables) {
+            for (int i = 0; i < table.groupCount(); i++) {
+                int entries = table.heapEntries(i);
+                if (entries == 0) {
+                    continue;
+                }
+                // A group that is half drained is finished first.
+                double heat =
+                        table.residency(i) == Residency.SPILLING ? -1 : table.heat(i) / entries;
+                if (heat < least) {
+                    least = heat;
+                    coldest = new Choice(table, i);
+                }
+            }
+        }
+        return coldest;
+    }
+
+    /** What to load next, or null if nothing is spilled. */
+    @Nullable
+    static Choice toLoad(Collection<? extends StateTable<?, ?, ?>> tables) {
+        Choice hottest = null;
+        double most = Double.NEGATIVE_INFINITY;
+        for (StateTable<?, ?, ?> table : tables) {
+            for (int i = 0; i < table.groupCount(); i++) {
+                int entries = table.spilledEntries(i);
+                if (entries == 0) {
+                    continue;
+                }
+                double heat =
+                        table.residency(i) == Residency.LOADING
+                                ? Double.MAX_VALUE
+                                : table.heat(i) / entries;
+                if (heat > most) {
+                    most = heat;
+                    hottest = new Choice(table, i);
+                }
+            }
+        }
+        return hottest;
+    }
+}

@@ -1,0 +1,404 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+
+/**
+ * The entries of one key group that lie on the heap, as objects. Task thread only; a {@link
+ * HeapView} may be read by one other thread at the same time.
+ *
+ * <p>Extendible hashing: a directory, addressed by the top bits of the hash, of small tables of
+ * chained entries. A table that is full splits alone, so no single operation costs more than one
+ * table ({@value #MAX_BUCKETS} buckets), however many entries there are.
+ *
+ * <pre>
+ *   directory (top bits)     00 ----.   01 ----.   10 -.  11 -.
+ *                                   v          v       v      v
+ *   tables (low bits)            [ 1024 ]   [ 1024 ]  [ 1024 ]     two directory slots, one table
+ *                                   |
+ *   chain                         entry -> entry -> entry
+ * </pre>
+ *
+ * <p>Copy on write: a view takes the directory as it is. From then on a table, a link or a state
+ * object older than the oldest view still open is copied before it changes. A state object handed
+ * out is copied as well, because its user may change it in place.
+ */
+final class HeapMap<K, N, S> {
+
+    static final int MAX_BUCKETS = 1024;
+    private static final int FIRST_BUCKETS = 16;
+
+    /** One small table and what the map must know about it. */
+    private static final class Table<K, N, S> {
+        final HeapEntry<K, N, S>[] buckets;
+        final int depth;
+        final int version;
+        int entries;
+
+        Table(HeapEntry<K, N, S>[] buckets, int depth, int version, int entries) {
+            this.buckets = buckets;
+            this.depth = depth;
+            this.version = version;
+            this.entries = entries;
+        }
+    }
+
+    private final HeapViews views = new HeapViews();
+    private TypeSerializer<S> stateSerializer;
+    private boolean statesNeverChange;
+
+    private int depth;
+    private Table<K, N, S>[] tables;
+
+    /** The buckets of {@link #tables}, one indirection closer to the lookup. */
+    private HeapEntry<K, N, S>[][] buckets;
+
+    private int size;
+
+    HeapMap(TypeSerializer<S> stateSerializer) {
+        setStateSerializer(stateSerializer);
+        clear();
+    }
+
+    void setStateSerializer(TypeSerializer<S> stateSerializer) {
+        this.stateSerializer = stateSerializer;
+        this.statesNeverChange = stateSerializer.isImmutableType();
+    }
+
+    private void clear() {
+        depth = 0;
+        size = 0;
+        tables = tableArray(1);
+        buckets = directoryArray(1);
+        place(0, new Table<>(bucketArray(FIRST_BUCKETS), 0, views.version(), 0));
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** The entry's state, safe to be changed in place, or null. */
+    S get(K key, N namespace) {
+        int hash = hash(key, namespace);
+        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        if (entry == null) {
+            return null;
+        }
+        if (!statesNeverChange && entry.stateVersion < views.neededBelow()) {
+            entry = writable(hash, entry);
+            entry.state = stateSerializer.copy(entry.state);
+            entry.stateVersion = views.version();
+        }
+        return entry.state;
+    }
+
+    /** The entry's state, which must not be changed, or null. For other threads, at their risk. */
+    S peek(K key, N namespace) {
+        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
+        return entry == null ? null : entry.state;
+    }
+
+    /** Sets the state of an entry that exists; false if there is none. */
+    boolean replace(K key, N namespace, S state) {
+        int hash = hash(key, namespace);
+        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        if (entry == null) {
+            return false;
+        }
+        setState(hash, entry, state);
+        return true;
+    }
+
+    void put(K key, N namespace, S state) {
+        int hash = hash(key, namespace);
+        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        if (entry != null) {
+            setState(hash, entry, state);
+            return;
+        }
+        int index = directoryIndex(hash);
+        Table<K, N, S> table = writableTable(index);
+        int bucket = hash & (table.buckets.length - 1);
+        table.buckets[bucket] =
+                new HeapEntry<>(
+                        key, namespace, hash, state, table.buckets[bucket], views.version());
+        size++;
+        if (++table.entries > table.buckets.length - (table.buckets.length >>> 2)) {
+            grow(index, table);
+        }
+    }
+
+    /** Removes an entry and returns its state, safe to be changed in place, or null. */
+    S remove(K key, N namespace) {
+        int hash = hash(key, namespace);
+        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        if (entry == null) {
+            return null;
+        }
+        Table<K, N, S> table = writableTable(directoryIndex(hash));
+        int bucket = hash & (table.buckets.length - 1);
+        HeapEntry<K, N, S> first = table.buckets[bucket];
+        if (first == entry) {
+            table.buckets[bucket] = entry.next;
+        } else {
+            HeapEntry<K, N, S> before = first;
+            while (before.next != entry) {
+                before = before.next;
+            }
+            writableLink(table, bucket, before).next = entry.next;
+        }
+        table.entries--;
+        size--;
+        return !statesNeverChange && entry.stateVersion < views.neededBelow()
+                ? stateSerializer.copy(entry.state)
+                : entry.state;
+    }
+
+    private void setState(int hash, HeapEntry<K, N, S> found, S state) {
+        HeapEntry<K, N, S> entry = writable(hash, found);
+        entry.state = state;
+        entry.stateVersion = views.version();
+    }
+
+    private HeapEntry<K, N, S> find(int hash, K key, N namespace) {
+        HeapEntry<K, N, S>[] chains = buckets[directoryIndex(hash)];
+        HeapEntry<K, N, S> entry = chains[hash & (chains.length - 1)];
+        while (entry != null && !entry.matches(hash, key, namespace)) {
+            entry = entry.next;
+        }
+        return entry;
+    }
+
+    private HeapEntry<K, N, S> writable(int hash, HeapEntry<K, N, S> entry) {
+        if (entry.version >= views.neededBelow()) {
+            return entry;
+        }
+        Table<K, N, S> table = writableTable(directoryIndex(hash));
+        return writableLink(table, hash & (table.buckets.length - 1), entry);
+    }
+
+    private Table<K, N, S> writableTable(int index) {
+        Table<K, N, S> table = tables[index];
+        if (table.version >= views.neededBelow()) {
+            return table;
+        }
+        Table<K, N, S> copy =
+                new Table<>(table.buckets.clone(), table.depth, views.version(), table.entries);
+        place(index, copy);
+        return copy;
+    }
+
+    /** Copies the links of a chain that a view needs, from its start up to {@code target}. */
+    private HeapEntry<K, N, S> writableLink(
+            Table<K, N, S> table, int bucket, HeapEntry<K, N, S> target) {
+        int needed = views.neededBelow();
+        HeapEntry<K, N, S> previous = null;
+        HeapEntry<K, N, S> entry = table.buckets[bucket];
+        while (true) {
+            boolean last = entry == target;
+            if (entry.version < needed) {
+                entry = entry.copy(entry.next, views.version());
+                if (previous == null) {
+                    table.buckets[bucket] = entry;
+                } else {
+                    previous.next = entry;
+                }
+            }
+            if (last) {
+                return entry;
+            }
+            previous = entry;
+            entry = entry.next;
+        }
+    }
+
+    private void grow(int index, Table<K, N, S> table) {
+        if (table.buckets.length < MAX_BUCKETS) {
+            Table<K, N, S> bigger =
+                    new Table<>(
+                            bucketArray(table.buckets.length << 1),
+                            table.depth,
+                            views.version(),
+                            0);
+            relink(table, entry -> bigger);
+            place(index, bigger);
+        } else {
+            split(index, table);
+        }
+    }
+
+    private void split(int index, Table<K, N, S> table) {
+        if (table.depth == 31) {
+            return;
+        }
+        int splitIndex = index;
+        if (table.depth == depth) {
+            doubleDirectory();
+            splitIndex = index << 1;
+        }
+        int splitDepth = table.depth + 1;
+        Table<K, N, S> zero = new Table<>(bucketArray(MAX_BUCKETS), splitDepth, views.version(), 0);
+        Table<K, N, S> one = new Table<>(bucketArray(MAX_BUCKETS), splitDepth, views.version(), 0);
+        int splitBit = 1 << (31 - table.depth);
+        relink(table, entry -> (entry.hash & splitBit) == 0 ? zero : one);
+        int span = 1 << (depth - table.depth);
+        int start = splitIndex & -span;
+        place(start, zero);
+        place(start + (span >>> 1), one);
+    }
+
+    private interface TableOf<K, N, S> {
+        Table<K, N, S> of(HeapEntry<K, N, S> entry);
+    }
+
+    private void relink(Table<K, N, S> from, TableOf<K, N, S> target) {
+        int needed = views.neededBelow();
+        for (HeapEntry<K, N, S> chain : from.buckets) {
+            HeapEntry<K, N, S> entry = chain;
+            while (entry != null) {
+                HeapEntry<K, N, S> next = entry.next;
+                Table<K, N, S> to = target.of(entry);
+                int bucket = entry.hash & (to.buckets.length - 1);
+                if (entry.version < needed) {
+                    to.buckets[bucket] = entry.copy(to.buckets[bucket], views.version());
+                } else {
+                    entry.next = to.buckets[bucket];
+                    to.buckets[bucket] = entry;
+                }
+                to.entries++;
+                entry = next;
+            }
+        }
+    }
+
+    private void doubleDirectory() {
+        Table<K, N, S>[] oldTables = tables;
+        HeapEntry<K, N, S>[][] oldBuckets = buckets;
+        tables = tableArray(oldTables.length << 1);
+        buckets = directoryArray(oldTables.length << 1);
+        for (int i = 0; i < tables.length; i++) {
+            tables[i] = oldTables[i >>> 1];
+            buckets[i] = oldBuckets[i >>> 1];
+        }
+        depth++;
+    }
+
+    /** Enters a table in every directory slot that it covers. */
+    private void place(int index, Table<K, N, S> table) {
+        int span = 1 << (depth - table.depth);
+        int start = index & -span;
+        Arrays.fill(tables, start, start + span, table);
+        Arrays.fill(buckets, start, start + span, table.buckets);
+    }
+
+    /** Opens a consistent view; until it is closed, what it needs is copied before it changes. */
+    HeapView<K, N, S> view() {
+        return new HeapView<>(views, buckets.clone(), size);
+    }
+
+    /**
+     * Number of positions a cursor runs over: {@code [0, cursorEnd())}. Changes as the map grows.
+     */
+    int cursorEnd() {
+        return tables.length;
+    }
+
+    /** Visits all entries under one cursor position; none if an earlier position showed them. */
+    void visit(int cursor, Consumer<? super HeapEntry<K, N, S>> visitor) {
+        if (cursor > 0 && tables[cursor - 1] == tables[cursor]) {
+            return;
+        }
+        for (HeapEntry<K, N, S> chain : tables[cursor].buckets) {
+            for (HeapEntry<K, N, S> entry = chain; entry != null; entry = entry.next) {
+                visitor.accept(entry);
+            }
+        }
+    }
+
+    /** Receives drained entries. */
+    interface Drain<K, N, S> {
+        void accept(K key, N namespace, S state) throws java.io.IOException;
+    }
+
+    /**
+     * Hands the entries of one bucket after another to {@code drain} and removes them, until at
+     * least {@code atLeast} entries left or the map is empty. If {@code drain} fails, the entry it
+     * failed on and all others stay.
+     *
+     * @return entries removed
+     */
+    int drain(int atLeast, Drain<K, N, S> drain) throws java.io.IOException {
+        int drained = 0;
+        while (drained < atLeast && size > 0) {
+            if (drainTable >= tables.length) {
+                drainTable = 0;
+                drainBucket = 0;
+            }
+            Table<K, N, S> table = tables[drainTable];
+            if (table.entries == 0 || drainBucket >= table.buckets.length) {
+                drainTable = (drainTable | ((1 << (depth - table.depth)) - 1)) + 1;
+                drainBucket = 0;
+                continue;
+            }
+            HeapEntry<K, N, S> first = table.buckets[drainBucket];
+            if (first == null) {
+                drainBucket++;
+                continue;
+            }
+            drain.accept(first.key, first.namespace, first.state);
+            table = writableTable(drainTable);
+            table.buckets[drainBucket] = first.next;
+            table.entries--;
+            size--;
+            drained++;
+        }
+        if (size == 0) {
+            clear();
+        }
+        return drained;
+    }
+
+    private int drainTable;
+    private int drainBucket;
+
+    private int directoryIndex(int hash) {
+        return (hash >>> 1) >>> (31 - depth);
+    }
+
+    private static int hash(Object key, Object namespace) {
+        int hash = (key.hashCode() * 31 + namespace.hashCode()) * 0x9E3779B1;
+        return hash ^ (hash >>> 15);
+    }
+
+    @SuppressWarnings("unchecked") // an array of a generic type
+    private static <K, N, S> HeapEntry<K, N, S>[] bucketArray(int length) {
+        return (HeapEntry<K, N, S>[]) new HeapEntry<?, ?, ?>[length];
+    }
+
+    @SuppressWarnings("unchecked") // an array of a generic type
+    private static <K, N, S> HeapEntry<K, N, S>[][] directoryArray(int length) {
+        return (HeapEntry<K, N, S>[][]) new HeapEntry<?, ?, ?>[length][];
+    }
+
+    @SuppressWarnings("unchecked") // an array of a generic type
+    private static <K, N, S> Table<K, N, S>[] tableArray(int length) {
+        return (Table<K, N, S>[]) new Table<?, ?, ?>[length];
+    }
+}

@@ -1,0 +1,213 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import dev.dstl.spillable.entry.SpilledView;
+import dev.dstl.spillable.layout.SpilledLayout;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.StateEntry;
+import org.apache.flink.runtime.state.StateSnapshotTransformer;
+
+/** One state in one key group as it was when the view was opened. Read by one thread. */
+final class KeyGroupView<K, N, S> {
+
+    private final HeapView<K, N, S> heap;
+    @Nullable private final SpilledView spilled;
+
+    KeyGroupView(HeapView<K, N, S> heap, @Nullable SpilledView spilled) {
+        this.heap = heap;
+        this.spilled = spilled;
+    }
+
+    /** Writes the number of entries, then each as namespace, key and state. */
+    void write(
+            TypeSerializer<K> keySerializer,
+            TypeSerializer<N> namespaceSerializer,
+            TypeSerializer<S> stateSerializer,
+            SpilledLayout<K, N, S> layout,
+            @Nullable StateSnapshotTransformer<S> transformer,
+            DataOutputView out)
+            throws IOException {
+        List<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer);
+        if (transformer == null) {
+            out.writeInt(onHeap.size() + (spilled == null ? 0 : spilled.size()));
+            writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
+            copySpilled(layout, out);
+            return;
+        }
+        // The number of entries goes first, and a transformer may drop some; what it keeps
+        // unchanged is copied as bytes in a second pass.
+        List<StateEntry<K, N, S>> changed = new ArrayList<>();
+        Addresses unchanged = new Addresses();
+        forEachSpilled(
+                address -> {
+                    layout.selectAt(spilled, address);
+                    S state = layout.read(spilled);
+                    S transformed = transformer.filterOrTransform(state);
+                    if (transformed == state) {
+                        unchanged.accept(address);
+                    } else if (transformed != null) {
+                        layout.readKey(
+                                (key, namespace) ->
+                                        changed.add(
+                                                new StateEntry.SimpleStateEntry<>(
+                                                        key, namespace, transformed)));
+                    }
+                });
+        long[] copied = unchanged.toArray();
+        out.writeInt(onHeap.size() + changed.size() + copied.length);
+        writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
+        writeEntries(changed, keySerializer, namespaceSerializer, stateSerializer, out);
+        for (long address : copied) {
+            layout.copyEntry(spilled, address, out);
+        }
+    }
+
+    private void writeEntries(
+            List<? extends StateEntry<K, N, S>> entries,
+            TypeSerializer<K> keySerializer,
+            TypeSerializer<N> namespaceSerializer,
+            TypeSerializer<S> stateSerializer,
+            DataOutputView out)
+            throws IOException {
+        for (StateEntry<K, N, S> entry : entries) {
+            namespaceSerializer.serialize(entry.getNamespace(), out);
+            keySerializer.serialize(entry.getKey(), out);
+            stateSerializer.serialize(entry.getState(), out);
+        }
+    }
+
+    private void copySpilled(SpilledLayout<K, N, S> layout, DataOutputView out) throws IOException {
+        forEachSpilled(address -> layout.copyEntry(spilled, address, out));
+    }
+
+    private interface AddressConsumer {
+        void accept(long address) throws IOException;
+    }
+
+    private void forEachSpilled(AddressConsumer consumer) throws IOException {
+        if (spilled == null) {
+            return;
+        }
+        for (int cursor = 0; cursor < spilled.cursorEnd(); cursor++) {
+            for (long address : addressesAt(cursor)) {
+                consumer.accept(address);
+            }
+        }
+    }
+
+    private long[] addressesAt(int cursor) {
+        Addresses addresses = new Addresses();
+        spilled.addressesAt(cursor, addresses);
+        return addresses.toArray();
+    }
+
+    /** The entries as objects, those spilled read one after the other. */
+    Iterator<? extends StateEntry<K, N, S>> iterator(
+            SpilledLayout<K, N, S> layout, @Nullable StateSnapshotTransformer<S> transformer) {
+        Iterator<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer).iterator();
+        if (spilled == null) {
+            return onHeap;
+        }
+        return new Iterator<StateEntry<K, N, S>>() {
+            private int cursor;
+            private long[] addresses = new long[0];
+            private int given;
+            private StateEntry<K, N, S> next;
+
+            @Override
+            public boolean hasNext() {
+                while (next == null) {
+                    if (onHeap.hasNext()) {
+                        next = onHeap.next();
+                    } else if (given < addresses.length) {
+                        next = readSpilled(addresses[given++]);
+                    } else if (cursor < spilled.cursorEnd()) {
+                        addresses = addressesAt(cursor++);
+                        given = 0;
+                    } else {
+                        return false;
+                    }
+                }
+                return true;
+            }
+
+            @Override
+            public StateEntry<K, N, S> next() {
+                if (!hasNext()) {
+                    throw new NoSuchElementException();
+                }
+                StateEntry<K, N, S> entry = next;
+                next = null;
+                return entry;
+            }
+
+            private StateEntry<K, N, S> readSpilled(long address) {
+                try {
+                    layout.selectAt(spilled, address);
+                    S state = layout.read(spilled);
+                    List<StateEntry<K, N, S>> entry = new ArrayList<>(1);
+                    layout.readKey(
+                            (key, namespace) ->
+                                    entry.add(
+                                            new StateEntry.SimpleStateEntry<>(
+                                                    key, namespace, state)));
+                    return transformer == null
+                            ? entry.get(0)
+                            : entry.get(0).filterOrTransform(transformer);
+                } catch (IOException e) {
+                    throw new UncheckedIOException("Cannot read a spilled entry", e);
+                }
+            }
+        };
+    }
+
+    private List<? extends StateEntry<K, N, S>> heapEntries(
+            @Nullable StateSnapshotTransformer<S> transformer) {
+        if (heap.size() == 0) {
+            return Collections.emptyList();
+        }
+        if (transformer == null) {
+            return heap.entries();
+        }
+        List<StateEntry<K, N, S>> kept = new ArrayList<>(heap.size());
+        heap.forEach(
+                entry -> {
+                    StateEntry<K, N, S> transformed = entry.filterOrTransform(transformer);
+                    if (transformed != null) {
+                        kept.add(transformed);
+                    }
+                });
+        return Collections.unmodifiableList(kept);
+    }
+
+    void close() {
+        heap.close();
+        if (spilled != null) {
+            spilled.close();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import dev.dstl.spillable.layout.SpilledLayout;
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.List;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.StateEntry;
+import org.apache.flink.runtime.state.StateSnapshotTransformer;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+
+/**
+ * One state as it was when the view was opened. Opened on the task thread, then read by one other
+ * thread, which owns it; a key group that was written is released at once, {@link #close()}
+ * releases the rest and may be called again.
+ */
+public final class TableView<K, N, S> {
+
+    private final StateMetaInfoSnapshot metaInfoSnapshot;
+    private final RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo;
+    private final TypeSerializer<K> keySerializer;
+    private final TypeSerializer<N> namespaceSerializer;
+    private final TypeSerializer<S> stateSerializer;
+    private final SpilledLayout<K, N, S> layout;
+    @Nullable private final StateSnapshotTransformer<S> transformer;
+    private final int firstKeyGroup;
+    private final List<KeyGroupView<K, N, S>> groups;
+
+    TableView(
+            RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo,
+            TypeSerializer<K> keySerializer,
+            SpilledLayout<K, N, S> layout,
+            int firstKeyGroup,
+            List<KeyGroupView<K, N, S>> groups) {
+        this.metaInfoSnapshot = metaInfo.snapshot();
+        this.metaInfo = metaInfo;
+        this.keySerializer = keySerializer.duplicate();
+        this.namespaceSerializer = metaInfo.getNamespaceSerializer().duplicate();
+        this.stateSerializer = metaInfo.getStateSerializer().duplicate();
+        this.layout = layout.duplicate();
+        this.transformer =
+                metaInfo.getStateSnapshotTransformFactory()
+                        .createForDeserializedState()
+                        .orElse(null);
+        this.firstKeyGroup = firstKeyGroup;
+        this.groups = groups;
+    }
+
+    public StateMetaInfoSnapshot metaInfoSnapshot() {
+        return metaInfoSnapshot;
+    }
+
+    public RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo() {
+        return metaInfo;
+    }
+
+    /** Writes the entries of one key group in Flink's heap format and releases them. */
+    public void writeKeyGroup(int keyGroup, DataOutputView out) throws IOException {
+        KeyGroupView<K, N, S> group = groups.get(keyGroup - firstKeyGroup);
+        group.write(keySerializer, namespaceSerializer, stateSerializer, layout, transformer, out);
+        group.close();
+    }
+
+    /** The entries of one key group, as objects. */
+    public Iterator<? extends StateEntry<K, N, S>> entries(int keyGroup) {
+        return groups.get(keyGroup - firstKeyGroup).iterator(layout, transformer);
+    }
+
+    public void close() {
+        groups.forEach(KeyGroupView::close);
+    }
+}

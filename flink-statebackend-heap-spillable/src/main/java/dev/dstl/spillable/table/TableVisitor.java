@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.apache.flink.runtime.state.StateEntry;
+import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalVisitor;
+
+/**
+ * Walks a table in small steps while it changes, for the clean-up of expired entries. Task thread
+ * only. An entry that moves while its table splits or its key group spills may be met twice or not
+ * at all in one walk.
+ */
+final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
+
+    private final StateTable<K, N, S> table;
+    private final int recommendedEntries;
+
+    private int position;
+    private int cursor;
+    private List<StateEntry<K, N, Void>> found = new ArrayList<>();
+    private int given;
+    private KeyGroupMap<K, N, S> foundIn;
+    private KeyGroupMap<K, N, S> givenFrom;
+
+    TableVisitor(StateTable<K, N, S> table, int recommendedEntries) {
+        this.table = table;
+        this.recommendedEntries = recommendedEntries;
+    }
+
+    @Override
+    public boolean hasNext() {
+        while (given >= found.size()) {
+            if (position >= table.groupCount()) {
+                return false;
+            }
+            KeyGroupMap<K, N, S> group = table.groupAt(position);
+            if (group.size() == 0 || cursor >= group.cursorEnd()) {
+                position++;
+                cursor = 0;
+                continue;
+            }
+            find(group);
+        }
+        return true;
+    }
+
+    private void find(KeyGroupMap<K, N, S> group) {
+        List<StateEntry<K, N, Void>> keys = new ArrayList<>();
+        try {
+            group.keysAt(
+                    cursor++,
+                    table.layout(),
+                    (key, namespace) ->
+                            keys.add(new StateEntry.SimpleStateEntry<>(key, namespace, null)));
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read spilled keys", e);
+        }
+        found = keys;
+        given = 0;
+        foundIn = group;
+    }
+
+    @Override
+    public Collection<StateEntry<K, N, S>> nextEntries() {
+        List<StateEntry<K, N, S>> entries = new ArrayList<>();
+        if (!hasNext()) {
+            return entries;
+        }
+        int end = Math.min(found.size(), given + Math.max(1, recommendedEntries));
+        for (StateEntry<K, N, Void> entry : found.subList(given, end)) {
+            S state = table.get(foundIn, entry.getKey(), entry.getNamespace());
+            if (state != null) {
+                entries.add(
+                        new StateEntry.SimpleStateEntry<>(
+                                entry.getKey(), entry.getNamespace(), state));
+            }
+        }
+        given = end;
+        givenFrom = foundIn;
+        return entries;
+    }
+
+    @Override
+    public void remove(StateEntry<K, N, S> entry) {
+        table.remove(givenFrom, entry.getKey(), entry.getNamespace());
+    }
+
+    @Override
+    public void update(StateEntry<K, N, S> entry, S newValue) {
+        table.put(givenFrom, entry.getKey(), entry.getNamespace(), newValue);
+    }
+}

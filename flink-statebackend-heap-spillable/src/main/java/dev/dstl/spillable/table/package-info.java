@@ -1,0 +1,4 @@
+/**
+ * One keyed state: its entries per key group, on the heap or spilled, and consistent views of them.
+ */
+package dev.dstl.spillable.table;

@@ -1,0 +1,73 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+@AnalyzeClasses(
+        packages = "dev.dstl.spillable",
+        importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    @ArchTest
+    static final ArchRule packagesHaveNoCycles =
+            slices().matching("dev.dstl.(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule namesSayWhatAClassIs =
+            noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
+
+    @ArchTest
+    static final ArchRule everythingLivesUnderTheProjectRoot =
+            classes().should().resideInAPackage("dev.dstl..");
+
+    @Test
+    void aFileCanBeReadInOneSitting() throws IOException {
+        try (Stream<Path> files = Files.walk(Paths.get("src", "main", "java"))) {
+            List<String> tooLong =
+                    files.filter(file -> file.toString().endsWith(".java"))
+                            .filter(file -> lines(file) > 500)
+                            .map(Path::toString)
+                            .collect(Collectors.toList());
+            assertThat(tooLong).as("files over 500 lines").isEmpty();
+        }
+    }
+
+    private static long lines(Path file) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.count();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}

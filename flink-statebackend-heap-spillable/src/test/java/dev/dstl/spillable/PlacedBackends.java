@@ -1,0 +1,165 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.Residency;
+import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Random;
+import org.apache.flink.configuration.Configuration;
+
+/** Backends whose state is where a test wants it. */
+public final class PlacedBackends {
+
+    private PlacedBackends() {}
+
+    public static SpillableStateBackend onHeap() {
+        return new SpillableStateBackend(SpillConfig.defaults(), states -> idle());
+    }
+
+    /** Everything leaves the heap before the next key is selected. */
+    public static SpillableStateBackend spilled(Configuration config) {
+        return new SpillableStateBackend(SpillConfig.of(config), SpillEverything::new);
+    }
+
+    /** Between any two selections of a key some entries move, in either direction. */
+    public static SpillableStateBackend random(Configuration config, long seed) {
+        return new SpillableStateBackend(
+                SpillConfig.of(config), states -> new MoveAtRandom(states, new Random(seed)));
+    }
+
+    /** Spills everything as soon as {@code spill} says so; never loads. */
+    public static SpillableStateBackend spilledOnceAsked(
+            Configuration config, java.util.function.BooleanSupplier spill) {
+        return new SpillableStateBackend(
+                SpillConfig.of(config),
+                states -> {
+                    SpillEverything spiller = new SpillEverything(states);
+                    return new StateMover() {
+                        @Override
+                        public void keySelected() {
+                            if (spill.getAsBoolean()) {
+                                spiller.keySelected();
+                            }
+                        }
+
+                        @Override
+                        public void close() {}
+                    };
+                });
+    }
+
+    private static StateMover idle() {
+        return new StateMover() {
+            @Override
+            public void keySelected() {}
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private static final class SpillEverything implements StateMover {
+
+        private final RegisteredStates<?> states;
+
+        SpillEverything(RegisteredStates<?> states) {
+            this.states = states;
+        }
+
+        @Override
+        public void keySelected() {
+            try {
+                for (StateTable<?, ?, ?> table : states.tables()) {
+                    for (int i = 0; i < table.groupCount(); i++) {
+                        if (table.residency(i) == Residency.ON_HEAP) {
+                            table.startSpill(i);
+                        }
+                        if (table.residency(i) == Residency.SPILLING) {
+                            table.spill(i, Integer.MAX_VALUE);
+                        }
+                    }
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class MoveAtRandom implements StateMover {
+
+        private final RegisteredStates<?> states;
+        private final Random random;
+
+        MoveAtRandom(RegisteredStates<?> states, Random random) {
+            this.states = states;
+            this.random = random;
+        }
+
+        @Override
+        public void keySelected() {
+            try {
+                for (StateTable<?, ?, ?> table : states.tables()) {
+                    for (int i = 0; i < table.groupCount(); i++) {
+                        move(table, i);
+                    }
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private void move(StateTable<?, ?, ?> table, int group) throws IOException {
+            boolean turn = random.nextInt(8) == 0;
+            switch (table.residency(group)) {
+                case ON_HEAP:
+                    if (turn) {
+                        table.startSpill(group);
+                    }
+                    break;
+                case SPILLING:
+                    if (turn) {
+                        table.startLoad(group);
+                    } else {
+                        table.spill(group, random.nextInt(3));
+                    }
+                    break;
+                case SPILLED:
+                    if (turn) {
+                        table.startLoad(group);
+                    }
+                    break;
+                default:
+                    if (turn) {
+                        table.startSpill(group);
+                    } else {
+                        table.load(group, random.nextInt(3));
+                    }
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+}

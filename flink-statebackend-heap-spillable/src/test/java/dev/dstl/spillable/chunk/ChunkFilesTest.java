@@ -1,0 +1,122 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+import org.apache.flink.util.FileUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ChunkFilesTest {
+
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    @TempDir Path firstDisk;
+    @TempDir Path secondDisk;
+    private final AtomicLong clockMillis = new AtomicLong();
+
+    private static MemorySegment filled(int length, int value) {
+        byte[] bytes = new byte[length];
+        Arrays.fill(bytes, (byte) value);
+        return MemorySegmentFactory.wrap(bytes);
+    }
+
+    private static byte[] read(Extent extent, int length) {
+        byte[] bytes = new byte[length];
+        extent.segment().get(extent.offset(), bytes, 0, length);
+        return bytes;
+    }
+
+    @Test
+    void whatIsWritten_isReadThroughTheMapping() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            Extent small = chunks.write(filled(100, 1), 100);
+            Extent large = chunks.write(filled(300_000, 2), 300_000);
+            Extent longerThanAChunk = chunks.write(filled(CHUNK_BYTES * 2 + 5, 3), CHUNK_BYTES * 2);
+
+            assertThat(read(small, 100)).containsOnly(1);
+            assertThat(read(large, 300_000)).containsOnly(2);
+            assertThat(read(longerThanAChunk, CHUNK_BYTES * 2)).containsOnly(3);
+        }
+    }
+
+    @Test
+    void spaceGivenBack_isUsedAgain_andEmptyFilesGo() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            for (int i = 0; i < 100; i++) {
+                chunks.release(chunks.write(filled(200_000, i), 200_000));
+            }
+            assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
+
+            Extent large = chunks.write(filled(CHUNK_BYTES * 3, 1), CHUNK_BYTES * 3);
+            assertThat(chunks.fileBytes()).isEqualTo(4L * CHUNK_BYTES);
+            chunks.release(large);
+
+            assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
+            assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void aDiskThatRefuses_isLeftAloneWhileAnotherTakesTheBytes() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk, secondDisk)) {
+            breakDisk(firstDisk);
+
+            for (int i = 0; i < 20; i++) {
+                assertThat(read(chunks.write(filled(200_000, i), 200_000), 200_000))
+                        .containsOnly(i);
+            }
+        }
+    }
+
+    @Test
+    void noDiskThatTakesTheBytes_isAnErrorThatNamesThem_andNothingIsOccupied() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            breakDisk(firstDisk);
+
+            assertThatThrownBy(() -> chunks.write(filled(100, 1), 100))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(firstDisk.toString())
+                    .hasMessageContaining("Free disk space");
+            assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    private ChunkFiles chunks(Path... disks) throws IOException {
+        return new ChunkFiles(
+                new SpillDirectories(Arrays.asList(disks)), CHUNK_BYTES, clockMillis::get);
+    }
+
+    /** Takes the backend's directory away: whatever is created there fails. */
+    private static void breakDisk(Path disk) throws IOException {
+        Path directory;
+        try (Stream<Path> files = Files.list(disk)) {
+            directory = files.findFirst().orElseThrow(IOException::new);
+        }
+        FileUtils.deleteDirectory(directory.toFile());
+    }
+}

@@ -1,0 +1,92 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.chunk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpillDirectoriesTest {
+
+    @TempDir Path disk;
+
+    private static List<String> namesIn(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(f -> f.getFileName().toString()).sorted().collect(Collectors.toList());
+        }
+    }
+
+    @Test
+    void close_removesItsDirectoryAndNothingElse() throws Exception {
+        Files.createFile(disk.resolve("somebody else's"));
+
+        new SpillDirectories(Collections.singletonList(disk)).close();
+
+        assertThat(namesIn(disk)).containsExactly("somebody else's");
+    }
+
+    @Test
+    void leftoversOfAKilledProcess_areRemovedAtTheNextStart() throws Exception {
+        Path leftover = Files.createDirectory(disk.resolve("dstl-spill-killed"));
+        Files.createFile(leftover.resolve("owner.lock"));
+        Files.write(leftover.resolve("chunk-0"), new byte[] {1, 2, 3});
+
+        try (SpillDirectories directories = new SpillDirectories(Collections.singletonList(disk))) {
+            assertThat(leftover).doesNotExist();
+            assertThat(directories.directories()).hasSize(1);
+        }
+    }
+
+    @Test
+    void twoBackendsInOneProcess_leaveEachOtherAlone() throws Exception {
+        try (SpillDirectories first = new SpillDirectories(Collections.singletonList(disk));
+                SpillDirectories second = new SpillDirectories(Collections.singletonList(disk))) {
+            assertThat(first.directories().get(0).path()).exists();
+            assertThat(second.directories().get(0).path()).exists();
+        }
+        assertThat(namesIn(disk)).isEmpty();
+    }
+
+    @Test
+    void anUnusableDirectory_isLeftOutIfAnotherWorks() throws Exception {
+        Path file = Files.createFile(disk.resolve("a file"));
+
+        try (SpillDirectories directories = new SpillDirectories(Arrays.asList(file, disk))) {
+            assertThat(directories.directories()).hasSize(1);
+        }
+    }
+
+    @Test
+    void noUsableDirectory_saysWhichWereTriedAndWhatToSet() throws Exception {
+        Path file = Files.createFile(disk.resolve("a file"));
+
+        assertThatThrownBy(() -> new SpillDirectories(Collections.singletonList(file)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining("state.backend.spillable.directories");
+    }
+}

@@ -1,0 +1,152 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.pressure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.config.SpillConfig;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class SpillArbiterTest {
+
+    private static final class FakeMember implements SpillMember {
+        long heap;
+        long spilled;
+        double heat = 1;
+        long toSpill;
+        long toLoad;
+        boolean urgent;
+
+        FakeMember(long heap, long spilled) {
+            this.heap = heap;
+            this.spilled = spilled;
+        }
+
+        @Override
+        public SpillConfig config() {
+            return SpillConfig.defaults();
+        }
+
+        @Override
+        public long heapStateBytes() {
+            return heap;
+        }
+
+        @Override
+        public long spilledStateBytes() {
+            return spilled;
+        }
+
+        @Override
+        public double heatPerByte() {
+            return heat;
+        }
+
+        @Override
+        public void requestSpill(long bytes, boolean isUrgent) {
+            toSpill += bytes;
+            urgent = isUrgent;
+        }
+
+        @Override
+        public void requestLoad(long bytes) {
+            toLoad += bytes;
+        }
+    }
+
+    private final AtomicLong clockMillis = new AtomicLong();
+    private final SpillArbiter arbiter = new SpillArbiter(clockMillis::get, a -> () -> {});
+
+    @Test
+    void underPressure_bytesOverTheEndRatioAreSharedOutBySize() {
+        FakeMember large = new FakeMember(6000, 0);
+        FakeMember small = new FakeMember(2000, 0);
+        arbiter.join(large);
+        arbiter.join(small);
+
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
+
+        assertThat(large.toSpill).isEqualTo(1500);
+        assertThat(small.toSpill).isEqualTo(500);
+        assertThat(large.urgent).isFalse();
+    }
+
+    @Test
+    void colderState_goesFirst() {
+        FakeMember hot = new FakeMember(4000, 0);
+        FakeMember cold = new FakeMember(4000, 0);
+        hot.heat = 9;
+        cold.heat = 1;
+        arbiter.join(hot);
+        arbiter.join(cold);
+
+        arbiter.onLiveHeap(7600, 10_000);
+
+        assertThat(cold.toSpill).isGreaterThan(hot.toSpill);
+    }
+
+    @Test
+    void betweenTheRatios_nothingMoves() {
+        FakeMember member = new FakeMember(4000, 4000);
+        arbiter.join(member);
+
+        assertThat(arbiter.onLiveHeap(7500, 10_000)).isFalse();
+        assertThat(arbiter.onLiveHeap(3000, 10_000)).isFalse();
+        assertThat(member.toSpill + member.toLoad).isZero();
+    }
+
+    @Test
+    void afterADecision_noneFollowsWithinTheInterval() {
+        FakeMember member = new FakeMember(8000, 0);
+        arbiter.join(member);
+
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isFalse();
+        clockMillis.set(5000);
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
+    }
+
+    @Test
+    void withRoomToSpare_spilledStateComesBackUpToTheEndRatio() {
+        FakeMember member = new FakeMember(0, 9000);
+        arbiter.join(member);
+
+        assertThat(arbiter.onLiveHeap(1000, 10_000)).isTrue();
+
+        assertThat(member.toLoad).isEqualTo(4000);
+    }
+
+    @Test
+    void aMemberThatLeft_isNotAskedAnyMore() {
+        FakeMember member = new FakeMember(8000, 0);
+        arbiter.join(member);
+        arbiter.leave(member);
+
+        assertThat(arbiter.onLiveHeap(9900, 10_000)).isFalse();
+    }
+
+    @Test
+    void closeToTheEndOfTheHeap_aSpillIsUrgent() {
+        FakeMember member = new FakeMember(8000, 0);
+        arbiter.join(member);
+
+        arbiter.onLiveHeap(9500, 10_000);
+
+        assertThat(member.urgent).isTrue();
+    }
+}

@@ -199,8 +199,7 @@ class DstlStorageTest {
         DstlStorage storage =
                 storage(
                         new Configuration()
-                                .set(DstlOptions.BASE_PATH, directory.toUri().toString())
-                                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ofMebiBytes(1)));
+                                .set(DstlOptions.BASE_PATH, directory.toUri().toString()));
         MutationLogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =

@@ -40,6 +40,9 @@ final class CutSegment implements SegmentSource {
     private final SegmentUpload upload;
     @Nullable private final LocalCopy localCopy;
 
+    /** Guarded by the lock of {@link GroupCommit}. */
+    private boolean durable;
+
     CutSegment(GroupCommit commit, List<SealedBatch> batches) {
         this.commit = commit;
         this.batches = batches;
@@ -58,6 +61,15 @@ final class CutSegment implements SegmentSource {
 
     SegmentUpload upload() {
         return upload;
+    }
+
+    /** Whether checkpoints may have been given the segment. */
+    boolean isDurable() {
+        return durable;
+    }
+
+    void becameDurable() {
+        durable = true;
     }
 
     @Override
@@ -89,6 +101,7 @@ final class CutSegment implements SegmentSource {
     @Override
     public void durable(Path file, EncodedSegment segment) {
         commit.registry().durable(owner, file);
+        commit.durable(this);
         StreamStateHandle handle = new FileStateHandle(file, segment.length());
         for (int i = 0; i < batches.size(); i++) {
             commit.durable(

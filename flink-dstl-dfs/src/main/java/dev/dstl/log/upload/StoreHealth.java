@@ -236,7 +236,7 @@ final class StoreHealth {
         String last = lastTrouble;
         change(StoreState.OUTAGE);
         return () ->
-                LOG.error(
+                LOG.warn(
                         "The changelog store {} has taken nothing for {} s, the latest problem was:"
                                 + " {}. Changes are kept in memory and uploaded when it is back:"
                                 + " {} bytes wait, and at {} the tasks stop taking input."

@@ -48,13 +48,14 @@ final class TailBatch implements BatchListener {
 
     /**
      * @param keepRecords whether the batch may have to travel in a handle
+     * @param lastCheckpoint of the log, before the batch
      */
-    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords) {
+    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
         this.tail = tail;
         this.sequence = batch.sequence();
         this.sizeBytes = batch.sizeBytes();
         this.records = keepRecords ? batch.secondOwner() : null;
-        this.sealed = new SealedBatch(batch, this);
+        this.sealed = new SealedBatch(batch, this, lastCheckpoint);
     }
 
     @Override

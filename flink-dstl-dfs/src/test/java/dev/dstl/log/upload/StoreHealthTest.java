@@ -115,7 +115,7 @@ class StoreHealthTest {
                         all -> {
                             assertThat(all.get(0)).startsWith("WARN").contains("is degraded");
                             assertThat(all.get(1))
-                                    .startsWith("ERROR")
+                                    .startsWith("WARN")
                                     .contains("has taken nothing for 10 s")
                                     .contains("4711 bytes wait, and at 104857600 the tasks stop")
                                     .contains("nothing has to be restarted");

@@ -41,7 +41,7 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
             Configuration configuration,
             TaskManagerJobMetricGroup metricGroup,
             LocalRecoveryConfig localRecoveryConfig) {
-        return new DstlStorage(jobId, configuration, metricGroup);
+        return new DstlStorage(jobId, configuration, metricGroup, localRecoveryConfig);
     }
 
     @Override

@@ -185,7 +185,8 @@ class DstlStorageTest {
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         assertThat(texts(handle)).containsExactly("a");
-        MutationLogReader reader = new DstlStorageFactory().createStorageView(null).createReader();
+        MutationLogReader reader =
+                new DstlStorageFactory().createStorageView(new Configuration()).createReader();
         assertThat(reader.getChanges(handle).hasNext()).isTrue();
         try (Stream<Path> files = Files.walk(directory)) {
             assertThat(files.filter(Files::isRegularFile)).hasSize(1);
@@ -267,7 +268,7 @@ class DstlStorageTest {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
                         Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
-        assertThatThrownBy(() -> new DstlStorageView().createReader().getChanges(foreign))
+        assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("'filesystem'")
                 .hasMessageContaining("savepoint");

@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.demo;
 
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.ComparisonTable;
 import dev.dstl.benchmarks.report.RunReport;
@@ -26,6 +27,9 @@ import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
 import dev.dstl.benchmarks.workload.WorkloadJob;
+
+import org.apache.flink.configuration.Configuration;
+
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -34,7 +38,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.apache.flink.configuration.Configuration;
 
 /** Runs the variants one after the other, verifies each, and prints the table. For one thread. */
 final class Demo {

@@ -20,19 +20,22 @@ import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.progress.Progress;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.Percentiles;
 import dev.dstl.benchmarks.report.RunReport;
 import dev.dstl.benchmarks.source.SteadyThenSprint;
 import dev.dstl.benchmarks.workload.WorkloadJob;
+
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.configuration.Configuration;
+
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobStatus;
-import org.apache.flink.configuration.Configuration;
 
 /**
  * One run of the workload on one backend: watches the job, kills a TaskManager on the way, measures

@@ -14,23 +14,19 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.measurement;
 
-/** What the watcher of a run sees: lasting lines, and one line that changes. For one thread. */
-interface Display extends AutoCloseable {
+/** One look at the TaskManager process. Written as JSON. */
+public final class ProcessSample {
 
-    /** A line that stays. */
-    void say(String line);
+    /** Milliseconds since the window began. */
+    public long atMillis;
 
-    /**
-     * How far the run is.
-     *
-     * @param fraction of the input, in [0, 1]
-     * @param state records, rate, checkpoints, as text
-     */
-    void progress(double fraction, String state);
+    public long residentBytes;
 
-    /** The changing line ends. */
-    @Override
-    void close();
+    /** What the JVM reported last, a few seconds old at most; 0 before the first report. */
+    public long heapBytes;
+
+    /** File descriptors, sockets among them. */
+    public long openFiles;
 }

@@ -33,7 +33,7 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
  * An open segment. Reads forward without seeking where it can, verifies all it reads, and names the
  * file in every failure. Not thread safe; owns the stream and closes it.
  */
-public final class SegmentReader implements Closeable {
+public final class SegmentReader implements BlockSource, Closeable {
 
     private final String file;
     private final long knownLength;
@@ -149,8 +149,8 @@ public final class SegmentReader implements Closeable {
         return text.toString().trim();
     }
 
-    /** Reads {@code [offset, offset + count)} into the beginning of {@code target}. */
-    void read(long offset, byte[] target, int count, String what) throws IOException {
+    @Override
+    public void read(long offset, byte[] target, int count, String what) throws IOException {
         int read = readUpTo(offset, target, count);
         if (read < count) {
             throw endsEarly(offset, count, what, read);
@@ -186,8 +186,8 @@ public final class SegmentReader implements Closeable {
         }
     }
 
-    /** Compares the checksum of the first {@code count} bytes. */
-    void verify(long offset, String what, byte[] bytes, int count, int expected)
+    @Override
+    public void verify(long offset, String what, byte[] bytes, int count, int expected)
             throws CorruptSegmentException {
         checksum.reset();
         checksum.update(bytes, 0, count);
@@ -200,7 +200,8 @@ public final class SegmentReader implements Closeable {
         }
     }
 
-    CorruptSegmentException damaged(long offset, String expected, String found) {
+    @Override
+    public CorruptSegmentException damaged(long offset, String expected, String found) {
         return CorruptSegmentException.damaged(file, offset, expected, found);
     }
 

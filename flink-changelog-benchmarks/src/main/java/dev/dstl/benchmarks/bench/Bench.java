@@ -110,16 +110,22 @@ final class Bench {
                                             .graph(run.name(), configuration, board));
             return new BenchmarkRun(run, mode, cluster, job, files, board, watch).measure();
         } catch (RunFailure | ClusterException e) {
-            RunResult failed = new RunResult();
-            failed.workload = run.workload().id();
-            failed.variant = run.variant().id();
-            failed.round = run.round();
-            // Others read it too, to whom this machine's directories say nothing.
-            failed.failure = e.getMessage().replace(home + File.separator, "");
-            return failed;
+            return failure(run, e.getMessage());
+        } catch (IOException e) {
+            return failure(run, e.toString());
         } finally {
             files.deleteBulk();
         }
+    }
+
+    private RunResult failure(PlannedRun run, String reason) {
+        RunResult failed = new RunResult();
+        failed.workload = run.workload().id();
+        failed.variant = run.variant().id();
+        failed.round = run.round();
+        // Others read it too, to whom this machine's directories say nothing.
+        failed.failure = reason.replace(home + File.separator, "");
+        return failed;
     }
 
     /** How long a run takes, its cluster included, on a machine that is not too slow. */

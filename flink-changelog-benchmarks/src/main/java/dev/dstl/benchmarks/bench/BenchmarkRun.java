@@ -177,7 +177,7 @@ final class BenchmarkRun {
         result.storedBytes = objectsAndBytes[1];
         List<CompletedCheckpoint> completed = client.checkpoints(job);
         String pointer = completed.get(completed.size() - 1).path();
-        HandleCount handles = CheckpointProbe.count(files.metadata(pointer), pointer);
+        HandleCount handles = CheckpointProbe.count(files.metadata(pointer));
         if (!handles.logStorages.equals(run.variant().changelog().storages())) {
             throw new RunFailure(
                     "the log of its checkpoints was written by "
@@ -211,8 +211,8 @@ final class BenchmarkRun {
             throws RunFailure, ClusterException, IOException, InterruptedException {
         long begin = System.nanoTime();
         for (long next = begin; next - begin < length.toNanos(); ) {
-            look.once();
             requireHealth();
+            look.once();
             watch.advanced(what, board.read().records());
             next = Math.min(next + SAMPLE_MILLIS * 1_000_000, begin + length.toNanos());
             long pause = next - System.nanoTime();

@@ -21,7 +21,6 @@ import dev.dstl.benchmarks.comparison.ComparisonText;
 import dev.dstl.benchmarks.comparison.Figure;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -18,11 +18,9 @@ package dev.dstl.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Test;
-
-import picocli.CommandLine;
-
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 class ModeTest {
 
@@ -30,10 +28,12 @@ class ModeTest {
     void quick_fitsIntoTenMinutesWithItsBuild() {
         BenchOptions options = new BenchOptions();
         new CommandLine(options).parseArgs("--quick");
-        long seconds = options.plan().size() * Bench.expected(Mode.QUICK).toSeconds();
+        long build = 60;
+        long seconds = build + options.plan().size() * Bench.expected(Mode.QUICK).toSeconds();
 
         assertThat(Mode.QUICK.budget())
-                .hasValueSatisfying(budget -> assertThat(budget).isLessThan(Duration.ofMinutes(9)));
+                .hasValueSatisfying(
+                        budget -> assertThat(budget).isLessThan(Duration.ofMinutes(10)));
         assertThat(seconds).isLessThanOrEqualTo(Mode.QUICK.budget().get().toSeconds());
     }
 

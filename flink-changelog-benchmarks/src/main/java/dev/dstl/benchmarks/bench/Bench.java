@@ -35,7 +35,7 @@ import org.apache.flink.configuration.Configuration;
 /** Makes all planned runs, one after the other, each on a cluster of its own. For one thread. */
 final class Bench {
 
-    private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(16);
+    private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(14);
 
     private final Mode mode;
     private final Duration spent;

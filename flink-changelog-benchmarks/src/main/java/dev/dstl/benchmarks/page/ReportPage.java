@@ -95,9 +95,9 @@ public final class ReportPage {
         html.append("</table>\n");
         paragraph(
                 "Medians of all rounds, with minimum and maximum. Ratios of medians: to the"
-                    + " delegate alone (plain), to Flink's changelog on the same delegate (stock),"
-                    + " and to the delegate alone with a checkpoint per materialization interval"
-                    + " (rare). Red is worse, green is better, by more than 5 %.");
+                        + " delegate alone (plain), to Flink's changelog on the same delegate (stock),"
+                        + " and to the delegate alone with a checkpoint per materialization interval"
+                        + " (rare). Red is worse, green is better, by more than 5 %.");
         if (!results.leftOut.isEmpty()) {
             paragraph("Planned, but not run:");
             list(results.leftOut);

@@ -25,7 +25,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.CRC32C;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
@@ -36,6 +38,10 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 public final class SegmentReader implements BlockSource, Closeable {
 
     private final String file;
+
+    /** Null if the segment is not in a file of its own. */
+    @Nullable private final Path path;
+
     private final long knownLength;
     private final FSDataInputStream stream;
     private final CRC32C checksum = new CRC32C();
@@ -48,7 +54,13 @@ public final class SegmentReader implements BlockSource, Closeable {
      * @param knownLength bytes of the file, {@link Long#MAX_VALUE} if not known
      */
     SegmentReader(String file, FSDataInputStream stream, long knownLength) {
+        this(file, null, stream, knownLength);
+    }
+
+    private SegmentReader(
+            String file, @Nullable Path path, FSDataInputStream stream, long knownLength) {
         this.file = file;
+        this.path = path;
         this.stream = stream;
         this.knownLength = knownLength;
     }
@@ -59,16 +71,15 @@ public final class SegmentReader implements BlockSource, Closeable {
      * @throws IOException if there is none, or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        String file =
-                handle instanceof FileStateHandle
-                        ? ((FileStateHandle) handle).getFilePath().toString()
-                        : handle.toString();
+        Path path =
+                handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
+        String file = path == null ? handle.toString() : path.toString();
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
         try {
-            return new SegmentReader(file, handle.openInputStream(), length);
+            return new SegmentReader(file, path, handle.openInputStream(), length);
         } catch (IOException e) {
-            throw explained(file, e);
+            throw explained(file, path, e);
         }
     }
 
@@ -182,7 +193,7 @@ public final class SegmentReader implements BlockSource, Closeable {
             return read;
         } catch (IOException e) {
             position = -1;
-            throw explained(file, e);
+            throw explained(file, path, e);
         }
     }
 
@@ -212,8 +223,10 @@ public final class SegmentReader implements BlockSource, Closeable {
                 String.format("the end of the file after %d bytes", read));
     }
 
-    private static IOException explained(String file, IOException cause) {
-        if (cause instanceof FileNotFoundException || cause instanceof NoSuchFileException) {
+    private static IOException explained(String file, @Nullable Path path, IOException cause) {
+        if (cause instanceof FileNotFoundException
+                || cause instanceof NoSuchFileException
+                || (path != null && isAbsent(path))) {
             FileNotFoundException gone =
                     new FileNotFoundException(
                             String.format(
@@ -228,6 +241,15 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
         return new IOException(
                 String.format("Segment %s cannot be read: %s", file, cause.getMessage()), cause);
+    }
+
+    /** Asks, since file systems of plugins say that a file is missing in classes of their own. */
+    private static boolean isAbsent(Path path) {
+        try {
+            return !path.getFileSystem().exists(path);
+        } catch (IOException noAnswer) {
+            return false;
+        }
     }
 
     @Override

@@ -23,16 +23,14 @@ import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.progress.ProgressBoard;
-
-import org.apache.flink.api.common.JobID;
-import org.apache.flink.configuration.Configuration;
-
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
 
 /** Makes all planned runs, one after the other, each on a cluster of its own. For one thread. */
 final class Bench {

@@ -24,12 +24,6 @@ import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.MachineDescription;
 import dev.dstl.benchmarks.page.ReportPage;
 import dev.dstl.benchmarks.probe.ProcessProbe;
-
-import org.apache.flink.runtime.util.EnvironmentInformation;
-
-import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -38,6 +32,9 @@ import java.nio.file.Paths;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
+import org.apache.flink.runtime.util.EnvironmentInformation;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 /** The command {@code ./bench}. */
 public final class BenchMain {

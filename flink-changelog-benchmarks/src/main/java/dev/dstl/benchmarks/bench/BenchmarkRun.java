@@ -30,13 +30,11 @@ import dev.dstl.benchmarks.probe.ProcessProbe;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.simulated.store.RequestCounts;
 import dev.dstl.benchmarks.simulated.store.RequestType;
-
-import org.apache.flink.api.common.JobID;
-
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import org.apache.flink.api.common.JobID;
 
 /**
  * Measures one job on one running cluster: waits until it is warm, looks at it from outside for the

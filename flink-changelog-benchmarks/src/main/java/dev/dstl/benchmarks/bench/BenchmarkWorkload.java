@@ -30,10 +30,8 @@ import dev.dstl.benchmarks.job.JobPlan;
 import dev.dstl.benchmarks.job.NewKeysJob;
 import dev.dstl.benchmarks.job.SlidingWindowJob;
 import dev.dstl.benchmarks.job.WordCountJob;
-
-import org.apache.flink.configuration.MemorySize;
-
 import java.util.List;
+import org.apache.flink.configuration.MemorySize;
 
 /** A job, its load, its memory, and what it is measured on. */
 enum BenchmarkWorkload {

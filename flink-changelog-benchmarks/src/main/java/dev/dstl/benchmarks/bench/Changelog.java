@@ -17,7 +17,6 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.cluster.ClassPath;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;

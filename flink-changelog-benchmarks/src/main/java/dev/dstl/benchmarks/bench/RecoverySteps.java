@@ -18,7 +18,6 @@ package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.cluster.TaskStart;
 import dev.dstl.benchmarks.measurement.RecoverySample;
-
 import java.util.List;
 
 /** Cuts a recovery into steps: each ends when the last task is through it. */

@@ -17,7 +17,9 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.simulated.SimulatedStoreOptions;
-
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
@@ -27,10 +29,6 @@ import org.apache.flink.configuration.MetricOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
-
-import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /**
  * The configuration of the cluster and of the job of one run: the same for all variants but for

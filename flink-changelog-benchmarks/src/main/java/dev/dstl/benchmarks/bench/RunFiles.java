@@ -17,7 +17,6 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.simulated.StoreDirectory;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -17,7 +17,6 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.display.Display;
-
 import java.util.Locale;
 
 /** Shows how far a run is, within all runs of the benchmark. For one thread. */

@@ -17,13 +17,11 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.measurement.VariantDescription;
-
+import java.time.Duration;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
-
-import java.time.Duration;
 
 /** A state backend that is measured: a delegate with a changelog or without. */
 enum Variant {

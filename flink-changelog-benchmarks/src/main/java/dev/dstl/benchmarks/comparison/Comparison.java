@@ -19,7 +19,6 @@ package dev.dstl.benchmarks.comparison;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.measurement.VariantDescription;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -18,7 +18,6 @@ package dev.dstl.benchmarks.comparison;
 
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -20,7 +20,6 @@ import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.report.Percentiles;
-
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;

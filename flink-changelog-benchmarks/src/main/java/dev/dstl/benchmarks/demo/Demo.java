@@ -27,9 +27,6 @@ import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
 import dev.dstl.benchmarks.workload.WorkloadJob;
-
-import org.apache.flink.configuration.Configuration;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -38,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.apache.flink.configuration.Configuration;
 
 /** Runs the variants one after the other, verifies each, and prints the table. For one thread. */
 final class Demo {

@@ -20,15 +20,13 @@ import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.display.PlainDisplay;
 import dev.dstl.benchmarks.display.TerminalDisplay;
-
-import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 /** The command {@code ./demo}. */
 public final class DemoMain {

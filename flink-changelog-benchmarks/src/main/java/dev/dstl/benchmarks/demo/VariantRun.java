@@ -27,15 +27,13 @@ import dev.dstl.benchmarks.report.Percentiles;
 import dev.dstl.benchmarks.report.RunReport;
 import dev.dstl.benchmarks.source.SteadyThenSprint;
 import dev.dstl.benchmarks.workload.WorkloadJob;
-
-import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobStatus;
-import org.apache.flink.configuration.Configuration;
-
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.configuration.Configuration;
 
 /**
  * One run of the workload on one backend: watches the job, kills a TaskManager on the way, measures

@@ -16,13 +16,12 @@
 
 package dev.dstl.benchmarks.display;
 
+import java.io.PrintStream;
+import java.util.Locale;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressState;
-
-import java.io.PrintStream;
-import java.util.Locale;
 
 /** For terminals: a bar that is redrawn in place below the lines that stay. */
 public final class TerminalDisplay implements Display {

@@ -18,7 +18,6 @@ package dev.dstl.benchmarks.job;
 
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.source.Pace;
-
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /** A keyed job without an end, whose input is the same in every run. */

@@ -17,7 +17,6 @@
 package dev.dstl.benchmarks.job;
 
 import dev.dstl.benchmarks.source.StripedInput;
-
 import java.util.ArrayList;
 import java.util.List;
 

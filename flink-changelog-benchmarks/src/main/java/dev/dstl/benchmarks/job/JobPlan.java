@@ -19,13 +19,11 @@ package dev.dstl.benchmarks.job;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.source.ConstantRate;
 import dev.dstl.benchmarks.source.Pace;
-
+import java.util.OptionalDouble;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-
-import java.util.OptionalDouble;
 
 /** A job and the rate at which its input comes. Immutable. */
 public final class JobPlan {

@@ -16,12 +16,11 @@
 
 package dev.dstl.benchmarks.job;
 
+import java.nio.ByteBuffer;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
-
-import java.nio.ByteBuffer;
 
 /**
  * Records of a key and 80 random bytes, which no compression makes smaller. Nine of ten keys are

@@ -20,7 +20,7 @@ import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.source.Pace;
 import dev.dstl.benchmarks.source.StripedSource;
 import dev.dstl.benchmarks.workload.FirstRecordMark;
-
+import java.time.Duration;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -31,8 +31,6 @@ import org.apache.flink.streaming.api.functions.windowing.ProcessWindowFunction;
 import org.apache.flink.streaming.api.windowing.assigners.SlidingProcessingTimeWindows;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.util.Collector;
-
-import java.time.Duration;
 
 /**
  * Keeps the raw records of processing-time windows of 10 s that begin every second, so each record

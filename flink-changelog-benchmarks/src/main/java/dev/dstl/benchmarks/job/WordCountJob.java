@@ -20,7 +20,6 @@ import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.source.Pace;
 import dev.dstl.benchmarks.source.StripedSource;
 import dev.dstl.benchmarks.workload.FirstRecordMark;
-
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;

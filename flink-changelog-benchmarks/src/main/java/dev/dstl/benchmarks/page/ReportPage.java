@@ -21,7 +21,6 @@ import dev.dstl.benchmarks.comparison.ComparisonText;
 import dev.dstl.benchmarks.comparison.Figure;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -96,9 +95,9 @@ public final class ReportPage {
         html.append("</table>\n");
         paragraph(
                 "Medians of all rounds, with minimum and maximum. Ratios of medians: to the"
-                    + " delegate alone (plain), to Flink's changelog on the same delegate (stock),"
-                    + " and to the delegate alone with a checkpoint per materialization interval"
-                    + " (rare). Red is worse, green is better, by more than 5 %.");
+                        + " delegate alone (plain), to Flink's changelog on the same delegate (stock),"
+                        + " and to the delegate alone with a checkpoint per materialization interval"
+                        + " (rare). Red is worse, green is better, by more than 5 %.");
         if (!results.leftOut.isEmpty()) {
             paragraph("Planned, but not run:");
             list(results.leftOut);

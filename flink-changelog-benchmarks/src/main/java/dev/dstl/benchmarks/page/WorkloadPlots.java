@@ -20,16 +20,14 @@ import dev.dstl.benchmarks.comparison.Comparison;
 import dev.dstl.benchmarks.comparison.Figure;
 import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.RunResult;
-
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.XYChart;
-
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.XYChart;
 
 /** The pictures of one workload. A picture that would show nothing is left out. */
 final class WorkloadPlots {

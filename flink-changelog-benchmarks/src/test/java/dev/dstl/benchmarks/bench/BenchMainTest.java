@@ -19,18 +19,16 @@ package dev.dstl.benchmarks.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.comparison.SampleResults;
-
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 @EnabledOnOs(OS.LINUX)
 class BenchMainTest {

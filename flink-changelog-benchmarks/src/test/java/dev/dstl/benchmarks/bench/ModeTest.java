@@ -18,11 +18,9 @@ package dev.dstl.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Test;
-
-import picocli.CommandLine;
-
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 class ModeTest {
 

@@ -20,10 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.cluster.TaskStart;
 import dev.dstl.benchmarks.measurement.RecoverySample;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.List;
+import org.junit.jupiter.api.Test;
 
 class RecoveryStepsTest {
 

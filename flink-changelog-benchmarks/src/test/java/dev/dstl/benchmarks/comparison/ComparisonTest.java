@@ -20,10 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.List;
+import org.junit.jupiter.api.Test;
 
 class ComparisonTest {
 

@@ -18,15 +18,14 @@ package dev.dstl.benchmarks.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.apache.flink.api.java.tuple.Tuple2;
-import org.junit.jupiter.api.Test;
-
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.junit.jupiter.api.Test;
 
 class GeneratedInputTest {
 

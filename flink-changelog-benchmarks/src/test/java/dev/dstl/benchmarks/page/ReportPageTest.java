@@ -21,12 +21,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.benchmarks.comparison.SampleResults;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ReportPageTest {
 

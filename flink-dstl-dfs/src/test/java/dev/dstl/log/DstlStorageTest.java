@@ -214,10 +214,10 @@ class DstlStorageTest {
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
-                        Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
+                        Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
         assertThatThrownBy(() -> new DstlStorageView().createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("'filesystem'")
+                .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");
     }
 

@@ -17,14 +17,15 @@
 package dev.dstl.log.replay;
 
 import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * Reads the segments of a handle one after the other. Thread safe: every call opens its own
- * streams, and nothing before the first record is asked for.
+ * Reads the segments of a handle one after the other, ours and those of Flink's own storage. Thread
+ * safe: every call opens its own streams, and nothing before the first record is asked for.
  */
 public final class DstlHandleReader implements MutationLogReader {
 
@@ -33,14 +34,18 @@ public final class DstlHandleReader implements MutationLogReader {
 
     @Override
     public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
-        if (!STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier())) {
+        String storage = handle.getStorageIdentifier();
+        if (StockHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
+            return new StockHandleCursor(handle);
+        }
+        if (!STORAGE_IDENTIFIER.equals(storage)) {
             throw new IOException(
                     String.format(
                             "The checkpoint's changelog was written by the storage '%s', but is"
                                     + " read with '%s', which cannot read it. Restore with the"
                                     + " release that wrote the checkpoint, take a savepoint, and"
                                     + " start from that.",
-                            handle.getStorageIdentifier(), STORAGE_IDENTIFIER));
+                            storage, STORAGE_IDENTIFIER));
         }
         return new HandleCursor(handle);
     }

@@ -59,16 +59,29 @@ public final class SegmentReader implements Closeable {
      * @throws IOException if there is none, or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        String file =
-                handle instanceof FileStateHandle
-                        ? ((FileStateHandle) handle).getFilePath().toString()
-                        : handle.toString();
+        String file = nameOf(handle);
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
+        return new SegmentReader(file, openStream(handle), length);
+    }
+
+    /** How failures name a segment. */
+    public static String nameOf(StreamStateHandle handle) {
+        return handle instanceof FileStateHandle
+                ? ((FileStateHandle) handle).getFilePath().toString()
+                : handle.toString();
+    }
+
+    /**
+     * Opens a file that a log needs, of whatever format.
+     *
+     * @throws IOException if there is none, or the store does not answer; says what to do
+     */
+    public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
-            return new SegmentReader(file, handle.openInputStream(), length);
+            return handle.openInputStream();
         } catch (IOException e) {
-            throw explained(file, e);
+            throw explained(nameOf(handle), e);
         }
     }
 

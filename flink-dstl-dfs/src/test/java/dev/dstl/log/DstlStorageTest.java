@@ -270,10 +270,10 @@ class DstlStorageTest {
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
-                        Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
+                        Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
         assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("'filesystem'")
+                .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");
     }
 

@@ -71,15 +71,33 @@ public final class SegmentReader implements BlockSource, Closeable {
      * @throws IOException if there is none, or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        Path path =
-                handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
-        String file = path == null ? handle.toString() : path.toString();
+        String file = nameOf(handle);
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
+        return new SegmentReader(file, pathOf(handle), openStream(handle), length);
+    }
+
+    /** How failures name a segment. */
+    public static String nameOf(StreamStateHandle handle) {
+        Path path = pathOf(handle);
+        return path == null ? handle.toString() : path.toString();
+    }
+
+    @Nullable
+    private static Path pathOf(StreamStateHandle handle) {
+        return handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
+    }
+
+    /**
+     * Opens a file that a log needs, of whatever format.
+     *
+     * @throws IOException if there is none, or the store does not answer; says what to do
+     */
+    public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
-            return new SegmentReader(file, path, handle.openInputStream(), length);
+            return handle.openInputStream();
         } catch (IOException e) {
-            throw explained(file, path, e);
+            throw explained(nameOf(handle), pathOf(handle), e);
         }
     }
 

@@ -35,9 +35,10 @@ import org.apache.flink.configuration.Configuration;
 /** Makes all planned runs, one after the other, each on a cluster of its own. For one thread. */
 final class Bench {
 
-    private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(16);
+    private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(14);
 
     private final Mode mode;
+    private final Duration spent;
     private final Path home;
     private final Path stock;
     private final Path plugins;
@@ -46,12 +47,14 @@ final class Bench {
     /**
      * Creates a benchmark.
      *
+     * @param spent of the mode's budget, by the build
      * @param home for everything that runs write
      * @param stock the folder with Flink's changelog
      * @param plugins Flink's plugins directory, need not exist
      */
-    Bench(Mode mode, Path home, Path stock, Path plugins, Display display) {
+    Bench(Mode mode, Duration spent, Path home, Path stock, Path plugins, Display display) {
         this.mode = mode;
+        this.spent = spent;
         this.home = home;
         this.stock = stock;
         this.plugins = plugins;
@@ -70,7 +73,7 @@ final class Bench {
         boolean asExpected = true;
         for (int i = 0; i < runs.size(); i++) {
             PlannedRun run = runs.get(i);
-            long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+            long seconds = spent.plus(Duration.ofNanos(System.nanoTime() - start)).toSeconds();
             if (mode.budget().isPresent()
                     && seconds + expected(mode).toSeconds() > mode.budget().get().toSeconds()) {
                 results.leftOut.add(run + ": " + seconds + " s had gone by, no time was left");
@@ -108,16 +111,22 @@ final class Bench {
                                             .graph(run.name(), configuration, board));
             return new BenchmarkRun(run, mode, cluster, job, files, board, watch).measure();
         } catch (RunFailure | ClusterException e) {
-            RunResult failed = new RunResult();
-            failed.workload = run.workload().id();
-            failed.variant = run.variant().id();
-            failed.round = run.round();
-            // Others read it too, to whom this machine's directories say nothing.
-            failed.failure = e.getMessage().replace(home + File.separator, "");
-            return failed;
+            return failure(run, e.getMessage());
+        } catch (IOException e) {
+            return failure(run, e.toString());
         } finally {
             files.deleteBulk();
         }
+    }
+
+    private RunResult failure(PlannedRun run, String reason) {
+        RunResult failed = new RunResult();
+        failed.workload = run.workload().id();
+        failed.variant = run.variant().id();
+        failed.round = run.round();
+        // Others read it too, to whom this machine's directories say nothing.
+        failed.failure = reason.replace(home + File.separator, "");
+        return failed;
     }
 
     /** How long a run takes, its cluster included, on a machine that is not too slow. */

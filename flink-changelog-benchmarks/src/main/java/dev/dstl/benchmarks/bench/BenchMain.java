@@ -29,6 +29,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
@@ -49,7 +50,8 @@ public final class BenchMain {
      * Runs the benchmarks. System properties say where: {@code dstl.bench.directory} (everything
      * that is written), {@code dstl.bench.stock} (the jars of Flink's changelog), {@code
      * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (what was built), {@code
-     * dstl.bench.columns} (the width of the terminal, if there is one).
+     * dstl.bench.spent-seconds} (how long that took), {@code dstl.bench.columns} (the width of the
+     * terminal, if there is one).
      */
     public static void main(String[] arguments) {
         int exitCode = run(arguments, System.out, System.err);
@@ -115,6 +117,7 @@ public final class BenchMain {
             Bench bench =
                     new Bench(
                             options.mode(),
+                            Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
                             path("dstl.bench.stock", "target/stock"),
                             path("dstl.bench.plugins", "plugins"),

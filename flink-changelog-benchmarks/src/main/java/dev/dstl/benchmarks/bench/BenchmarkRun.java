@@ -117,6 +117,7 @@ final class BenchmarkRun {
         ProcessProbe process = ProcessProbe.of(cluster.pidOf(taskManager));
         RequestCounts requestsBefore = files.store().counts();
         Duration processorTimeBefore = process.processorTime();
+        long failedBefore = client.failedCheckpoints(job);
         long recordsBefore = board.read().records();
         long beginMillis = System.currentTimeMillis();
         long beginNanos = System.nanoTime();
@@ -133,7 +134,7 @@ final class BenchmarkRun {
                 .filter(checkpoint -> completedWithin(checkpoint, beginMillis, endMillis))
                 .map(checkpoint -> sample(checkpoint, beginMillis))
                 .forEach(result.checkpoints::add);
-        result.failedCheckpoints = client.failedCheckpoints(job);
+        result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 
     /** A window without a checkpoint tells nothing, so on a slow machine it becomes longer. */
@@ -174,7 +175,7 @@ final class BenchmarkRun {
         result.storedBytes = objectsAndBytes[1];
         List<CompletedCheckpoint> completed = client.checkpoints(job);
         String pointer = completed.get(completed.size() - 1).path();
-        HandleCount handles = CheckpointProbe.count(files.metadata(pointer), pointer);
+        HandleCount handles = CheckpointProbe.count(files.metadata(pointer));
         if (!handles.logStorages.equals(run.variant().changelog().storages())) {
             throw new RunFailure(
                     "the log of its checkpoints was written by "
@@ -208,8 +209,8 @@ final class BenchmarkRun {
             throws RunFailure, ClusterException, IOException, InterruptedException {
         long begin = System.nanoTime();
         for (long next = begin; next - begin < length.toNanos(); ) {
-            look.once();
             requireHealth();
+            look.once();
             watch.advanced(what, board.read().records());
             next = Math.min(next + SAMPLE_MILLIS * 1_000_000, begin + length.toNanos());
             long pause = next - System.nanoTime();

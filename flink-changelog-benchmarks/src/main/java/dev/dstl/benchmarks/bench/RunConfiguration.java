@@ -95,7 +95,7 @@ final class RunConfiguration {
         settings.put("rare checkpoints", seconds(mode.materializationInterval()));
         settings.put("materialization interval", seconds(mode.materializationInterval()));
         settings.put("cluster", "1 JobManager and 1 TaskManager process, " + SLOTS + " slots");
-        settings.put("managed memory", MANAGED_MEMORY.toHumanReadableString());
+        settings.put("managed memory", MANAGED_MEMORY.getMebiBytes() + " MiB");
         settings.put(
                 "simulated store",
                 "request p50 "

@@ -66,8 +66,16 @@ final class PayloadInput extends GeneratedInput<Tuple2<Long, byte[]>> {
         if (keys != UNBOUNDED) {
             return Scrambler.below(keys, number);
         }
-        boolean isOld = number % OLD_KEY_EVERY == OLD_KEY_EVERY - 1;
         // Scrambled, since keys that only grow would be a best case for a sorted store.
-        return Scrambler.scramble(isOld ? Scrambler.below(number, number) : number);
+        return Scrambler.scramble(isOld(number) ? newOneBefore(number) : number);
+    }
+
+    private static long newOneBefore(long number) {
+        long earlier = Scrambler.below(number, number);
+        return isOld(earlier) ? earlier - 1 : earlier;
+    }
+
+    private static boolean isOld(long number) {
+        return number % OLD_KEY_EVERY == OLD_KEY_EVERY - 1;
     }
 }

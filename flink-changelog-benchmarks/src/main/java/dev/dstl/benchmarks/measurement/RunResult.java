@@ -43,7 +43,7 @@ public final class RunResult {
     /** Those that completed within the window. */
     public List<CheckpointSample> checkpoints = new ArrayList<>();
 
-    /** Of the whole run until the kill. */
+    /** Those that failed within the window. */
     public long failedCheckpoints;
 
     public List<ProcessSample> process = new ArrayList<>();

@@ -92,6 +92,20 @@ final class Plot {
         series.setLineStyle(style.stroke());
     }
 
+    /** Adds a bar beside those that are there. */
+    static void addBar(
+            CategoryChart chart,
+            String label,
+            List<String> names,
+            List<Double> values,
+            VariantStyle style) {
+        chart.addSeries(label, names, values).setFillColor(style.color());
+        chart.getStyler().setOverlapped(true);
+        chart.getStyler().setLegendVisible(false);
+        chart.getStyler().setLabelsVisible(true);
+        chart.getStyler().setDecimalPattern("#,##0.#");
+    }
+
     /** A finished picture, named as its files are. */
     static Plot of(String name, Chart<?, ?> chart) {
         return new Plot(name, chart);

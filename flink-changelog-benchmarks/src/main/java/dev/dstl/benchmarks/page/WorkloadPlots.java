@@ -21,11 +21,13 @@ import dev.dstl.benchmarks.comparison.Figure;
 import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.XYChart;
 
@@ -99,6 +101,7 @@ final class WorkloadPlots {
                             .toArray();
             Series series = new Series();
             for (int i = 0; i < sorted.length; i++) {
+                series.add(sorted[i], 100.0 * i / sorted.length);
                 series.add(sorted[i], 100.0 * (i + 1) / sorted.length);
             }
             series.addTo(chart, comparison.label(variant), variant);
@@ -132,16 +135,13 @@ final class WorkloadPlots {
 
     private CategoryChart bars(Figure figure) {
         CategoryChart chart = Plot.bars(title(figure.title()), figure.title());
-        List<String> names = new ArrayList<>();
-        List<Double> values = new ArrayList<>();
-        for (Comparison.Row row : comparison.rows(figure)) {
-            names.add(row.label());
-            values.add(row.spread().median());
-        }
-        if (!names.isEmpty()) {
-            chart.addSeries(figure.title(), names, values);
-            chart.getStyler().setLegendVisible(false);
-            chart.getStyler().setLabelsVisible(true);
+        List<Comparison.Row> rows = comparison.rows(figure);
+        List<String> names = rows.stream().map(Comparison.Row::label).collect(Collectors.toList());
+        for (int i = 0; i < rows.size(); i++) {
+            // A series of its own, with one bar, so that it has the color of its variant.
+            List<Double> values = new ArrayList<>(Collections.nCopies(rows.size(), null));
+            values.set(i, rows.get(i).spread().median());
+            Plot.addBar(chart, names.get(i), names, values, VariantStyle.of(rows.get(i).variant()));
         }
         return chart;
     }

@@ -41,12 +41,11 @@ public final class CheckpointProbe {
      * Counts the handles of a checkpoint.
      *
      * @param metadata its {@code _metadata} as a local file
-     * @param pointer where Flink says that the checkpoint is
      */
-    public static HandleCount count(Path metadata, String pointer) throws IOException {
+    public static HandleCount count(Path metadata) throws IOException {
         HandleCount count = new HandleCount();
         count.metadataBytes = Files.size(metadata);
-        for (OperatorState operator : read(metadata, pointer).getOperatorStates()) {
+        for (OperatorState operator : read(metadata).getOperatorStates()) {
             for (OperatorSubtaskState subtask : operator.getStates()) {
                 add(subtask, count);
             }
@@ -54,11 +53,14 @@ public final class CheckpointProbe {
         return count;
     }
 
-    private static CheckpointMetadata read(Path metadata, String pointer) throws IOException {
+    private static CheckpointMetadata read(Path metadata) throws IOException {
         try (DataInputStream in =
                 new DataInputStream(new BufferedInputStream(Files.newInputStream(metadata)))) {
             return Checkpoints.loadCheckpointMetadata(
-                    in, CheckpointProbe.class.getClassLoader(), pointer);
+                    in,
+                    CheckpointProbe.class.getClassLoader(),
+                    // Flink looks there while it reads, so it has to be where this process sees it.
+                    metadata.toUri().toString());
         }
     }
 

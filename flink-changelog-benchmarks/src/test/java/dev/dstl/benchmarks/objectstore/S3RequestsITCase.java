@@ -23,6 +23,7 @@ import static dev.dstl.log.testing.LogFixture.handleOf;
 import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.benchmarks.objectstore.front.FrontFault;
 import dev.dstl.benchmarks.objectstore.front.RequestTally;
 import dev.dstl.benchmarks.objectstore.job.SummingJob;
 import dev.dstl.benchmarks.simulated.store.RequestType;
@@ -129,6 +130,24 @@ class S3RequestsITCase {
             ChangelogStateHandleStreamImpl handle = persist(writer);
             assertThat(texts(handle)).hasSize(5);
             assertRequests(1, 1, 0, 0, 0);
+        }
+    }
+
+    @Test
+    void attemptThatFailed_isLookedFor_sinceItMayHaveArrived() throws Exception {
+        Configuration impatient = new Configuration();
+        impatient.setString("s3.max-error-retries", "0");
+        store.use(impatient);
+        try (LogOnStore log = new LogOnStore(root)) {
+            MutationLogWriter writer = writerAfterProbe(log);
+            store.front().fail(FrontFault.RESET, RequestType.PUT, key -> true, 1);
+            append(writer, "in the second attempt");
+            ChangelogStateHandleStreamImpl handle = persist(writer);
+            assertThat(texts(handle)).hasSize(1);
+            CommonTestUtils.waitUntilCondition(() -> count(RequestType.LIST) == 2, 20);
+            assertRequests(2, 1, 4, 2, 0);
+        } finally {
+            store.use(new Configuration());
         }
     }
 

@@ -122,8 +122,9 @@ class DstlStorageTest {
                 .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
                 .hasMessageContaining("where no changes can be stored: ")
                 .hasMessageEndingWith(
-                        "Make it a directory that the TaskManagers may write to, or set another"
-                                + " one.");
+                        "Make it a directory that the TaskManagers may write to, on an object store"
+                                + " a bucket that exists and credentials that may write to it, or"
+                                + " set another one.");
     }
 
     @Test
@@ -135,7 +136,9 @@ class DstlStorageTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
                                 + " stored: IOException: Access denied. Make it a directory that"
-                                + " the TaskManagers may write to, or set another one.",
+                                + " the TaskManagers may write to, on an object store a bucket"
+                                + " that exists and credentials that may write to it, or set"
+                                + " another one.",
                         store.basePath());
         awaitThreadsToEnd();
         writer(storage).close();
@@ -267,10 +270,10 @@ class DstlStorageTest {
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
-                        Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
+                        Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
         assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("'filesystem'")
+                .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");
     }
 

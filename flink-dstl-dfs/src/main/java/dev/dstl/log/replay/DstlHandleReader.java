@@ -17,6 +17,7 @@
 package dev.dstl.log.replay;
 
 import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -24,8 +25,8 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * Reads the segments of a handle in its order. Thread safe: every call opens its own streams, and
- * nothing before the first record is asked for.
+ * Reads the segments of a handle in its order, ours and those of Flink's own storage. Thread safe:
+ * every call opens its own streams, and nothing before the first record is asked for.
  */
 public final class DstlHandleReader implements MutationLogReader {
 
@@ -50,14 +51,18 @@ public final class DstlHandleReader implements MutationLogReader {
 
     @Override
     public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
-        if (!STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier())) {
+        String storage = handle.getStorageIdentifier();
+        if (StockHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
+            return new StockHandleCursor(handle);
+        }
+        if (!STORAGE_IDENTIFIER.equals(storage)) {
             throw new IOException(
                     String.format(
                             "The checkpoint's changelog was written by the storage '%s', but is"
                                     + " read with '%s', which cannot read it. Restore with the"
                                     + " release that wrote the checkpoint, take a savepoint, and"
                                     + " start from that.",
-                            handle.getStorageIdentifier(), STORAGE_IDENTIFIER));
+                            storage, STORAGE_IDENTIFIER));
         }
         boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
         return new HandleCursor(ahead ? new ReadAhead(handle, budget) : new FrameByFrame(handle));

@@ -225,11 +225,11 @@ class DstlHandleReaderTest {
                         () ->
                                 reader.open(
                                         handle(
-                                                "filesystem",
+                                                "elsewhere",
                                                 KeyGroupRange.of(0, 8),
                                                 new ArrayList<>())))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("written by the storage 'filesystem'")
+                .hasMessageContaining("written by the storage 'elsewhere'")
                 .hasMessageContaining("read with 'dstl'")
                 .hasMessageContaining("Restore with the release that wrote the checkpoint");
     }

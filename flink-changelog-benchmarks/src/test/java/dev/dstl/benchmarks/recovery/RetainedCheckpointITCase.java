@@ -48,7 +48,11 @@ class RetainedCheckpointITCase {
 
     static Stream<Arguments> backendsAndModes() {
         List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM);
-        return Stream.of(Backend.CHANGELOG_ON_ROCKSDB, Backend.CHANGELOG_ON_HASHMAP)
+        return Stream.of(
+                        Backend.CHANGELOG_ON_ROCKSDB,
+                        Backend.CHANGELOG_ON_HASHMAP,
+                        Backend.CHANGELOG_ON_SPILLABLE,
+                        Backend.SPILLABLE)
                 .flatMap(backend -> modes.stream().map(mode -> Arguments.of(backend, mode)));
     }
 

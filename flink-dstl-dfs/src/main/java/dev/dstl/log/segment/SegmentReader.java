@@ -35,7 +35,7 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
  * An open segment. Reads forward without seeking where it can, verifies all it reads, and names the
  * file in every failure. Not thread safe; owns the stream and closes it.
  */
-public final class SegmentReader implements Closeable {
+public final class SegmentReader implements BlockSource, Closeable {
 
     private final String file;
 
@@ -71,15 +71,33 @@ public final class SegmentReader implements Closeable {
      * @throws IOException if there is none, or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        Path path =
-                handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
-        String file = path == null ? handle.toString() : path.toString();
+        String file = nameOf(handle);
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
+        return new SegmentReader(file, pathOf(handle), openStream(handle), length);
+    }
+
+    /** How failures name a segment. */
+    public static String nameOf(StreamStateHandle handle) {
+        Path path = pathOf(handle);
+        return path == null ? handle.toString() : path.toString();
+    }
+
+    @Nullable
+    private static Path pathOf(StreamStateHandle handle) {
+        return handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
+    }
+
+    /**
+     * Opens a file that a log needs, of whatever format.
+     *
+     * @throws IOException if there is none, or the store does not answer; says what to do
+     */
+    public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
-            return new SegmentReader(file, path, handle.openInputStream(), length);
+            return handle.openInputStream();
         } catch (IOException e) {
-            throw explained(file, path, e);
+            throw explained(nameOf(handle), pathOf(handle), e);
         }
     }
 
@@ -160,8 +178,8 @@ public final class SegmentReader implements Closeable {
         return text.toString().trim();
     }
 
-    /** Reads {@code [offset, offset + count)} into the beginning of {@code target}. */
-    void read(long offset, byte[] target, int count, String what) throws IOException {
+    @Override
+    public void read(long offset, byte[] target, int count, String what) throws IOException {
         int read = readUpTo(offset, target, count);
         if (read < count) {
             throw endsEarly(offset, count, what, read);
@@ -197,8 +215,8 @@ public final class SegmentReader implements Closeable {
         }
     }
 
-    /** Compares the checksum of the first {@code count} bytes. */
-    void verify(long offset, String what, byte[] bytes, int count, int expected)
+    @Override
+    public void verify(long offset, String what, byte[] bytes, int count, int expected)
             throws CorruptSegmentException {
         checksum.reset();
         checksum.update(bytes, 0, count);
@@ -211,7 +229,8 @@ public final class SegmentReader implements Closeable {
         }
     }
 
-    CorruptSegmentException damaged(long offset, String expected, String found) {
+    @Override
+    public CorruptSegmentException damaged(long offset, String expected, String found) {
         return CorruptSegmentException.damaged(file, offset, expected, found);
     }
 

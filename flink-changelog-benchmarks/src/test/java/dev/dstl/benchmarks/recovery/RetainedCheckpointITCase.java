@@ -47,7 +47,7 @@ class RetainedCheckpointITCase {
     }
 
     static Stream<Arguments> backendsAndModes() {
-        List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM);
+        List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM, RestoreMode.LEGACY);
         return Stream.of(Backend.CHANGELOG_ON_ROCKSDB, Backend.CHANGELOG_ON_HASHMAP)
                 .flatMap(backend -> modes.stream().map(mode -> Arguments.of(backend, mode)));
     }

@@ -18,6 +18,7 @@ package dev.dstl.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.writer.MutationLogWriter;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +30,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.util.FlinkRuntimeException;
@@ -43,7 +45,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     private final JobID jobId;
     private final Configuration configuration;
     private final MetricGroup metricGroup;
-    private final DstlStorageView view = new DstlStorageView();
+    private final LocalRecoveryConfig localRecovery;
     private final ReentrantLock creation = new ReentrantLock();
 
     @Nullable private volatile JobLog log;
@@ -51,11 +53,25 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     @GuardedBy("this")
     private boolean closed;
 
-    /** Remembers what it will need. */
+    /** Remembers what it will need; keeps no local copies. */
     public DstlStorage(JobID jobId, Configuration configuration, MetricGroup metricGroup) {
+        this(jobId, configuration, metricGroup, LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED);
+    }
+
+    /**
+     * Remembers what it will need.
+     *
+     * @param localRecovery of the first task of the job
+     */
+    public DstlStorage(
+            JobID jobId,
+            Configuration configuration,
+            MetricGroup metricGroup,
+            LocalRecoveryConfig localRecovery) {
         this.jobId = jobId;
         this.configuration = configuration;
         this.metricGroup = metricGroup;
+        this.localRecovery = localRecovery;
     }
 
     /**
@@ -92,7 +108,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     }
 
     private JobLog createLog() {
-        return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup);
+        return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup, localRecovery);
     }
 
     private synchronized JobLog publish(JobLog created) {
@@ -104,9 +120,10 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
         return created;
     }
 
+    /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */
     @Override
     public MutationLogReader createReader() {
-        return view.createReader();
+        return new DstlHandleReader();
     }
 
     /** Asked for before the first writer exists, and by tasks that never have one. */

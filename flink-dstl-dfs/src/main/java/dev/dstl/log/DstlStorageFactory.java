@@ -16,6 +16,7 @@
 
 package dev.dstl.log;
 
+import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.replay.DstlHandleReader;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
@@ -41,11 +42,11 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
             Configuration configuration,
             TaskManagerJobMetricGroup metricGroup,
             LocalRecoveryConfig localRecoveryConfig) {
-        return new DstlStorage(jobId, configuration, metricGroup);
+        return new DstlStorage(jobId, configuration, metricGroup, localRecoveryConfig);
     }
 
     @Override
     public DstlStorageView createStorageView(Configuration configuration) {
-        return new DstlStorageView();
+        return new DstlStorageView(DstlSettings.readAheadBytes(configuration));
     }
 }

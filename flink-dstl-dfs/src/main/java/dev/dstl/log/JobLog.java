@@ -21,6 +21,8 @@ import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.execution.ThreadTimers;
+import dev.dstl.log.local.LocalCopies;
+import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.store.BasePathCheck;
@@ -43,6 +45,7 @@ import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +60,8 @@ final class JobLog implements AutoCloseable {
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
     private final ExecutorService discards;
+    private final ExecutorService localDisk = threads(1, "dstl-local");
+    private final LocalCopies localCopies;
     private final SegmentRegistry registry;
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
@@ -69,7 +74,11 @@ final class JobLog implements AutoCloseable {
      * @throws org.apache.flink.configuration.IllegalConfigurationException if nothing can be
      *     written there
      */
-    static JobLog open(JobID jobId, DstlSettings settings, MetricGroup metricGroup) {
+    static JobLog open(
+            JobID jobId,
+            DstlSettings settings,
+            MetricGroup metricGroup,
+            LocalRecoveryConfig localRecovery) {
         FileSystem fileSystem = BasePathCheck.fileSystem(settings.basePath());
         SegmentStore store =
                 new FileSystemSegmentStore(
@@ -86,7 +95,14 @@ final class JobLog implements AutoCloseable {
                 "Changes of job {} go to {}",
                 jobId,
                 SegmentName.directory(settings.basePath(), jobId, incarnation));
-        JobLog log = new JobLog(jobId, settings, incarnation, store, new DstlMetrics(metricGroup));
+        JobLog log =
+                new JobLog(
+                        jobId,
+                        settings,
+                        incarnation,
+                        store,
+                        LocalDirectories.of(localRecovery, jobId, incarnation),
+                        new DstlMetrics(metricGroup));
         log.registry.discardAttempt(probe);
         return log;
     }
@@ -96,6 +112,7 @@ final class JobLog implements AutoCloseable {
             DstlSettings settings,
             String incarnation,
             SegmentStore store,
+            LocalDirectories localDirectories,
             DstlMetrics metrics) {
         this.settings = settings;
         uploads =
@@ -106,17 +123,19 @@ final class JobLog implements AutoCloseable {
                         TimeUnit.SECONDS,
                         new SynchronousQueue<>(),
                         new DaemonThreads("dstl-upload"));
-        discards = discardThreads(settings.discardThreads());
+        discards = threads(settings.discardThreads(), "dstl-discard");
         budget = new InFlightBudget(settings.maxInFlightBytes());
         pages = new PagePool(Math.min(settings.maxInFlightBytes(), MAX_IDLE_PAGE_BYTES));
+        localCopies = LocalCopies.in(localDirectories, localDisk, metrics);
         registry = new SegmentRegistry(store, discards, timers, metrics);
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
-        commit = new GroupCommit(settings, uploader, registry, budget, timers, metrics);
+        commit =
+                new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
 
-    private static ExecutorService discardThreads(int threads) {
+    private static ExecutorService threads(int threads, String name) {
         ThreadPoolExecutor pool =
                 new ThreadPoolExecutor(
                         threads,
@@ -124,7 +143,7 @@ final class JobLog implements AutoCloseable {
                         IDLE_THREAD_SECONDS,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        new DaemonThreads("dstl-discard"));
+                        new DaemonThreads(name));
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }
@@ -133,7 +152,7 @@ final class JobLog implements AutoCloseable {
         UUID logId = UUID.randomUUID();
         LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
-                logId, keyGroupRange, pages, settings.sealThresholdBytes(), commit);
+                logId, keyGroupRange, operatorId, pages, settings.sealThresholdBytes(), commit);
     }
 
     CompletableFuture<?> availableFuture() {
@@ -150,6 +169,8 @@ final class JobLog implements AutoCloseable {
         commit.close();
         uploads.shutdownNow();
         discards.shutdown();
+        localCopies.close();
+        localDisk.shutdown();
         timers.close();
     }
 }

@@ -30,6 +30,7 @@ import dev.dstl.log.testing.FaultyStore;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,8 +49,11 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.FileSystemSafetyNet;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.io.AvailabilityProvider;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.mailbox.SyncMailboxExecutor;
 import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.TestLocalRecoveryConfig;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -65,6 +69,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class DstlStorageTest {
 
+    private final JobID jobId = new JobID();
     private final FaultyStore store = FaultyStore.create();
     private final Set<Thread> threadsOfOthers = logThreads();
 
@@ -117,8 +122,9 @@ class DstlStorageTest {
                 .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
                 .hasMessageContaining("where no changes can be stored: ")
                 .hasMessageEndingWith(
-                        "Make it a directory that the TaskManagers may write to, or set another"
-                                + " one.");
+                        "Make it a directory that the TaskManagers may write to, on an object store"
+                                + " a bucket that exists and credentials that may write to it, or"
+                                + " set another one.");
     }
 
     @Test
@@ -130,7 +136,9 @@ class DstlStorageTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
                                 + " stored: IOException: Access denied. Make it a directory that"
-                                + " the TaskManagers may write to, or set another one.",
+                                + " the TaskManagers may write to, on an object store a bucket"
+                                + " that exists and credentials that may write to it, or set"
+                                + " another one.",
                         store.basePath());
         awaitThreadsToEnd();
         writer(storage).close();
@@ -180,7 +188,8 @@ class DstlStorageTest {
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         assertThat(texts(handle)).containsExactly("a");
-        MutationLogReader reader = new DstlStorageFactory().createStorageView(null).createReader();
+        MutationLogReader reader =
+                new DstlStorageFactory().createStorageView(new Configuration()).createReader();
         assertThat(reader.getChanges(handle).hasNext()).isTrue();
         try (Stream<Path> files = Files.walk(directory)) {
             assertThat(files.filter(Files::isRegularFile)).hasSize(1);
@@ -194,8 +203,7 @@ class DstlStorageTest {
         DstlStorage storage =
                 storage(
                         new Configuration()
-                                .set(DstlOptions.BASE_PATH, directory.toUri().toString())
-                                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ofMebiBytes(1)));
+                                .set(DstlOptions.BASE_PATH, directory.toUri().toString()));
         MutationLogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =
@@ -211,11 +219,59 @@ class DstlStorageTest {
     }
 
     @Test
+    void withLocalRecovery_checkpointsNameCopiesOnTheLocalDisk_andClosingDeletesThem()
+            throws Exception {
+        Path root = directory.resolve("localState");
+        LocalRecoveryConfig localRecovery =
+                LocalRecoveryConfig.backupAndRecoveryEnabled(
+                        new LocalSnapshotDirectoryProviderImpl(
+                                root.resolve("aid_1").toFile(), jobId, new JobVertexID(), 0));
+        DstlStorage storage =
+                new DstlStorageFactory()
+                        .createStorage(
+                                jobId,
+                                configuration(store.basePath().toString()),
+                                UnregisteredMetricGroups
+                                        .createUnregisteredTaskManagerJobMetricGroup(),
+                                localRecovery);
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        writer.persist(writer.initialSequenceNumber(), 1).get(30, TimeUnit.SECONDS);
+        awaitCopies(root, 1);
+        ChangelogStateHandleStreamImpl local =
+                writer.persist(writer.initialSequenceNumber(), 2)
+                        .get(30, TimeUnit.SECONDS)
+                        .getTaskLocalSnapshot();
+        assertThat(texts(local)).containsExactly("a");
+        assertThat(filesOf(local).get(0))
+                .startsWith("file:")
+                .contains("/localState/dstl_jid_" + jobId + "/");
+        writer.close();
+        storage.close();
+        awaitThreadsToEnd();
+        awaitCopies(root, 0);
+    }
+
+    private static void awaitCopies(Path root, int count) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long found = -1;
+        while (found != count && System.nanoTime() < deadline) {
+            Thread.sleep(1);
+            try (Stream<Path> files = Files.walk(root)) {
+                found = files.filter(Files::isRegularFile).count();
+            } catch (UncheckedIOException goneMeanwhile) {
+                found = -1;
+            }
+        }
+        assertThat(found).as("local copies").isEqualTo(count);
+    }
+
+    @Test
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
                         Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
-        assertThatThrownBy(() -> new DstlStorageView().createReader().getChanges(foreign))
+        assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");

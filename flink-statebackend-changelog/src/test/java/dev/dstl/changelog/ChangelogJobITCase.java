@@ -19,6 +19,8 @@ package dev.dstl.changelog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -114,6 +116,46 @@ class ChangelogJobITCase {
             assertThat(Sums.failures).hasValue(0);
             assertThat(found).isEqualTo(expected());
             assertThat(directory.resolve("log")).as("the log was in use").isDirectory();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"FLAG_ON_HEAP", "FLAG_ON_ROCKSDB_WITH_TIMERS_ON_HEAP"})
+    @SuppressWarnings("try") // close() is declared with Exception by Flink
+    void jobWithLocalRecovery_readsNothingFromTheStoreWhenATaskFails(Way way) throws Exception {
+        Configuration cluster = cluster();
+        cluster.setString("state.changelog.storage", "dstl");
+        cluster.setString(
+                "state.changelog.dstl.dfs.base-path",
+                GuardedFileSystem.uri(directory.resolve("log")));
+        cluster.setString(
+                "execution.checkpointing.dir",
+                GuardedFileSystem.uri(directory.resolve("checkpoints")));
+        cluster.setString("execution.checkpointing.local-backup.enabled", "true");
+        cluster.setString("execution.state-recovery.from-local", "true");
+        cluster.setString(
+                "taskmanager.state.local.root-dirs", directory.resolve("local").toString());
+        way.choose(cluster, null);
+        AtomicInteger refused = new AtomicInteger();
+        GuardedFileSystem.guard(
+                (call, path) -> {
+                    if (call == GuardedFileSystem.Call.OPEN) {
+                        refused.incrementAndGet();
+                        throw new IOException("The test lets nobody read " + path);
+                    }
+                });
+
+        try (StreamExecutionEnvironment job = job(cluster)) {
+            Sums.failures.set(2);
+
+            assertThat(run(job)).isEqualTo(expected());
+
+            assertThat(Sums.failures).hasValue(0);
+            assertThat(refused).hasValue(0);
+        } finally {
+            GuardedFileSystem.reset();
         }
     }
 

@@ -79,6 +79,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
 
     @Override
     public SpillableKeyedStateBackend<K> build() throws BackendBuildingException {
+        prepareDisks();
         CurrentKey<K> currentKey = new CurrentKey<>(keyGroupRange, numberOfKeyGroups);
         SpillSpace space = new SpillSpace(this::openPool);
         RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory, space);
@@ -134,14 +135,25 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
         }
     }
 
-    private BlockPool openPool() throws IOException {
+    private void prepareDisks() throws BackendBuildingException {
+        try {
+            SpillDirectories.prepare(disks());
+        } catch (IOException e) {
+            throw new BackendBuildingException(e.getMessage(), e);
+        }
+    }
+
+    private List<Path> disks() {
         List<String> directories =
                 config.directories().isEmpty()
                         ? Arrays.asList(
                                 parameters.getEnv().getTaskManagerInfo().getTmpDirectories())
                         : config.directories();
-        List<Path> disks = directories.stream().map(Paths::get).collect(Collectors.toList());
-        SpillDirectories spillDirectories = new SpillDirectories(disks);
+        return directories.stream().map(Paths::get).collect(Collectors.toList());
+    }
+
+    private BlockPool openPool() throws IOException {
+        SpillDirectories spillDirectories = new SpillDirectories(disks());
         return new BlockPool(
                 new ManagedMemoryShare(
                                 parameters.getEnv().getMemoryManager(),

@@ -22,6 +22,7 @@ import java.util.concurrent.RunnableFuture;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
@@ -52,6 +53,23 @@ public final class KeyedBackends {
             KeyGroupRange range,
             Collection<KeyedStateHandle> handles)
             throws Exception {
+        return create(
+                backend,
+                keySerializer,
+                numberOfKeyGroups,
+                range,
+                handles,
+                new UnregisteredMetricsGroup());
+    }
+
+    public static <K> AbstractKeyedStateBackend<K> create(
+            StateBackend backend,
+            TypeSerializer<K> keySerializer,
+            int numberOfKeyGroups,
+            KeyGroupRange range,
+            Collection<KeyedStateHandle> handles,
+            MetricGroup metrics)
+            throws Exception {
         return (AbstractKeyedStateBackend<K>)
                 backend.createKeyedStateBackend(
                         new KeyedStateBackendParametersImpl<>(
@@ -63,7 +81,7 @@ public final class KeyedBackends {
                                 range,
                                 null,
                                 TtlTimeProvider.DEFAULT,
-                                new UnregisteredMetricsGroup(),
+                                metrics,
                                 (name, value) -> {},
                                 handles,
                                 new CloseableRegistry(),
@@ -88,7 +106,7 @@ public final class KeyedBackends {
                 .snapshot(id, 0, STREAMS, CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
-    static void run(RunnableFuture<?> snapshot) throws Exception {
+    public static void run(RunnableFuture<?> snapshot) throws Exception {
         snapshot.run();
         snapshot.get();
     }

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Random;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ReadableConfig;
 
 /** Backends whose state is where a test wants it. */
 public final class PlacedBackends {
@@ -37,11 +38,17 @@ public final class PlacedBackends {
 
     /** Everything leaves the heap before the next key is selected. */
     public static SpillableStateBackend spilled(Configuration config) {
-        return new SpillableStateBackend(SpillConfig.of(config), SpillEverything::new);
+        return firstGroupsSpilled(config, Integer.MAX_VALUE);
+    }
+
+    /** The first {@code groups} key groups of every state leave the heap, the others stay. */
+    public static SpillableStateBackend firstGroupsSpilled(Configuration config, int groups) {
+        return new SpillableStateBackend(
+                SpillConfig.of(config), states -> new SpillEverything(states, groups));
     }
 
     /** Between any two selections of a key some entries move, in either direction. */
-    public static SpillableStateBackend random(Configuration config, long seed) {
+    public static SpillableStateBackend random(ReadableConfig config, long seed) {
         return new SpillableStateBackend(
                 SpillConfig.of(config), states -> new MoveAtRandom(states, new Random(seed)));
     }
@@ -52,7 +59,7 @@ public final class PlacedBackends {
         return new SpillableStateBackend(
                 SpillConfig.of(config),
                 states -> {
-                    SpillEverything spiller = new SpillEverything(states);
+                    SpillEverything spiller = new SpillEverything(states, Integer.MAX_VALUE);
                     return new StateMover() {
                         @Override
                         public void keySelected() {
@@ -80,16 +87,19 @@ public final class PlacedBackends {
     private static final class SpillEverything implements StateMover {
 
         private final RegisteredStates<?> states;
+        private final int groups;
 
-        SpillEverything(RegisteredStates<?> states) {
+        SpillEverything(RegisteredStates<?> states, int groups) {
             this.states = states;
+            this.groups = groups;
         }
 
         @Override
         public void keySelected() {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
-                    for (int i = 0; i < table.groupCount(); i++) {
+                    int last = Math.min(groups, table.groupCount());
+                    for (int i = 0; i < last; i++) {
                         if (table.residency(i) == Residency.ON_HEAP) {
                             table.startSpill(i);
                         }

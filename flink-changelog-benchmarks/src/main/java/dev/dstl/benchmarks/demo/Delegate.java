@@ -16,17 +16,27 @@
 
 package dev.dstl.benchmarks.demo;
 
+import dev.dstl.spillable.SpillableStateBackendFactory;
+
 /** The backend that holds the working state. */
 enum Delegate {
-    ROCKSDB("rocksdb", "RocksDB, incremental"),
-    HASHMAP("hashmap", "HashMap, full");
+    ROCKSDB("rocksdb", "rocksdb", "RocksDB, incremental"),
+    HASHMAP("hashmap", "hashmap", "HashMap, full"),
+    SPILLABLE("spillable", SpillableStateBackendFactory.class.getName(), "spillable heap, full");
 
+    private final String label;
     private final String type;
     private final String description;
 
-    Delegate(String type, String description) {
+    Delegate(String label, String type, String description) {
+        this.label = label;
         this.type = type;
         this.description = description;
+    }
+
+    /** What the command line calls it. */
+    String label() {
+        return label;
     }
 
     /** The value of {@code state.backend.type}. */

@@ -77,7 +77,7 @@ final class DemoOptions {
 
     @Option(
             names = "--delegate",
-            paramLabel = "rocksdb|hashmap",
+            paramLabel = "rocksdb|hashmap|spillable",
             defaultValue = "rocksdb",
             description = "The backend that holds the working state (default: rocksdb).")
     private String delegate;
@@ -231,11 +231,11 @@ final class DemoOptions {
 
     private Delegate delegate() {
         for (Delegate known : Delegate.values()) {
-            if (known.type().equals(delegate)) {
+            if (known.label().equals(delegate)) {
                 return known;
             }
         }
-        throw misuse("--delegate must be rocksdb or hashmap, but is " + delegate + ".");
+        throw misuse("--delegate must be rocksdb, hashmap or spillable, but is " + delegate + ".");
     }
 
     private ParameterException misuse(String sentence) {

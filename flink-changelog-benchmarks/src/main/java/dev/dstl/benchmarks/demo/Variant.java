@@ -70,7 +70,7 @@ final class Variant {
 
     /** For people. */
     String label() {
-        return changelog ? "changelog on " + delegate.type() : delegate.description();
+        return changelog ? "changelog on " + delegate.label() : delegate.description();
     }
 
     /**

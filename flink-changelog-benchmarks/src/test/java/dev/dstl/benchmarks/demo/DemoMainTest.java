@@ -57,7 +57,7 @@ class DemoMainTest {
             delimiter = '|',
             value = {
                 "--backend=stock | --backend",
-                "--delegate=forst | --delegate must be rocksdb or hashmap, but is forst.",
+                "--delegate=forst | --delegate must be rocksdb, hashmap or spillable, but is forst.",
                 "--scale=0 | --scale must be above 0 and at most 2, but is 0.0.",
                 "--scale=NaN | --scale must be above 0 and at most 2, but is NaN.",
                 "--scale=much | --scale",

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.spillable.config.SpillableOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -79,7 +80,10 @@ class ConfigurationPageTest {
     @Test
     void everyOptionIsDescribed() {
         assertThat(
-                        Stream.of(DstlOptions.class, ChangelogBackendOptions.class)
+                        Stream.of(
+                                        DstlOptions.class,
+                                        ChangelogBackendOptions.class,
+                                        SpillableOptions.class)
                                 .flatMap(type -> ConfigurationPage.optionsOf(type).stream()))
                 .isNotEmpty()
                 .allSatisfy(option -> assertThat(option.description().getBlocks()).isNotEmpty());
@@ -107,6 +111,11 @@ class ConfigurationPageTest {
                         "The wrapper",
                         "Ours, beside Flink's switches.",
                         ChangelogBackendOptions.class)
+                .section(
+                        "The spillable heap",
+                        "With `state.backend.type: dev.dstl.spillable.SpillableStateBackendFactory`."
+                                + " [Spillable heap](spillable.md) says how to choose them.",
+                        SpillableOptions.class)
                 .text();
     }
 }

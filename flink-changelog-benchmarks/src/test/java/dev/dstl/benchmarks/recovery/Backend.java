@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.recovery;
 
+import dev.dstl.spillable.RandomlyPlacedBackendFactory;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
@@ -40,6 +41,9 @@ enum Backend {
         }
     },
     CHANGELOG_ON_HASHMAP("hashmap", true),
+    /** Entries leave the heap and come back between any two records. */
+    CHANGELOG_ON_SPILLABLE(RandomlyPlacedBackendFactory.class.getName(), true),
+    SPILLABLE(RandomlyPlacedBackendFactory.class.getName(), false),
     ROCKSDB("rocksdb", false);
 
     /** Several materializations within a test. */

@@ -42,7 +42,7 @@ class FailedTaskITCase {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"CHANGELOG_ON_ROCKSDB", "CHANGELOG_ON_HASHMAP"})
+    @EnumSource(names = {"CHANGELOG_ON_ROCKSDB", "CHANGELOG_ON_HASHMAP", "CHANGELOG_ON_SPILLABLE"})
     void taskThatFailsAgain_losesAndRepeatsNothing(Backend backend) throws Exception {
         OrderRun run = cluster.newRun(backend);
         run.submit();

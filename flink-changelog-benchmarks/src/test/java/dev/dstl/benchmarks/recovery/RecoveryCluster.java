@@ -60,7 +60,7 @@ final class RecoveryCluster implements AutoCloseable {
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
         configuration.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "dstl");
         // What the cluster says of a job has to be what is, not what was some seconds ago.
-        configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ZERO);
+        configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ofMillis(1));
         configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
         this.cluster =
                 ProcessCluster.start(

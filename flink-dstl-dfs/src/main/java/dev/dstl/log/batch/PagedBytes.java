@@ -50,9 +50,21 @@ public final class PagedBytes {
         return length;
     }
 
+    /**
+     * The page with a position below {@link #length()}; shorter than others if it is the only one.
+     */
+    byte[] page(long position) {
+        return pages[(int) (position >>> PAGE_BITS)];
+    }
+
+    /** Where a position is in its page. */
+    static int offset(long position) {
+        return (int) position & OFFSET_MASK;
+    }
+
     /** The byte at a position below {@link #length()}. */
     public byte byteAt(long position) {
-        return pages[(int) (position >>> PAGE_BITS)][(int) position & OFFSET_MASK];
+        return page(position)[offset(position)];
     }
 
     /** Copies {@code [position, position + count)} to {@code target[targetOffset]}. */

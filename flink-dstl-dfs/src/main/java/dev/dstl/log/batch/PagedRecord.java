@@ -34,8 +34,12 @@ public final class PagedRecord {
 
     static final int MAX_PREAMBLE_BYTES = 2 * 5 + RecordFormat.MAX_HEADER_LENGTH;
 
-    private PagedBytes bytes;
-    private long at;
+    private final byte[] straddling = new byte[MAX_PREAMBLE_BYTES];
+
+    /** A page, or a copy of what straddles two. */
+    private byte[] window;
+
+    private int at;
 
     private int keyGroup;
     private long position;
@@ -48,22 +52,57 @@ public final class PagedRecord {
 
     /** Points this view at the record that begins at {@code start} and reads its header. */
     public void readAt(PagedBytes source, long start) {
-        bytes = source;
-        at = start;
+        long begin = start - open(source, start);
         keyGroup = nextVarint() - 1;
         length = nextVarint();
-        position = at;
-        kind = RecordKind.of(bytes.byteAt(at++));
+        position = begin + at;
+        readHeader(begin);
+    }
+
+    /**
+     * Points this view at the record that is known to lie at a position.
+     *
+     * @param recordPosition as {@link #position()} says
+     */
+    public void readAt(
+            PagedBytes source, long recordPosition, int recordLength, int recordKeyGroup) {
+        long begin = recordPosition - open(source, recordPosition);
+        keyGroup = recordKeyGroup;
+        length = recordLength;
+        position = recordPosition;
+        readHeader(begin);
+    }
+
+    private void readHeader(long windowBegin) {
+        kind = RecordKind.of(window[at++]);
         stateId = nextVarint();
         prefixLength = nextVarint();
         identityLength = nextVarint();
-        identityPosition = at;
+        identityPosition = windowBegin + at;
+    }
+
+    /** Has preamble and header in the window; returns where in it they begin. */
+    private int open(PagedBytes source, long start) {
+        window = source.page(start);
+        at = PagedBytes.offset(start);
+        if (at > window.length - MAX_PREAMBLE_BYTES) {
+            int there = (int) Math.min(MAX_PREAMBLE_BYTES, source.length() - start);
+            source.copyTo(start, straddling, 0, there);
+            window = straddling;
+            at = 0;
+        }
+        return at;
     }
 
     private int nextVarint() {
-        int value = 0;
-        for (int shift = 0; ; shift += 7) {
-            byte next = bytes.byteAt(at++);
+        int first = window[at++];
+        return first >= 0 ? first : restOfVarint(first & 0x7F);
+    }
+
+    private int restOfVarint(int lowest) {
+        int value = lowest;
+        for (int shift = 7; ; shift += 7) {
+            byte next = window[at++];
             value |= (next & 0x7F) << shift;
             if (next >= 0) {
                 return value;

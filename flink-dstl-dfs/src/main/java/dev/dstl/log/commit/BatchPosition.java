@@ -16,6 +16,7 @@
 
 package dev.dstl.log.commit;
 
+import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.ownership.OwnedSegment;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
@@ -28,16 +29,19 @@ public final class BatchPosition {
 
     @Nullable private final OwnedSegment owner;
     private final StreamStateHandle segment;
+    @Nullable private final LocalCopy localCopy;
     private final long frameOffset;
     private final long frameBytes;
 
     BatchPosition(
             @Nullable OwnedSegment owner,
             StreamStateHandle segment,
+            @Nullable LocalCopy localCopy,
             long frameOffset,
             long frameBytes) {
         this.owner = owner;
         this.segment = segment;
+        this.localCopy = localCopy;
         this.frameOffset = frameOffset;
         this.frameBytes = frameBytes;
     }
@@ -56,6 +60,18 @@ public final class BatchPosition {
     /** The whole segment; the same object for all batches in it. */
     public StreamStateHandle segment() {
         return segment;
+    }
+
+    /** The copy of the segment on the local disk, null if there never will be one. */
+    @Nullable
+    public LocalCopy localCopy() {
+        return localCopy;
+    }
+
+    /** The copy on the local disk if there is one now, else {@link #segment()}. */
+    public StreamStateHandle nearestSegment() {
+        StreamStateHandle copy = localCopy == null ? null : localCopy.handle();
+        return copy == null ? segment : copy;
     }
 
     /** Where the batch's frame begins in the segment. */

@@ -17,6 +17,7 @@
 package dev.dstl.log.commit;
 
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.ownership.OwnedSegment;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentEncoder;
@@ -25,6 +26,7 @@ import dev.dstl.log.upload.SegmentUpload;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
@@ -36,12 +38,17 @@ final class CutSegment implements SegmentSource {
     private final List<SealedBatch> batches;
     private final OwnedSegment owner;
     private final SegmentUpload upload;
+    @Nullable private final LocalCopy localCopy;
+
+    /** Guarded by the lock of {@link GroupCommit}. */
+    private boolean durable;
 
     CutSegment(GroupCommit commit, List<SealedBatch> batches) {
         this.commit = commit;
         this.batches = batches;
         this.owner = commit.registry().open(batches.size());
         this.upload = commit.uploader().upload(this);
+        this.localCopy = commit.localCopies().open(batches.size());
     }
 
     List<SealedBatch> batches() {
@@ -56,6 +63,15 @@ final class CutSegment implements SegmentSource {
         return upload;
     }
 
+    /** Whether checkpoints may have been given the segment. */
+    boolean isDurable() {
+        return durable;
+    }
+
+    void becameDurable() {
+        durable = true;
+    }
+
     @Override
     public EncodedSegment encode(SegmentEncoder encoder) {
         List<LogBatch> encoded = new ArrayList<>(batches.size());
@@ -64,7 +80,17 @@ final class CutSegment implements SegmentSource {
         }
         EncodedSegment segment = encoder.encode(encoded);
         encoded.forEach(LogBatch::release);
+        if (localCopy != null) {
+            commit.localCopies().write(localCopy, segment);
+        }
         return segment;
+    }
+
+    /** A batch is not needed any more, neither here nor in the copy. */
+    void releaseCopy() {
+        if (localCopy != null) {
+            localCopy.release();
+        }
     }
 
     @Override
@@ -75,12 +101,17 @@ final class CutSegment implements SegmentSource {
     @Override
     public void durable(Path file, EncodedSegment segment) {
         commit.registry().durable(owner, file);
+        commit.durable(this);
         StreamStateHandle handle = new FileStateHandle(file, segment.length());
         for (int i = 0; i < batches.size(); i++) {
             commit.durable(
                     batches.get(i),
                     new BatchPosition(
-                            owner, handle, segment.frameOffset(i), segment.frameLength(i)));
+                            owner,
+                            handle,
+                            localCopy,
+                            segment.frameOffset(i),
+                            segment.frameLength(i)));
         }
     }
 

@@ -21,6 +21,7 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
+import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.upload.InFlightBudget;
@@ -59,6 +60,7 @@ public final class GroupCommit implements AutoCloseable {
 
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
+    private final LocalCopies localCopies;
     private final InFlightBudget budget;
     private final Timers timers;
     private final DstlMetrics metrics;
@@ -66,7 +68,6 @@ public final class GroupCommit implements AutoCloseable {
     private final long cutThresholdBytes;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
-    private final WaitingCheckpoints waitingCheckpoints = new WaitingCheckpoints();
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private final Object lock = new Object();
 
@@ -83,7 +84,7 @@ public final class GroupCommit implements AutoCloseable {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Starts with an empty queue and, unless switched off, the clock that ages batches. */
+    /** Starts without local copies. */
     public GroupCommit(
             DstlSettings settings,
             SegmentUploader uploader,
@@ -91,8 +92,24 @@ public final class GroupCommit implements AutoCloseable {
             InFlightBudget budget,
             Timers timers,
             DstlMetrics metrics) {
+        this(settings, uploader, registry, LocalCopies.disabled(), budget, timers, metrics);
+    }
+
+    /**
+     * Starts with an empty queue and, unless switched off, the clock that ages batches. Owns none
+     * of what it is given.
+     */
+    public GroupCommit(
+            DstlSettings settings,
+            SegmentUploader uploader,
+            SegmentRegistry registry,
+            LocalCopies localCopies,
+            InFlightBudget budget,
+            Timers timers,
+            DstlMetrics metrics) {
         this.uploader = uploader;
         this.registry = registry;
+        this.localCopies = localCopies;
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;
@@ -102,6 +119,7 @@ public final class GroupCommit implements AutoCloseable {
         this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
+        uploader.reportWaiting(budget::reservedBytes);
         if (maxAgeMillis > 0) {
             timers.schedule(this::age, maxAgeMillis);
         }
@@ -115,9 +133,9 @@ public final class GroupCommit implements AutoCloseable {
         return uploader;
     }
 
-    /** The checkpoints that wait for segments, of all logs. */
-    public WaitingCheckpoints waitingCheckpoints() {
-        return waitingCheckpoints;
+    /** The copies of segments on the local disk. */
+    public LocalCopies localCopies() {
+        return localCopies;
     }
 
     /** Begins to watch the age of a log. */
@@ -132,10 +150,10 @@ public final class GroupCommit implements AutoCloseable {
 
     private void age() {
         logs.forEach(AgedLog::grownOlder);
-        CutSegment cut;
+        List<CutSegment> cut;
         synchronized (lock) {
             // The tasks that were just asked to seal may still come along.
-            cut = queue.isEmpty() ? null : hurry();
+            cut = queue.isEmpty() ? List.of() : hurry();
         }
         start(cut);
         timers.schedule(this::age, maxAgeMillis);
@@ -167,7 +185,7 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     private void enqueue(SealedBatch batch, boolean inHurry) {
-        CutSegment cut = null;
+        List<CutSegment> cut = List.of();
         synchronized (lock) {
             if (closed) {
                 throw new IllegalStateException(
@@ -186,48 +204,48 @@ public final class GroupCommit implements AutoCloseable {
         start(cut);
     }
 
-    /** Has the next segment cut after the linger; with none, it is cut at once and returned. */
+    /** Has the queue cut after the linger; with none, it is cut at once and returned. */
     @GuardedBy("lock")
-    @Nullable
-    private CutSegment hurry() {
+    private List<CutSegment> hurry() {
         if (lingerMillis == 0) {
             return cut();
         }
         if (linger == null) {
             linger = timers.schedule(this::lingered, lingerMillis);
         }
-        return null;
+        return List.of();
     }
 
     private void lingered() {
-        CutSegment cut;
+        List<CutSegment> cut;
         synchronized (lock) {
             cut = cut();
         }
         start(cut);
     }
 
+    /** One segment, save when checkpoints of the logs lie far apart. */
     @GuardedBy("lock")
-    @Nullable
-    private CutSegment cut() {
+    private List<CutSegment> cut() {
         if (linger != null) {
             linger.cancel();
             linger = null;
         }
-        if (queue.isEmpty()) {
-            return null;
+        List<CutSegment> cut = new ArrayList<>(1);
+        for (List<SealedBatch> batches : SegmentSharing.partition(queue)) {
+            CutSegment segment = new CutSegment(this, batches);
+            batches.forEach(batch -> batch.cutInto(segment));
+            cut.add(segment);
         }
-        CutSegment cut = new CutSegment(this, new ArrayList<>(queue));
-        queue.forEach(batch -> batch.cutInto(cut));
         queue.clear();
         queuedBytes = 0;
         return cut;
     }
 
-    private void start(@Nullable CutSegment cut) {
-        if (cut != null) {
-            metrics.segmentCut(cut.batches().size());
-            cut.upload().ensureRunning();
+    private void start(List<CutSegment> cut) {
+        for (CutSegment segment : cut) {
+            metrics.segmentCut(segment.batches().size());
+            segment.upload().ensureRunning();
         }
     }
 
@@ -237,7 +255,7 @@ public final class GroupCommit implements AutoCloseable {
      */
     public void require(SealedBatch batch) {
         CutSegment segment = null;
-        CutSegment cut = null;
+        List<CutSegment> cut = List.of();
         synchronized (lock) {
             if (batch.state() == BatchState.QUEUED) {
                 cut = hurry();
@@ -248,6 +266,22 @@ public final class GroupCommit implements AutoCloseable {
         start(cut);
         if (segment != null) {
             segment.upload().ensureRunning();
+        }
+    }
+
+    /**
+     * A checkpoint would like to do without the segments of some batches, and have them inline.
+     *
+     * @param batches of one log, none in a checkpoint of it that waits for segments
+     * @return false if it must wait for the segments; true if it is taken to have them inline
+     */
+    public boolean omit(List<SealedBatch> batches, long checkpointId) {
+        synchronized (lock) {
+            if (!SegmentSharing.allows(batches, checkpointId)) {
+                return false;
+            }
+            batches.forEach(batch -> batch.omitBy(checkpointId));
+            return true;
         }
     }
 
@@ -301,8 +335,18 @@ public final class GroupCommit implements AutoCloseable {
         }
         if (segment == null) {
             batch.batch().release();
-        } else if (registry.release(segment.owner())) {
+            return;
+        }
+        segment.releaseCopy();
+        if (registry.release(segment.owner())) {
             segment.upload().abandon();
+        }
+    }
+
+    /** Before any of its batches is. */
+    void durable(CutSegment segment) {
+        synchronized (lock) {
+            segment.becameDurable();
         }
     }
 

@@ -53,7 +53,7 @@ final class InlineSegment {
         for (int i = 0; i < segment.frameCount(); i++) {
             positions.add(
                     new BatchPosition(
-                            null, handle, segment.frameOffset(i), segment.frameLength(i)));
+                            null, handle, null, segment.frameOffset(i), segment.frameLength(i)));
         }
         return positions;
     }

@@ -28,15 +28,27 @@ public final class SealedBatch {
     private final LogBatch batch;
     private final BatchListener listener;
 
+    private long omittedBy;
     private BatchState state = BatchState.SEALED;
     @Nullable private CutSegment segment;
 
     /**
      * @param batch released when it is encoded or not needed any more
+     * @param omittedBy the last checkpoint of the log before the batch was sealed
      */
-    public SealedBatch(LogBatch batch, BatchListener listener) {
+    public SealedBatch(LogBatch batch, BatchListener listener, long omittedBy) {
         this.batch = batch;
         this.listener = listener;
+        this.omittedBy = omittedBy;
+    }
+
+    /** The last checkpoint of the log that does not name the segment of this batch. */
+    long omittedBy() {
+        return omittedBy;
+    }
+
+    void omitBy(long checkpointId) {
+        omittedBy = Math.max(omittedBy, checkpointId);
     }
 
     LogBatch batch() {

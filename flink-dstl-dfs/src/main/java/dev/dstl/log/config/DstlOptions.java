@@ -188,13 +188,39 @@ public final class DstlOptions {
                     .withDescription(
                             "Delay between a failed attempt and the next one. With"
                                     + " upload.retry-policy: until-success the delay of the first"
-                                    + " failure, which then doubles.");
+                                    + " failure, which then doubles. Four times as long if the store"
+                                    + " asked for fewer requests (503, SlowDown), whatever the"
+                                    + " policy, up to upload.max-retry-delay.");
+
+    /** Of a cache that Flink needs. */
+    public static final ConfigOption<Duration> DOWNLOAD_CACHE_IDLE_TIMEOUT =
+            flink("download.local-cache.idle-timeout-ms")
+                    .durationType()
+                    .defaultValue(Duration.ofMinutes(10))
+                    .withDeprecatedKeys(FLINK_DEPRECATED + "download.local-cache.idle-timeout-ms")
+                    .withDescription(
+                            "Without effect. Accepted so that a configuration made for Flink keeps"
+                                    + " working: Flink copies whole segments to the local disk when"
+                                    + " it restores, here a task reads the parts it needs from the"
+                                    + " store.");
+
+    /** Bytes fetched before they are read. */
+    public static final ConfigOption<MemorySize> RESTORE_READ_AHEAD =
+            ours("restore.read-ahead")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(32))
+                    .withDescription(
+                            "How much of their logs the restoring tasks of a job on a TaskManager"
+                                    + " may hold in memory, fetched and not yet replayed, together."
+                                    + " Each fetches from up to 8 segments at a time, so that a"
+                                    + " restore does not wait for the store once per segment. 0"
+                                    + " reads one segment after the other.");
 
     /** Bytes that travel in the handle. */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =
             ours("inline-threshold")
                     .memoryType()
-                    .defaultValue(MemorySize.ZERO)
+                    .defaultValue(MemorySize.parse("20 kb"))
                     .withDescription(
                             "Changes of one operator's subtask that are not uploaded yet and"
                                     + " together at most this large travel inside the checkpoint"
@@ -203,10 +229,10 @@ public final class DstlOptions {
                                     + " others or when upload.max-age is over, so a checkpoint"
                                     + " interval shorter than that costs fewer requests as well."
                                     + " The JobManager holds up to this much per operator and"
-                                    + " subtask. At most 1 mb. Off by default, because what it does"
-                                    + " together with segments that other tasks share is not yet"
-                                    + " proven for concurrent and expired checkpoints; try it with"
-                                    + " 20 kb where checkpoints are small and the store is slow.");
+                                    + " subtask. Without this key,"
+                                    + " execution.checkpointing.data-inline-threshold of the"
+                                    + " TaskManagers applies, whose default is the same. At most 1"
+                                    + " mb; 0 uploads everything.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =

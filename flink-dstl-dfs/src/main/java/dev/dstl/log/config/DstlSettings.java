@@ -17,8 +17,11 @@
 package dev.dstl.log.config;
 
 import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
 /** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
@@ -49,10 +52,11 @@ public final class DstlSettings {
      * Reads and checks every key.
      *
      * @param configuration that of the TaskManager
-     * @throws IllegalConfigurationException if a required key is missing, a value cannot be read or
-     *     is out of its range, or two values contradict each other
+     * @throws IllegalConfigurationException if a required key is missing, a key is misspelt, a
+     *     value cannot be read or is out of its range, or two values contradict each other
      */
     public static DstlSettings from(Configuration configuration) {
+        KnownKeys.ofAllModules().check(configuration);
         return new DstlSettings(new CheckedConfiguration(configuration));
     }
 
@@ -76,7 +80,8 @@ public final class DstlSettings {
                         values.millis(DstlOptions.MAX_RETRY_DELAY, Duration.ofMillis(1)));
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
-        inlineThresholdBytes = values.bytes(DstlOptions.INLINE_THRESHOLD, 0, 1L << 20);
+        inlineThresholdBytes = inlineThresholdBytes(values);
+        readAheadBytes(values);
         maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
@@ -120,6 +125,26 @@ public final class DstlSettings {
                             DstlOptions.UPLOAD_TIMEOUT.key()));
         }
         return delayMillis;
+    }
+
+    /**
+     * How much of their logs restoring tasks may hold fetched and not yet read; 0 to fetch nothing
+     * ahead. Restoring needs no other key.
+     */
+    public static long readAheadBytes(Configuration configuration) {
+        return readAheadBytes(new CheckedConfiguration(configuration));
+    }
+
+    private static long readAheadBytes(CheckedConfiguration values) {
+        return values.bytes(DstlOptions.RESTORE_READ_AHEAD, 0, Long.MAX_VALUE);
+    }
+
+    private static long inlineThresholdBytes(CheckedConfiguration values) {
+        ConfigOption<MemorySize> source =
+                values.isSet(DstlOptions.INLINE_THRESHOLD)
+                        ? DstlOptions.INLINE_THRESHOLD
+                        : CheckpointingOptions.FS_SMALL_FILE_THRESHOLD;
+        return values.bytes(source, 0, 1L << 20);
     }
 
     /** Directory below which every segment lies; not yet known to be reachable. */

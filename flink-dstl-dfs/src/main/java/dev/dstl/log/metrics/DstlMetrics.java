@@ -41,11 +41,15 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     uploadQueueSize               batches that wait for their segment to be cut
  *
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
+ *     storeState                    0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
+ *     numberOfThrottledUploads      failed attempts that the store answered with "slow down"
  *     slowUploadAttempts            attempts that still run and are overdue, or were hedged
  *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
  *     numberOfHedgedUploads         those of them that began before the first was overdue
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
+ *     numberOfLocalCopies           segments copied to the local disk, see local recovery
+ *     numberOfLocalCopyFailures     segments not copied: the disk failed, is full or too slow
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -64,10 +68,13 @@ public final class DstlMetrics {
     private final Histogram attemptsPerUpload;
     private final Histogram totalAttemptsPerUpload;
     private final Histogram uploadBatchSizes;
+    private final Counter throttledUploads;
     private final Counter extraUploadRequests;
     private final Counter hedgedUploads;
     private final Counter hedgeWins;
     private final Counter inlinePersists;
+    private final Counter localCopies;
+    private final Counter localCopyFailures;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -81,10 +88,13 @@ public final class DstlMetrics {
         attemptsPerUpload = histogram("attemptsPerUpload");
         totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
         uploadBatchSizes = histogram("uploadBatchSizes");
+        throttledUploads = counter("numberOfThrottledUploads");
         extraUploadRequests = counter("numberOfExtraUploadRequests");
         hedgedUploads = counter("numberOfHedgedUploads");
         hedgeWins = counter("numberOfHedgeWins");
         inlinePersists = counter("numberOfInlinePersists");
+        localCopies = counter("numberOfLocalCopies");
+        localCopyFailures = counter("numberOfLocalCopyFailures");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -110,6 +120,11 @@ public final class DstlMetrics {
     /** Where {@code slowUploadAttempts} comes from. */
     public void measureSlowAttempts(IntSupplier attempts) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);
+    }
+
+    /** Where {@code storeState} comes from. */
+    public void measureStoreState(IntSupplier severity) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "storeState", severity::getAsInt);
     }
 
     /** Where {@code uncheckpointedSegments} comes from. */
@@ -140,9 +155,16 @@ public final class DstlMetrics {
         hedgeWins.inc();
     }
 
-    /** An attempt returned a failure. */
-    public void attemptFailed() {
+    /**
+     * An attempt returned a failure.
+     *
+     * @param throttled whether the store asked for fewer requests
+     */
+    public void attemptFailed(boolean throttled) {
         uploadFailures.inc();
+        if (throttled) {
+            throttledUploads.inc();
+        }
     }
 
     /**
@@ -161,6 +183,16 @@ public final class DstlMetrics {
     /** A persist completed with what is not durable in its handle. */
     public void persistedInline() {
         inlinePersists.inc();
+    }
+
+    /** A segment was copied to the local disk. */
+    public void localCopyWritten() {
+        localCopies.inc();
+    }
+
+    /** A segment has no local copy. */
+    public void localCopyFailed() {
+        localCopyFailures.inc();
     }
 
     /** A file was deleted. */

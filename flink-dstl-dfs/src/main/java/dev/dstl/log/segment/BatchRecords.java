@@ -39,7 +39,8 @@ final class BatchRecords {
     private int lowestKeyGroup;
     private int highestKeyGroup;
 
-    private long[] starts = new long[0];
+    private long[] positions = new long[0];
+    private int[] lengths = new int[0];
     private int[] hashes = new int[0];
     private int[] keyGroups = new int[0];
     private int[] order = new int[0];
@@ -57,7 +58,8 @@ final class BatchRecords {
         long at = 0;
         for (int i = 0; i < count; i++) {
             record.readAt(bytes, at);
-            starts[i] = at;
+            positions[i] = record.position();
+            lengths[i] = record.length();
             keyGroups[i] = record.keyGroup();
             lowestKeyGroup = Math.min(lowestKeyGroup, record.keyGroup());
             highestKeyGroup = Math.max(highestKeyGroup, record.keyGroup());
@@ -139,8 +141,24 @@ final class BatchRecords {
         return prefixDeletes;
     }
 
-    long start(int number) {
-        return starts[number];
+    /** Has a view read the header of a record. */
+    void read(int number, PagedRecord view) {
+        view.readAt(bytes, positions[number], lengths[number], keyGroups[number]);
+    }
+
+    /** Where the record proper begins. */
+    long position(int number) {
+        return positions[number];
+    }
+
+    /** Bytes of the record proper. */
+    int length(int number) {
+        return lengths[number];
+    }
+
+    /** The key group, -1 for records of no key group. */
+    int keyGroup(int number) {
+        return keyGroups[number];
     }
 
     int hash(int number) {
@@ -150,8 +168,9 @@ final class BatchRecords {
     /** Forgets the batch, and frees what an exceptionally large one needed. */
     void trim() {
         bytes = null;
-        if (starts.length > MAX_RECORDS_KEPT) {
-            starts = new long[0];
+        if (positions.length > MAX_RECORDS_KEPT) {
+            positions = new long[0];
+            lengths = new int[0];
             hashes = new int[0];
             keyGroups = new int[0];
             order = new int[0];
@@ -159,9 +178,10 @@ final class BatchRecords {
     }
 
     private void reserve() {
-        if (starts.length < count) {
-            int size = Math.max(count, Math.min(2 * starts.length, MAX_RECORDS_KEPT));
-            starts = new long[size];
+        if (positions.length < count) {
+            int size = Math.max(count, Math.min(2 * positions.length, MAX_RECORDS_KEPT));
+            positions = new long[size];
+            lengths = new int[size];
             hashes = new int[size];
             keyGroups = new int[size];
             order = new int[size];

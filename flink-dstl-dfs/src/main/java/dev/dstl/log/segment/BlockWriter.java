@@ -24,8 +24,16 @@ import org.apache.flink.runtime.io.compression.BlockCompressor;
 /**
  * Collects plain bytes into blocks, compresses and checksums them, and writes their part of the
  * index. Not thread safe; keeps its memory from frame to frame.
+ *
+ * <p>Where compression saves hardly anything, it is tried with fewer and fewer blocks, at last with
+ * one in {@value #MAX_UNTRIED}: what is logged seldom changes its nature.
  */
 final class BlockWriter {
+
+    static final int MAX_UNTRIED = 32;
+
+    /** Less than one in so many bytes saved is hardly anything. */
+    private static final int WORTHWHILE_SHARE = 16;
 
     private final BlockCompressor compressor;
     private final byte[] plain;
@@ -37,6 +45,11 @@ final class BlockWriter {
     private ByteChunks target;
     private int filled;
     private long plainLength;
+
+    /** Blocks to leave as they are before the next try, and how many there were this time. */
+    private int untried;
+
+    private int untriedNext;
 
     BlockWriter(SegmentCodec codec, int blockBytes) {
         this.plain = new byte[blockBytes];
@@ -109,13 +122,16 @@ final class BlockWriter {
         SegmentCodec codec = SegmentCodec.NONE;
         byte[] stored = plain;
         int storedLength = filled;
-        if (compressor != null) {
+        if (compressor != null && untried-- <= 0) {
             int length = compressor.compress(plain, 0, filled, compressed, 0);
             if (length < filled) {
                 codec = SegmentCodec.LZ4;
                 stored = compressed;
                 storedLength = length;
             }
+            boolean worthwhile = length <= filled - filled / WORTHWHILE_SHARE;
+            untriedNext = worthwhile ? 0 : Math.min(2 * untriedNext + 1, MAX_UNTRIED - 1);
+            untried = untriedNext;
         }
         checksum.reset();
         checksum.update(stored, 0, storedLength);

@@ -104,10 +104,9 @@ final class NewestWins {
         int sampleCount = 0;
         for (int i = 0; i < records.count(); i++) {
             if (isInSample(i)) {
-                record.readAt(bytes, records.start(i));
                 sampleCount++;
-                sampleBytes += record.length();
-                deadBytes += superseded.get(i) ? record.length() : 0;
+                sampleBytes += records.length(i);
+                deadBytes += superseded.get(i) ? records.length(i) : 0;
             }
         }
         return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
@@ -122,7 +121,7 @@ final class NewestWins {
         clearTable();
         for (int i = records.count() - 1; i >= 0; i--) {
             if (!sampleOnly || isInSample(i)) {
-                record.readAt(bytes, records.start(i));
+                records.read(i, record);
                 visit(i);
             }
         }
@@ -177,7 +176,7 @@ final class NewestWins {
     }
 
     private boolean isSame(int number, int length, boolean prefix) {
-        candidate.readAt(bytes, records.start(number));
+        records.read(number, candidate);
         return BatchRecords.isPrefixDelete(candidate) == prefix
                 && candidate.stateId() == record.stateId()
                 && candidate.identityLength() == length

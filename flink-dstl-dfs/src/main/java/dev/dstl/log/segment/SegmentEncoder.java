@@ -17,7 +17,6 @@
 package dev.dstl.log.segment;
 
 import dev.dstl.log.batch.LogBatch;
-import dev.dstl.log.batch.PagedRecord;
 import java.util.BitSet;
 import java.util.List;
 import java.util.UUID;
@@ -34,7 +33,6 @@ public final class SegmentEncoder {
     private final BlockWriter blocks;
     private final BatchRecords records = new BatchRecords();
     private final NewestWins newestWins = new NewestWins();
-    private final PagedRecord record = new PagedRecord();
     private final ByteSink index = new ByteSink();
     private final ByteSink header = new ByteSink();
     private final CRC32C checksum = new CRC32C();
@@ -110,14 +108,10 @@ public final class SegmentEncoder {
         while (i < kept) {
             int groupStart = i;
             long plainStart = blocks.plainLength();
-            record.readAt(records.bytes(), records.start(order[i]));
-            int keyGroup = record.keyGroup();
-            while (i < kept) {
-                record.readAt(records.bytes(), records.start(order[i]));
-                if (record.keyGroup() != keyGroup) {
-                    break;
-                }
-                blocks.writeRecord(records.bytes(), record.position(), record.length());
+            int keyGroup = records.keyGroup(order[i]);
+            while (i < kept && records.keyGroup(order[i]) == keyGroup) {
+                blocks.writeRecord(
+                        records.bytes(), records.position(order[i]), records.length(order[i]));
                 i++;
             }
             index.putVarint(keyGroup + 1);

@@ -29,6 +29,8 @@ final class RetryPolicy {
      */
     static final int MAX_LIVE_ATTEMPTS = 4;
 
+    private static final int THROTTLED_DOUBLINGS = 2;
+
     private final RetryMode mode;
     private final int maxFailures;
     private final long retryDelayMillis;
@@ -56,16 +58,18 @@ final class RetryPolicy {
     }
 
     /**
-     * How long to wait after a failure.
+     * How long to wait after a failure. A store that asks for fewer requests gets them, whatever
+     * the policy.
      *
      * @param failures at least 1
+     * @param throttled whether the store said that there were too many requests
      * @param random in {@code [0, 1)}; spreads the attempts of many TaskManagers
      */
-    long retryDelayMillis(int failures, double random) {
-        if (mode != RetryMode.UNTIL_SUCCESS) {
+    long retryDelayMillis(int failures, boolean throttled, double random) {
+        if (mode != RetryMode.UNTIL_SUCCESS && !throttled) {
             return retryDelayMillis;
         }
-        int doublings = Math.min(failures - 1, 30);
+        int doublings = Math.min(failures - 1 + (throttled ? THROTTLED_DOUBLINGS : 0), 30);
         long delay = Math.min(maxRetryDelayMillis, Math.max(1, retryDelayMillis) << doublings);
         return (long) (delay * (0.5 + random / 2));
     }

@@ -233,6 +233,7 @@ public final class SegmentUpload {
     /** An attempt wrote everything and closed its file without complaint. */
     void succeeded(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
         uploader.hedging.succeeded(written.length(), nanos);
+        uploader.health.succeeded();
         boolean won;
         int started;
         synchronized (this) {
@@ -261,19 +262,21 @@ public final class SegmentUpload {
      * @param file what it may have left behind, if it got that far
      */
     void failed(UploadAttempt attempt, @Nullable Path file, Throwable cause) {
-        uploader.metrics.attemptFailed();
+        boolean throttled = Throttling.isCauseOf(cause);
+        uploader.metrics.attemptFailed(throttled);
         if (file != null) {
             uploader.registry.discardAttempt(file);
         }
         int failed;
         boolean park;
+        boolean encodingFailed;
         synchronized (this) {
             live.remove(attempt);
             if (state != UploadState.RUNNING) {
                 return;
             }
             failed = ++failures;
-            boolean encodingFailed = segment == null;
+            encodingFailed = segment == null;
             boolean givesUp = encodingFailed || uploader.policy.givesUpAfter(failures);
             park = givesUp && live.isEmpty();
             if (park) {
@@ -282,15 +285,19 @@ public final class SegmentUpload {
                 // The one that is alive may never report back, so nobody else would go on.
                 retryIn(uploader.policy.restDelayMillis());
             } else if (retry == null) {
-                retryIn(uploader.policy.retryDelayMillis(failed, uploader.random()));
+                retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
             }
         }
-        LOG.warn(
-                "Uploading changes as {} failed ({} in a row); they are kept and tried again: {}",
-                attempt,
-                failed,
-                cause.toString());
-        LOG.debug("Uploading {} failed", attempt, cause);
+        if (encodingFailed) {
+            LOG.error(
+                    "Changes could not be encoded as {}; they are kept and tried again. This is a"
+                            + " defect, please report it.",
+                    attempt,
+                    cause);
+        } else {
+            LOG.debug("Uploading changes as {} failed, {} in a row", attempt, failed, cause);
+            uploader.health.failed(cause, throttled);
+        }
         if (park) {
             uploader.timers.schedule(this::ensureRunning, uploader.policy.restDelayMillis());
             source.parked(complaint(attempt, failed, cause));

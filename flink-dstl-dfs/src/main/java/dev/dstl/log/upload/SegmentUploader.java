@@ -31,6 +31,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
 import org.apache.flink.api.common.JobID;
 
 /**
@@ -45,6 +46,7 @@ public final class SegmentUploader implements AutoCloseable {
     final DstlMetrics metrics;
     final RetryPolicy policy;
     final Hedging hedging;
+    final StoreHealth health;
     final AttemptSlots slots;
 
     final Encoders encoders;
@@ -102,6 +104,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.metrics = metrics;
         this.policy = new RetryPolicy(settings);
         this.hedging = new Hedging(settings);
+        this.health = new StoreHealth(timers, settings);
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.encoders =
@@ -112,6 +115,16 @@ public final class SegmentUploader implements AutoCloseable {
         this.incarnation = incarnation;
         this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
+        metrics.measureStoreState(health::severity);
+    }
+
+    /**
+     * What to tell the user in an outage.
+     *
+     * @param bytes gives what waits for the store
+     */
+    public void reportWaiting(LongSupplier bytes) {
+        health.reportWaiting(bytes);
     }
 
     /** A new upload, not yet started. */
@@ -141,6 +154,7 @@ public final class SegmentUploader implements AutoCloseable {
     /** No attempt begins any more; those that run are not touched. */
     @Override
     public void close() {
+        health.close();
         slots.close();
     }
 }

@@ -145,6 +145,7 @@ final class UploadAttempt implements Runnable {
 
     private void timedOut() {
         giveUpPlace();
+        uploader.health.overdue();
         upload.timedOut(this);
     }
 

@@ -19,6 +19,7 @@ package dev.dstl.log.writer;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.local.LocalLog;
 import dev.dstl.log.record.RecordKind;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -34,13 +35,15 @@ import org.apache.flink.runtime.state.changelog.StateChange;
  * sequence number and sends it on its way, whether a checkpoint asked for it, or it grew too big or
  * too old. Belongs to the task thread.
  *
- * <p>Confirming and resetting change nothing: a segment is the JobManager's from the moment a
- * checkpoint was given it, and what was uploaded for a checkpoint that is aborted serves the next.
+ * <p>Confirming and resetting change nothing in the store: a segment is the JobManager's from the
+ * moment a checkpoint was given it, and what was uploaded for a checkpoint that is aborted serves
+ * the next. Confirming lets local copies go that only older checkpoints contain.
  */
 public final class DstlLogWriter implements MutationLogWriter {
 
     private final ActiveBatch active;
     private final LogTail tail;
+    private final LocalLog localLog;
     private final long sealThresholdBytes;
 
     private long nextSequence;
@@ -48,7 +51,7 @@ public final class DstlLogWriter implements MutationLogWriter {
     private boolean closed;
 
     /**
-     * Starts an empty log.
+     * Starts an empty log that leaves nothing for a successor.
      *
      * @param logId never used before
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
@@ -60,8 +63,29 @@ public final class DstlLogWriter implements MutationLogWriter {
             PagePool pool,
             long sealThresholdBytes,
             GroupCommit commit) {
+        this(logId, keyGroupRange, logId.toString(), pool, sealThresholdBytes, commit);
+    }
+
+    /**
+     * Starts an empty log.
+     *
+     * @param logId never used before
+     * @param operatorId the same for every log of the task, however often it is restarted
+     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
+     * @param commit takes sealed batches; stays the caller's
+     */
+    public DstlLogWriter(
+            UUID logId,
+            KeyGroupRange keyGroupRange,
+            String operatorId,
+            PagePool pool,
+            long sealThresholdBytes,
+            GroupCommit commit) {
         this.active = new ActiveBatch(logId, keyGroupRange, pool);
-        this.tail = new LogTail(commit, new HandleAssembler(keyGroupRange));
+        this.localLog = new LocalLog(commit.localCopies(), operatorId, keyGroupRange);
+        this.tail =
+                new LogTail(
+                        commit, new HandleAssembler(keyGroupRange, localLog.isEnabled()), localLog);
         this.sealThresholdBytes = sealThresholdBytes;
     }
 
@@ -133,6 +157,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         sealIfNotEmpty();
         long first = numberOf(from);
         checkRange(truncatedTo <= first && first <= nextSequence, "persist", first, nextSequence);
+        localLog.persisting(checkpointId);
         return tail.persist(first, nextSequence, checkpointId);
     }
 
@@ -142,6 +167,9 @@ public final class DstlLogWriter implements MutationLogWriter {
         checkRange(end <= nextSequence, "truncate", truncatedTo, end);
         truncatedTo = Math.max(truncatedTo, end);
         tail.truncate(end);
+        if (truncatedTo > 0) {
+            localLog.truncated();
+        }
     }
 
     @Override
@@ -149,6 +177,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         long first = numberOf(from);
         long end = numberOf(to);
         checkRange(first <= end && end <= nextSequence, "confirm", first, end);
+        localLog.confirmed(checkpointId);
     }
 
     @Override

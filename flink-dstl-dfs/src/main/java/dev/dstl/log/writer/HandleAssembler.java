@@ -20,6 +20,7 @@ import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.replay.DstlHandleReader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
@@ -29,13 +30,19 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 /**
  * Turns positions into the handle that Flink keeps: the segments in the order of writing, each with
  * the offset of one frame. A segment occurs once per frame. Stateless but for the key groups.
+ *
+ * <p>With local recovery there is a second handle, which names the local copy of every segment that
+ * has one; where a copy is missing it names the segment itself, so that a failing disk costs the
+ * copies it could not take and not all others too.
  */
 final class HandleAssembler {
 
     private final KeyGroupRange keyGroupRange;
+    private final boolean withLocalPart;
 
-    HandleAssembler(KeyGroupRange keyGroupRange) {
+    HandleAssembler(KeyGroupRange keyGroupRange, boolean withLocalPart) {
         this.keyGroupRange = keyGroupRange;
+        this.withLocalPart = withLocalPart;
     }
 
     /**
@@ -49,18 +56,24 @@ final class HandleAssembler {
         if (positions.isEmpty()) {
             return SnapshotResult.empty();
         }
+        ChangelogStateHandleStreamImpl remote = handle(positions, BatchPosition::segment, newBytes);
+        return withLocalPart
+                ? SnapshotResult.withLocalState(
+                        remote, handle(positions, BatchPosition::nearestSegment, newBytes))
+                : SnapshotResult.of(remote);
+    }
+
+    private ChangelogStateHandleStreamImpl handle(
+            List<BatchPosition> positions,
+            Function<BatchPosition, StreamStateHandle> segment,
+            long newBytes) {
         List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>(positions.size());
         long bytes = 0;
         for (BatchPosition position : positions) {
-            frames.add(Tuple2.of(position.segment(), position.frameOffset()));
+            frames.add(Tuple2.of(segment.apply(position), position.frameOffset()));
             bytes += position.frameBytes();
         }
-        return SnapshotResult.of(
-                new ChangelogStateHandleStreamImpl(
-                        frames,
-                        keyGroupRange,
-                        bytes,
-                        newBytes,
-                        DstlHandleReader.STORAGE_IDENTIFIER));
+        return new ChangelogStateHandleStreamImpl(
+                frames, keyGroupRange, bytes, newBytes, DstlHandleReader.STORAGE_IDENTIFIER);
     }
 }

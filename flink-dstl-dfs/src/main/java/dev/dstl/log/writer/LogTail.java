@@ -21,6 +21,8 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.commit.AgedLog;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -47,8 +49,12 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 final class LogTail implements AgedLog {
 
+    /** Checkpoints are counted from 1. */
+    private static final long NO_CHECKPOINT = 0;
+
     private final GroupCommit commit;
     private final HandleAssembler handles;
+    private final LocalLog localLog;
     private final long inlineThresholdBytes;
 
     @GuardedBy("this")
@@ -62,6 +68,9 @@ final class LogTail implements AgedLog {
     private long pendingBytes;
 
     @GuardedBy("this")
+    private long lastCheckpoint = NO_CHECKPOINT;
+
+    @GuardedBy("this")
     private boolean closed;
 
     @GuardedBy("this")
@@ -72,9 +81,10 @@ final class LogTail implements AgedLog {
 
     private volatile boolean sealDue;
 
-    LogTail(GroupCommit commit, HandleAssembler handles) {
+    LogTail(GroupCommit commit, HandleAssembler handles, LocalLog localLog) {
         this.commit = commit;
         this.handles = handles;
+        this.localLog = localLog;
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
@@ -96,7 +106,7 @@ final class LogTail implements AgedLog {
             }
             pendingBytes += batch.sizeBytes();
             small = pendingBytes <= inlineThresholdBytes;
-            added = new TailBatch(this, batch, small);
+            added = new TailBatch(this, batch, small, lastCheckpoint);
             batches.put(batch.sequence(), added);
             sealedBatches++;
             sealDue = false;
@@ -136,15 +146,11 @@ final class LogTail implements AgedLog {
                     missing.add(batch);
                 }
             }
-            boolean inline =
-                    !missing.isEmpty()
-                            && canTravelInline(missing)
-                            && !commit.waitingCheckpoints().anyBefore(checkpointId);
-            persist = new PendingPersist(range, inline, checkpointId);
+            lastCheckpoint = Math.max(lastCheckpoint, checkpointId);
+            boolean inline = canTravelInline(missing) && mayOmit(missing, checkpointId);
+            persist = new PendingPersist(range, inline);
             persists.add(persist);
-            if (!inline) {
-                commit.waitingCheckpoints().begin(checkpointId);
-            } else {
+            if (inline) {
                 for (TailBatch batch : missing) {
                     if (batch.needsEncoding()) {
                         encode.add(batch);
@@ -162,7 +168,25 @@ final class LogTail implements AgedLog {
         return persist.future();
     }
 
+    /** Not waited for by an earlier checkpoint, and no other log minds. */
+    @GuardedBy("this")
+    private boolean mayOmit(List<TailBatch> missing, long checkpointId) {
+        List<SealedBatch> omitted = new ArrayList<>(missing.size());
+        for (TailBatch batch : missing) {
+            for (PendingPersist persist : persists) {
+                if (!persist.isInline() && persist.waitsFor(batch)) {
+                    return false;
+                }
+            }
+            omitted.add(batch.sealed());
+        }
+        return commit.omit(omitted, checkpointId);
+    }
+
     private boolean canTravelInline(List<TailBatch> missing) {
+        if (missing.isEmpty()) {
+            return false;
+        }
         long bytes = 0;
         for (TailBatch batch : missing) {
             bytes += batch.sizeBytes();
@@ -220,14 +244,6 @@ final class LogTail implements AgedLog {
                                 && taken.add(persist));
     }
 
-    /** To be called once for each persist that is taken from the list. */
-    @GuardedBy("this")
-    private void ended(PendingPersist persist) {
-        if (!persist.isInline()) {
-            commit.waitingCheckpoints().end(persist.checkpointId());
-        }
-    }
-
     private static void fail(List<PendingPersist> persists, IOException cause) {
         persists.forEach(persist -> persist.future().completeExceptionally(cause));
     }
@@ -255,9 +271,9 @@ final class LogTail implements AgedLog {
                 return;
             }
             closed = true;
+            localLog.closing();
             cancelled = new ArrayList<>(persists);
             persists.clear();
-            cancelled.forEach(this::ended);
             cancelled.forEach(persist -> persist.batches().forEach(releases::add));
             batches.values().forEach(releases::add);
             batches.clear();
@@ -265,6 +281,7 @@ final class LogTail implements AgedLog {
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
         releases.run();
+        localLog.closed();
     }
 
     private static CancellationException cancellation() {
@@ -289,7 +306,6 @@ final class LogTail implements AgedLog {
                 PendingPersist persist = waiting.next();
                 if (persist.isComplete()) {
                     waiting.remove();
-                    ended(persist);
                     completions.add(completion(persist));
                 }
             }
@@ -335,7 +351,6 @@ final class LogTail implements AgedLog {
                 return;
             }
             takeWaiting(batch, false, failed);
-            failed.forEach(this::ended);
             failed.forEach(persist -> persist.batches().forEach(releases::add));
         }
         fail(failed, cause);
@@ -377,7 +392,10 @@ final class LogTail implements AgedLog {
 
         @Override
         public void run() {
-            unreferenced.forEach(batch -> commit.release(batch.sealed()));
+            for (TailBatch batch : unreferenced) {
+                localLog.letGo(batch.copyInCheckpoints());
+                commit.release(batch.sealed());
+            }
         }
     }
 }

@@ -30,7 +30,6 @@ final class PendingPersist {
 
     private final List<TailBatch> batches;
     private final boolean inline;
-    private final long checkpointId;
     private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future =
             new CompletableFuture<>();
     private int missing;
@@ -39,10 +38,9 @@ final class PendingPersist {
      * @param batches in order, without gaps
      * @param inline whether those that are not durable travel in the handle
      */
-    PendingPersist(List<TailBatch> batches, boolean inline, long checkpointId) {
+    PendingPersist(List<TailBatch> batches, boolean inline) {
         this.batches = batches;
         this.inline = inline;
-        this.checkpointId = checkpointId;
         for (TailBatch batch : batches) {
             batch.retain();
             if (!batch.hasPosition(inline)) {
@@ -61,10 +59,6 @@ final class PendingPersist {
 
     boolean isInline() {
         return inline;
-    }
-
-    long checkpointId() {
-        return checkpointId;
     }
 
     boolean isComplete() {

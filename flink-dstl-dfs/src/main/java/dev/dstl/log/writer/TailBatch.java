@@ -20,6 +20,7 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.commit.BatchListener;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.local.LocalCopy;
 import java.io.IOException;
 import javax.annotation.Nullable;
 
@@ -47,13 +48,14 @@ final class TailBatch implements BatchListener {
 
     /**
      * @param keepRecords whether the batch may have to travel in a handle
+     * @param lastCheckpoint of the log, before the batch
      */
-    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords) {
+    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
         this.tail = tail;
         this.sequence = batch.sequence();
         this.sizeBytes = batch.sizeBytes();
         this.records = keepRecords ? batch.secondOwner() : null;
-        this.sealed = new SealedBatch(batch, this);
+        this.sealed = new SealedBatch(batch, this, lastCheckpoint);
     }
 
     @Override
@@ -103,6 +105,7 @@ final class TailBatch implements BatchListener {
 
     void becameDurable(BatchPosition position) {
         this.position = position;
+        inlinePosition = null;
         dropRecords();
     }
 
@@ -145,6 +148,12 @@ final class TailBatch implements BatchListener {
             records.release();
             records = null;
         }
+    }
+
+    /** The local copy of its segment that a checkpoint may refer to, if there is one. */
+    @Nullable
+    LocalCopy copyInCheckpoints() {
+        return handedOut && position != null ? position.localCopy() : null;
     }
 
     /** Returns whether no checkpoint was given the segment for this batch before. */

@@ -136,7 +136,8 @@ class GroupCommitTest {
                             public void parked(IOException cause) {
                                 throw new IllegalStateException("mailbox closed");
                             }
-                        });
+                        },
+                        0);
         log.commit().submit(broken);
         append(second, "b");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(second);

@@ -75,19 +75,19 @@ class DstlSettingsTest {
         assertThat(settings.maxRetryDelayMillis()).isEqualTo(10_000);
         assertThat(settings.maxSlowAttempts()).isEqualTo(20);
         assertThat(settings.maxAgeMillis()).isEqualTo(5_000);
-        assertThat(settings.inlineThresholdBytes()).isZero();
+        assertThat(settings.inlineThresholdBytes()).isEqualTo(20 << 10);
         assertThat(settings.maxExtraRequestFraction()).isEqualTo(0.05);
         assertThat(settings.hedgeQuantile()).isEqualTo(0.98);
         assertThat(settings.minHedgeDelayMillis()).isEqualTo(50);
     }
 
     @Test
-    void inlineThreshold_isOursAndNotFlinks() {
+    void inlineThreshold_isFlinksUnlessOursIsSet() {
         Configuration configuration =
                 minimal().set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, new MemorySize(3));
+        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isEqualTo(3);
+        configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
         assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isZero();
-        configuration.set(DstlOptions.INLINE_THRESHOLD, new MemorySize(5));
-        assertThat(DstlSettings.from(configuration).inlineThresholdBytes()).isEqualTo(5);
     }
 
     @Test

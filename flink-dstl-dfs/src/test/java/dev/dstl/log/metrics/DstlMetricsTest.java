@@ -40,11 +40,15 @@ class DstlMetricsTest {
                         "ChangelogStorage.uploadBatchSizes",
                         "ChangelogStorage.uploadQueueSize",
                         "ChangelogStorage.inFlightBytes",
+                        "ChangelogStorage.storeState",
+                        "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
                         "ChangelogStorage.numberOfExtraUploadRequests",
                         "ChangelogStorage.numberOfHedgedUploads",
                         "ChangelogStorage.numberOfHedgeWins",
                         "ChangelogStorage.numberOfInlinePersists",
+                        "ChangelogStorage.numberOfLocalCopies",
+                        "ChangelogStorage.numberOfLocalCopyFailures",
                         "ChangelogStorage.uncheckpointedSegments",
                         "ChangelogStorage.numberOfDiscardedFiles",
                         "ChangelogStorage.numberOfDiscardFailures");
@@ -57,18 +61,24 @@ class DstlMetricsTest {
         metrics.extraAttemptStarted(true);
         metrics.extraAttemptStarted(false);
         metrics.hedgeWon();
-        metrics.attemptFailed();
+        metrics.attemptFailed(false);
+        metrics.attemptFailed(true);
         metrics.segmentCut(7);
         metrics.segmentUploaded(1_000, 5, 2, 3);
         metrics.persistedInline();
+        metrics.localCopyWritten();
+        metrics.localCopyFailed();
         metrics.fileDiscarded();
         metrics.discardFailed();
         assertThat(recorded.count("numberOfUploadRequests")).isEqualTo(2);
-        assertThat(recorded.count("numberOfUploadFailures")).isEqualTo(1);
+        assertThat(recorded.count("numberOfUploadFailures")).isEqualTo(2);
+        assertThat(recorded.count("numberOfThrottledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfExtraUploadRequests")).isEqualTo(2);
         assertThat(recorded.count("numberOfHedgedUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfHedgeWins")).isEqualTo(1);
         assertThat(recorded.count("numberOfInlinePersists")).isEqualTo(1);
+        assertThat(recorded.count("numberOfLocalCopies")).isEqualTo(1);
+        assertThat(recorded.count("numberOfLocalCopyFailures")).isEqualTo(1);
         assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(1);
         assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
         assertThat(recorded.max("uploadBatchSizes")).isEqualTo(7);
@@ -83,5 +93,6 @@ class DstlMetricsTest {
         metrics.measureInFlight(() -> 2);
         metrics.measureSlowAttempts(() -> 3);
         metrics.measureUncheckpointedSegments(() -> 4);
+        metrics.measureStoreState(() -> 2);
     }
 }

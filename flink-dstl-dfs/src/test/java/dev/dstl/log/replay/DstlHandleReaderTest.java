@@ -50,7 +50,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DstlHandleReaderTest {
 
-    private final DstlHandleReader reader = new DstlHandleReader();
+    private final DstlHandleReader reader = reader();
+
+    DstlHandleReader reader() {
+        return new DstlHandleReader();
+    }
 
     @TempDir private Path directory;
 

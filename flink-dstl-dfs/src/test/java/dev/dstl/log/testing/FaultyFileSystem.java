@@ -50,6 +50,11 @@ final class FaultyFileSystem extends FileSystem {
         if (fault == WriteFault.FAIL_ON_CREATE) {
             throw new IOException("Access denied");
         }
+        if (fault == WriteFault.THROTTLE) {
+            throw new IOException(
+                    "Please reduce your request rate. (Service: Amazon S3; Status Code: 503; Error"
+                            + " Code: SlowDown)");
+        }
         if (store.parentMissing(path)) {
             throw new FileNotFoundException("No directory " + path.getParent());
         }

@@ -20,6 +20,8 @@ import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.local.LocalCopies;
+import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
@@ -45,6 +47,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -60,11 +63,14 @@ import org.apache.flink.util.CloseableIterator;
 public final class LogFixture implements AutoCloseable {
 
     public static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+    public static final JobID JOB_ID = new JobID(1, 2);
+    public static final String INCARNATION = SegmentName.incarnation(1, 2);
 
     private final FaultyStore store = FaultyStore.create();
     private final ManualTimers timers = new ManualTimers();
     private final RecordedMetrics recorded = new RecordedMetrics();
     private final InFlightBudget budget;
+    private final LocalCopies localCopies;
     private final GroupCommit commit;
     private final SegmentUploader uploader;
     private final PagePool pages = new PagePool(1 << 24);
@@ -73,6 +79,20 @@ public final class LogFixture implements AutoCloseable {
 
     private LogFixture(
             Configuration configuration, Executor executor, @Nullable ExecutorService threads) {
+        this(
+                configuration,
+                executor,
+                threads,
+                LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
+                Runnable::run);
+    }
+
+    private LogFixture(
+            Configuration configuration,
+            Executor executor,
+            @Nullable ExecutorService threads,
+            LocalRecoveryConfig localRecovery,
+            Executor localDisk) {
         configuration.set(DstlOptions.BASE_PATH, store.basePath().toString());
         if (!configuration.contains(DstlOptions.INLINE_THRESHOLD)) {
             configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
@@ -95,14 +115,20 @@ public final class LogFixture implements AutoCloseable {
         uploader =
                 new SegmentUploader(
                         settings,
-                        new JobID(),
-                        SegmentName.incarnation(1, 2),
+                        JOB_ID,
+                        INCARNATION,
                         segments,
                         registry,
                         timers,
                         executor,
                         metrics);
-        commit = new GroupCommit(settings, uploader, registry, budget, timers, metrics);
+        localCopies =
+                LocalCopies.in(
+                        LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
+                        localDisk,
+                        metrics);
+        commit =
+                new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
 
     /** Everything happens on the calling thread, and at once but for what timers delay. */
@@ -119,6 +145,14 @@ public final class LogFixture implements AutoCloseable {
     /** Uploads, encodings and deletes happen when the executor lets them. */
     public static LogFixture on(Executor executor, Configuration configuration) {
         return new LogFixture(configuration, executor, null);
+    }
+
+    /**
+     * Uploads happen on the calling thread, copies to the local disk when the executor lets them.
+     */
+    public static LogFixture withLocalCopies(
+            Configuration configuration, LocalRecoveryConfig localRecovery, Executor localDisk) {
+        return new LogFixture(configuration, Runnable::run, null, localRecovery, localDisk);
     }
 
     public FaultyStore store() {
@@ -149,6 +183,17 @@ public final class LogFixture implements AutoCloseable {
     public DstlLogWriter writer() {
         return new DstlLogWriter(
                 UUID.randomUUID(), KEY_GROUPS, pages, settings.sealThresholdBytes(), commit);
+    }
+
+    /** A new log of an operator, closed by the caller. */
+    public DstlLogWriter writerOf(String operatorId) {
+        return new DstlLogWriter(
+                UUID.randomUUID(),
+                KEY_GROUPS,
+                operatorId,
+                pages,
+                settings.sealThresholdBytes(),
+                commit);
     }
 
     /** Lets the wait for other tasks' batches pass. */
@@ -208,6 +253,7 @@ public final class LogFixture implements AutoCloseable {
     public void close() {
         uploader.close();
         commit.close();
+        localCopies.close();
         store.close();
         if (threads != null) {
             threads.shutdownNow();

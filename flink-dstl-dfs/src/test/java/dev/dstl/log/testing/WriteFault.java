@@ -22,6 +22,8 @@ public enum WriteFault {
     NONE,
     /** The file cannot be created. */
     FAIL_ON_CREATE,
+    /** The file cannot be created, since there are too many requests. */
+    THROTTLE,
     /** The stream takes no byte. */
     FAIL_ON_WRITE,
     /** The stream takes every byte, then closing fails, and there is no file. */

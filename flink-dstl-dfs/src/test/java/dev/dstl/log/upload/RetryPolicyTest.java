@@ -23,6 +23,8 @@ import dev.dstl.log.config.DstlSettings;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RetryPolicyTest {
 
@@ -30,11 +32,21 @@ class RetryPolicyTest {
     void untilSuccess_neverGivesUp_andWaitsLongerEachTimeUpToABound() {
         RetryPolicy policy = policy("until-success");
         assertThat(policy.givesUpAfter(1_000_000)).isFalse();
-        assertThat(policy.retryDelayMillis(1, 0.999999)).isEqualTo(99);
-        assertThat(policy.retryDelayMillis(1, 0)).as("spread by half").isEqualTo(50);
-        assertThat(policy.retryDelayMillis(2, 0)).isEqualTo(100);
-        assertThat(policy.retryDelayMillis(3, 0)).isEqualTo(200);
-        assertThat(policy.retryDelayMillis(1_000, 0.999999)).isEqualTo(9_999);
+        assertThat(policy.retryDelayMillis(1, false, 0.999999)).isEqualTo(99);
+        assertThat(policy.retryDelayMillis(1, false, 0)).as("spread by half").isEqualTo(50);
+        assertThat(policy.retryDelayMillis(2, false, 0)).isEqualTo(100);
+        assertThat(policy.retryDelayMillis(3, false, 0)).isEqualTo(200);
+        assertThat(policy.retryDelayMillis(1_000, false, 0.999999)).isEqualTo(9_999);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"until-success", "fixed", "none"})
+    void storeThatAsksForFewerRequests_getsThem(String mode) {
+        RetryPolicy policy = policy(mode);
+        assertThat(policy.retryDelayMillis(1, true, 0)).isEqualTo(200);
+        assertThat(policy.retryDelayMillis(1, true, 0.999999)).isEqualTo(399);
+        assertThat(policy.retryDelayMillis(2, true, 0)).isEqualTo(400);
+        assertThat(policy.retryDelayMillis(1_000, true, 0)).isEqualTo(5_000);
     }
 
     @Test
@@ -42,7 +54,7 @@ class RetryPolicyTest {
         RetryPolicy policy = policy("fixed");
         assertThat(policy.givesUpAfter(2)).isFalse();
         assertThat(policy.givesUpAfter(3)).isTrue();
-        assertThat(policy.retryDelayMillis(2, 0.5)).isEqualTo(100);
+        assertThat(policy.retryDelayMillis(2, false, 0.5)).isEqualTo(100);
     }
 
     @Test

@@ -345,6 +345,7 @@ class InlineTailTest {
     void smallTail_goesAlongWithTheSegmentOfAnotherTask() throws Exception {
         DstlLogWriter large = log.writer();
         append(writer, "a");
+        assertThat(persistAll(large)).isDone();
         persisted();
         append(large, "x".repeat(THRESHOLD));
         large.nextSequenceNumber();

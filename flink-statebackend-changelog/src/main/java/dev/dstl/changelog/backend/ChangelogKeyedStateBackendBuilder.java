@@ -80,6 +80,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
      */
     ChangelogKeyedStateBackend<K> build() throws Exception {
         DeploymentCheck deployment = new DeploymentCheck(environment);
+        deployment.keys();
         StateChangelogStorage<?> storage = deployment.storage();
         deployment.localRecovery();
 

@@ -21,7 +21,9 @@ import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_
 
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
@@ -38,6 +40,21 @@ final class DeploymentCheck {
     DeploymentCheck(Environment environment) {
         this.environment = environment;
         this.cluster = environment.getTaskManagerInfo().getConfiguration();
+    }
+
+    /**
+     * Looks for misspelt keys, which would have no effect and say nothing.
+     *
+     * @throws MisconfigurationException if there are any
+     */
+    void keys() {
+        KnownKeys known = KnownKeys.ofAllModules();
+        try {
+            known.check(environment.getJobConfiguration());
+            known.check(cluster);
+        } catch (IllegalConfigurationException e) {
+            throw new MisconfigurationException(e.getMessage(), e);
+        }
     }
 
     /**

@@ -24,6 +24,7 @@ import dev.dstl.changelog.materialization.Materializations;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -146,7 +147,8 @@ public final class Checkpoints<K> {
         SequenceNumber to = writer.nextSequenceNumber();
         ledger.started(checkpointId, materializationId, from, to);
         persistedTo = to;
-        return from.compareTo(to) < 0
+        // A log that shares segments with others has to hear of every checkpoint.
+        return from.compareTo(to) < 0 || writer instanceof MutationLogWriter
                 ? writer.persist(from, checkpointId)
                 : CompletableFuture.completedFuture(SnapshotResult.empty());
     }

@@ -1,3 +1,19 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
 package dev.dstl.changelog.config;
 
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -14,7 +30,8 @@ public final class MemoryStorage {
     /**
      * Refuses it as early as the JobManager knows, where a configuration alone says enough.
      *
-     * @throws MisconfigurationException if the log would be in memory and checkpoints in a directory
+     * @throws MisconfigurationException if the log would be in memory and checkpoints in a
+     *     directory
      */
     public static void refuseWithDurableCheckpoints(ReadableConfig cluster) {
         String storage = cluster.get(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE);

@@ -121,6 +121,28 @@ class DeploymentCheckTest {
     }
 
     @Test
+    void misspeltKey_isMisuse() throws Exception {
+        taskManager.setString("state.changelog.dstl.delgate", "hashmap");
+        DeploymentCheck check = check(null, fileSystem());
+
+        assertThatThrownBy(check::keys)
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessage(
+                        "'state.changelog.dstl.delgate' is set to 'hashmap', but there is no such"
+                                + " key. Did you mean 'state.changelog.dstl.delegate'? Correct it,"
+                                + " or remove it.");
+    }
+
+    @Test
+    void keysOfBothModules_areKnown() throws Exception {
+        taskManager.setString("state.changelog.dstl.materialization-threads", "2");
+        taskManager.setString("state.changelog.dstl.dfs.base-path", "file:/tmp/log");
+        taskManager.setString("state.changelog.dstl.inline-threshold", "1 kb");
+
+        check(null, fileSystem()).keys();
+    }
+
+    @Test
     void misuse_isNotRetriedByRestarts() {
         assertThat(ThrowableClassifier.getThrowableType(new MisconfigurationException("x")))
                 .isEqualTo(ThrowableType.NonRecoverableError);

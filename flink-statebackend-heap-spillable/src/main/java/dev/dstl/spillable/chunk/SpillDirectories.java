@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.FileUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,49 +38,82 @@ import org.slf4j.LoggerFactory;
  * The directories of one backend, one under each local disk, named {@code dstl-spill-<uuid>}.
  *
  * <p>A lock on the file {@code owner.lock} says that the owner lives; the operating system drops it
- * with the process. Directories whose lock can be had are leftovers and are deleted before new ones
- * are made. Nothing else under the disks is ever touched. Used on the task thread.
+ * with the process. A directory gets its name when the lock is held, so one whose lock can be had
+ * is a leftover. Nothing else under the disks is ever touched. Used on the task thread.
  */
 public final class SpillDirectories implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SpillDirectories.class);
 
     private static final String PREFIX = "dstl-spill-";
+    private static final String WITHOUT_LOCK = ".new";
     private static final String LOCK_FILE = "owner.lock";
+
+    /** Far longer than it takes from making a directory to locking it. */
+    private static final long LEFTOVER_WITHOUT_LOCK_MILLIS = TimeUnit.HOURS.toMillis(1);
 
     private final List<SpillDirectory> directories = new ArrayList<>();
     private final List<FileChannel> locks = new ArrayList<>();
 
     /**
-     * @param disks existing directories to make ours in
+     * Makes the directories.
+     *
+     * @param disks what {@link #prepare} has seen
      * @throws IOException if not one of them can be used
      */
     public SpillDirectories(List<Path> disks) throws IOException {
         String name = PREFIX + UUID.randomUUID();
-        IOException failure = null;
+        List<IOException> failures = new ArrayList<>();
         for (Path disk : disks) {
             try {
-                deleteLeftovers(disk);
-                Path path = Files.createDirectories(disk.resolve(name));
-                locks.add(lockedOwnerFile(path));
-                directories.add(new SpillDirectory(path));
+                Path unlocked = Files.createDirectories(disk.resolve(name + WITHOUT_LOCK));
+                locks.add(lockedOwnerFile(unlocked));
+                directories.add(new SpillDirectory(Files.move(unlocked, disk.resolve(name))));
             } catch (IOException e) {
                 LOG.warn("Cannot spill to {}; other directories are used.", disk, e);
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
+                failures.add(e);
             }
         }
         if (directories.isEmpty()) {
-            throw new IOException(
-                    "No directory to spill state to is usable: "
-                            + disks
-                            + ". Name writable directories in"
-                            + " state.backend.spillable.directories or io.tmp.dirs.",
-                    failure);
+            throw unusable(disks, failures);
         }
+    }
+
+    /**
+     * Looks at the disks of a backend that may never need them: makes those that are missing,
+     * deletes what killed processes left behind, and notices now what else would be noticed when
+     * the heap is short.
+     *
+     * @throws IOException if not one of them can be used
+     */
+    public static void prepare(List<Path> disks) throws IOException {
+        List<IOException> failures = new ArrayList<>();
+        for (Path disk : disks) {
+            try {
+                Files.createDirectories(disk);
+                if (!Files.isWritable(disk)) {
+                    throw new AccessDeniedException(disk.toString(), null, "not writable");
+                }
+                deleteLeftovers(disk);
+            } catch (IOException e) {
+                failures.add(e);
+            }
+        }
+        if (failures.size() == disks.size()) {
+            throw unusable(disks, failures);
+        }
+        failures.forEach(e -> LOG.warn("A directory cannot take spilled state.", e));
+    }
+
+    private static IOException unusable(List<Path> disks, List<IOException> failures) {
+        IOException unusable =
+                new IOException(
+                        "No directory to spill state to is usable: "
+                                + disks
+                                + ". Name writable directories in"
+                                + " state.backend.spillable.directories or io.tmp.dirs.");
+        failures.forEach(unusable::addSuppressed);
+        return unusable;
     }
 
     private static FileChannel lockedOwnerFile(Path directory) throws IOException {
@@ -96,9 +131,6 @@ public final class SpillDirectories implements AutoCloseable {
     }
 
     private static void deleteLeftovers(Path disk) throws IOException {
-        if (!Files.isDirectory(disk)) {
-            return;
-        }
         try (DirectoryStream<Path> candidates = Files.newDirectoryStream(disk, PREFIX + "*")) {
             for (Path candidate : candidates) {
                 if (isLeftover(candidate)) {
@@ -111,13 +143,15 @@ public final class SpillDirectories implements AutoCloseable {
 
     private static boolean isLeftover(Path directory) {
         Path lockFile = directory.resolve(LOCK_FILE);
-        if (!Files.isRegularFile(lockFile)) {
-            // Its owner may be about to lock it.
-            return false;
-        }
-        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE);
-                FileLock lock = channel.tryLock()) {
-            return lock != null;
+        try {
+            if (directory.toString().endsWith(WITHOUT_LOCK) || !Files.isRegularFile(lockFile)) {
+                long modifiedMillis = Files.getLastModifiedTime(directory).toMillis();
+                return modifiedMillis < System.currentTimeMillis() - LEFTOVER_WITHOUT_LOCK_MILLIS;
+            }
+            try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE);
+                    FileLock lock = channel.tryLock()) {
+                return lock != null;
+            }
         } catch (OverlappingFileLockException e) {
             return false;
         } catch (IOException e) {
@@ -132,11 +166,11 @@ public final class SpillDirectories implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (FileChannel lock : locks) {
-            lock.close();
-        }
         for (SpillDirectory directory : directories) {
             FileUtils.deleteDirectory(directory.path().toFile());
+        }
+        for (FileChannel lock : locks) {
+            lock.close();
         }
     }
 }

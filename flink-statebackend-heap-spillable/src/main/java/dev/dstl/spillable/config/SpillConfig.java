@@ -147,18 +147,22 @@ public final class SpillConfig implements Serializable {
     }
 
     private static void warnOfKeysWithoutEffect(ReadableConfig config) {
+        List<String> replaced = new ArrayList<>();
         for (ConfigOption<String> option :
                 Arrays.asList(
                         SpillableOptions.HEAP_STATUS_CHECK_INTERVAL,
                         SpillableOptions.GC_TIME_THRESHOLD,
                         SpillableOptions.CANCEL_CHECKPOINT)) {
             if (config.getOptional(option).isPresent()) {
-                LOG.warn(
-                        "'{}' has no effect any more and can be removed. Spilling starts when the"
-                                + " live heap exceeds '{}' and never cancels a checkpoint.",
-                        option.key(),
-                        SpillableOptions.SPILL_START_RATIO.key());
+                replaced.add(
+                        String.format(
+                                "'%s' (%s)", option.key(), SpillableOptions.replacementOf(option)));
             }
+        }
+        if (!replaced.isEmpty()) {
+            LOG.warn(
+                    "Without effect, to be removed from the configuration: {}.",
+                    String.join(", ", replaced));
         }
     }
 

@@ -124,4 +124,13 @@ public final class SpillableOptions {
                     .withDescription("Without effect: spilling never cancels a checkpoint.");
 
     private SpillableOptions() {}
+
+    /** What to use instead of a key that has no effect any more. */
+    static String replacementOf(ConfigOption<String> option) {
+        return option.equals(CANCEL_CHECKPOINT)
+                ? "replaced by nothing: no checkpoint is cancelled"
+                : option.equals(HEAP_STATUS_CHECK_INTERVAL)
+                        ? "replaced by nothing: the collector reports the live heap"
+                        : "replaced by '" + SPILL_START_RATIO.key() + "'";
+    }
 }

@@ -116,6 +116,19 @@ public final class BlockPool implements AutoCloseable {
         return diskRefuses;
     }
 
+    /** Whether disks take more spilled state; those that refused are tried again. */
+    public boolean diskTakesMore() {
+        if (diskRefuses) {
+            refusalsToSkip = 0;
+            if (ownedBlockBytes <= budget.blockLimitBytes()) {
+                diskRefuses = false;
+            } else {
+                sealOldest();
+            }
+        }
+        return !diskRefuses;
+    }
+
     /** Bytes of all entries, dead ones included. */
     public long entryBytes() {
         return entryBytes;

@@ -133,7 +133,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
                 }
             }
         } catch (IOException e) {
-            refuse(e);
+            refuse(e.getMessage(), e);
         }
         long end = clockNanos.getAsLong();
         counters.paused(end - start);
@@ -143,8 +143,17 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     private void spillStep() throws IOException {
         BlockPool pool = space.open();
-        if (pool.diskRefuses() || !pool.budget().hasRoom()) {
-            refuse(null);
+        if (!pool.diskTakesMore()) {
+            // The pool has said why.
+            drop();
+            return;
+        }
+        if (!pool.budget().hasRoom()) {
+            refuse(
+                    "the memory for the index of spilled entries is used up; raise"
+                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
+                            + " memory",
+                    null);
             return;
         }
         ColdestPerByte.Choice choice = ColdestPerByte.toSpill(tables());
@@ -199,16 +208,16 @@ public final class SpillScheduler implements StateMover, SpillMember {
         }
     }
 
-    private void refuse(@Nullable IOException cause) {
+    private void drop() {
         requestedBytes = 0;
         counters.refused();
+    }
+
+    private void refuse(String reason, @Nullable IOException cause) {
+        drop();
         if (!refusalLogged) {
             refusalLogged = true;
-            LOG.error(
-                    "State cannot be spilled and stays on the heap: {}. Raise"
-                            + " state.backend.spillable.off-heap.size or free disk space.",
-                    cause != null ? cause.getMessage() : "no disk or no index memory has room",
-                    cause);
+            LOG.error("State cannot be spilled and stays on the heap: {}.", reason, cause);
         }
     }
 

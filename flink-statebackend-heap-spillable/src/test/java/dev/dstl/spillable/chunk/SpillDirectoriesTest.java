@@ -22,11 +22,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,10 +57,41 @@ class SpillDirectoriesTest {
         Files.createFile(leftover.resolve("owner.lock"));
         Files.write(leftover.resolve("chunk-0"), new byte[] {1, 2, 3});
 
-        try (SpillDirectories directories = new SpillDirectories(Collections.singletonList(disk))) {
-            assertThat(leftover).doesNotExist();
-            assertThat(directories.directories()).hasSize(1);
+        SpillDirectories.prepare(Collections.singletonList(disk));
+
+        assertThat(leftover).doesNotExist();
+    }
+
+    @Test
+    void aLeftoverWithoutALock_isRemovedOnlyWhenNobodyCanBeAboutToLockIt() throws Exception {
+        Path fresh = Files.createDirectory(disk.resolve("dstl-spill-fresh.new"));
+        Path old = Files.createDirectory(disk.resolve("dstl-spill-old.new"));
+        Path corrupted = Files.createDirectory(disk.resolve("dstl-spill-corrupted"));
+        Files.createDirectory(corrupted.resolve("owner.lock"));
+        Files.setLastModifiedTime(old, FileTime.fromMillis(1));
+        Files.setLastModifiedTime(corrupted, FileTime.fromMillis(1));
+
+        SpillDirectories.prepare(Collections.singletonList(disk));
+
+        assertThat(namesIn(disk)).containsExactly(fresh.getFileName().toString());
+    }
+
+    @Test
+    void whatIsInUse_isNoLeftover() throws Exception {
+        try (SpillDirectories used = new SpillDirectories(Collections.singletonList(disk))) {
+            SpillDirectories.prepare(Collections.singletonList(disk));
+
+            assertThat(used.directories().get(0).path().resolve("owner.lock")).exists();
         }
+    }
+
+    @Test
+    void aMissingDirectory_isMade() throws Exception {
+        Path missing = disk.resolve("not").resolve("there");
+
+        SpillDirectories.prepare(Collections.singletonList(missing));
+
+        assertThat(missing).isDirectory();
     }
 
     @Test
@@ -82,11 +115,16 @@ class SpillDirectoriesTest {
 
     @Test
     void noUsableDirectory_saysWhichWereTriedAndWhatToSet() throws Exception {
-        Path file = Files.createFile(disk.resolve("a file"));
+        List<Path> files = Collections.singletonList(Files.createFile(disk.resolve("a file")));
 
-        assertThatThrownBy(() -> new SpillDirectories(Collections.singletonList(file)))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining(file.toString())
-                .hasMessageContaining("state.backend.spillable.directories");
+        for (ThrowingCallable attempt :
+                Arrays.<ThrowingCallable>asList(
+                        () -> SpillDirectories.prepare(files), () -> new SpillDirectories(files))) {
+            assertThatThrownBy(attempt)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(files.toString())
+                    .hasMessageContaining("Name writable directories")
+                    .hasMessageContaining("state.backend.spillable.directories");
+        }
     }
 }

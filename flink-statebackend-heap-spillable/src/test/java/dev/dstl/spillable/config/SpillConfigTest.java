@@ -79,7 +79,36 @@ class SpillConfigTest {
     }
 
     @Test
-    void keysOfThePreviewThatMeanNothingAnyMore_areAccepted() {
+    void keysOfThePreviewThatMeanNothingAnyMore_giveOneWarningWithWhatReplacedThem() {
+        try (Warnings warnings = new Warnings(SpillConfig.class)) {
+            of(
+                    "gc-time.threshold", "2s",
+                    "heap-status.check-interval", "1min",
+                    "cancel.checkpoint", "true");
+
+            assertThat(warnings.lines()).hasSize(1);
+            assertThat(warnings.lines().get(0))
+                    .contains(
+                            "'state.backend.spillable.gc-time.threshold' (replaced by"
+                                    + " 'state.backend.spillable.spill-start.ratio')")
+                    .contains(
+                            "'state.backend.spillable.heap-status.check-interval' (replaced by"
+                                    + " nothing: the collector reports")
+                    .contains("'state.backend.spillable.cancel.checkpoint' (replaced by nothing");
+        }
+    }
+
+    @Test
+    void keysOfThePreviewThatStillMeanSomething_giveNoWarning() {
+        try (Warnings warnings = new Warnings(SpillConfig.class)) {
+            of("chunk-size", "512 mb", "load-start.ratio", "0.1");
+
+            assertThat(warnings.lines()).isEmpty();
+        }
+    }
+
+    @Test
+    void keysOfThePreview_areAccepted() {
         SpillConfig config =
                 of(
                         "gc-time.threshold", "2s",

@@ -59,6 +59,7 @@ public final class SimulatedJobManager {
     private final int maxRetained;
     private final int maxConcurrent;
     private final int lostMessagePercent;
+    private final int slowBarrierPercent;
     private long nextCheckpointId = 1;
     private int attempt;
     private boolean restarting;
@@ -75,6 +76,7 @@ public final class SimulatedJobManager {
         this.maxRetained = dice.oneOf(1, 1, 2, MAX_RETAINED);
         this.maxConcurrent = dice.oneOf(1, 2, 3);
         this.lostMessagePercent = dice.oneOf(0, 0, 30);
+        this.slowBarrierPercent = dice.oneOf(0, 5, 20);
     }
 
     int epoch() {
@@ -117,6 +119,11 @@ public final class SimulatedJobManager {
         return dice.skewed(MESSAGE_LIMIT_MILLIS);
     }
 
+    /** Some barriers wait behind records, while other tasks see the next ones. */
+    private long barrierMillis() {
+        return dice.percent(slowBarrierPercent) ? dice.between(1, 8_000) : latency();
+    }
+
     private void triggerNow() {
         if (!cluster.isCalm()) {
             if (pending.size() < maxConcurrent) {
@@ -134,7 +141,7 @@ public final class SimulatedJobManager {
         long id = nextCheckpointId++;
         pending.put(id, new PendingCheckpoint(tasks));
         for (SimulatedTask task : tasks) {
-            task.lane().addIn(latency(), "barrier " + id, () -> task.snapshot(id));
+            task.lane().addIn(barrierMillis(), "barrier " + id, () -> task.snapshot(id));
         }
         lane.addIn(dice.between(5_000, 60_000), "expires " + id, () -> abort(id, "expired"));
     }

@@ -1,0 +1,85 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Which batches may share a segment, and which may travel inline although they are in one.
+ *
+ * <p>The JobManager deletes a segment as soon as a checkpoint completes, unless that one or a later
+ * one has been acknowledged with the segment. So between the first checkpoint that names a segment
+ * on behalf of one log and the first that does so on behalf of another, none may complete that does
+ * without:
+ *
+ * <pre>
+ *   checkpoint     6         7         8
+ *   log A        names S   (materialized, needs S no more)
+ *   log B        inline    inline    names S        but S went when 7 completed
+ * </pre>
+ *
+ * <p>A batch is in all checkpoints of its log after those that <em>omitted</em> it: the last one
+ * before it was sealed, or the last one whose handle had it inline. So a segment is first named
+ * after the lowest of these, and never missed by a later checkpoint than the highest. It is safe if
+ * the two differ by at most one.
+ */
+final class SegmentSharing {
+
+    private SegmentSharing() {}
+
+    /** Batches by the segments that they may share, in the order of their sealing within each. */
+    static List<List<SealedBatch>> partition(Collection<SealedBatch> batches) {
+        List<SealedBatch> ascending = new ArrayList<>(batches);
+        ascending.sort(Comparator.comparingLong(SealedBatch::omittedBy));
+        List<List<SealedBatch>> segments = new ArrayList<>();
+        long highest = 0;
+        for (SealedBatch batch : ascending) {
+            if (segments.isEmpty() || batch.omittedBy() > highest) {
+                segments.add(new ArrayList<>());
+                highest = batch.omittedBy() + 1;
+            }
+            segments.get(segments.size() - 1).add(batch);
+        }
+        return segments;
+    }
+
+    /**
+     * Whether a checkpoint may omit batches of one log.
+     *
+     * @param omitted all that the checkpoint would do without
+     */
+    static boolean allows(Collection<SealedBatch> omitted, long checkpointId) {
+        for (SealedBatch batch : omitted) {
+            if (batch.state() == BatchState.QUEUED) {
+                continue;
+            }
+            if (batch.state() != BatchState.IN_SEGMENT || batch.segment().isDurable()) {
+                return false;
+            }
+            for (SealedBatch other : batch.segment().batches()) {
+                boolean named = other.state() != BatchState.RELEASED && !omitted.contains(other);
+                if (named && other.omittedBy() < checkpointId - 1) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+}

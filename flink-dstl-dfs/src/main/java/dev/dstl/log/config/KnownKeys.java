@@ -1,0 +1,108 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.config;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Comparator;
+import java.util.ServiceLoader;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.FallbackKey;
+import org.apache.flink.configuration.IllegalConfigurationException;
+
+/**
+ * Every key of every module under the common prefixes. A key there that nobody knows would
+ * otherwise have no effect and say nothing. Immutable.
+ */
+public final class KnownKeys {
+
+    private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
+    private static final String PREFIX = "state.changelog.dstl.";
+    private static final String DEPRECATED_PREFIX = "dstl.dfs.";
+
+    private final SortedSet<String> keys = new TreeSet<>();
+
+    private KnownKeys() {}
+
+    /** The keys of the modules that are on the class path together with this one. */
+    public static KnownKeys ofAllModules() {
+        KnownKeys known = new KnownKeys();
+        ServiceLoader.load(OptionCatalog.class, KnownKeys.class.getClassLoader())
+                .forEach(catalog -> known.add(catalog.options()));
+        return known;
+    }
+
+    private void add(Class<?> options) {
+        for (Field field : options.getFields()) {
+            if (Modifier.isStatic(field.getModifiers()) && field.getType() == ConfigOption.class) {
+                try {
+                    add((ConfigOption<?>) field.get(null));
+                } catch (IllegalAccessException e) {
+                    throw new IllegalStateException("Cannot read " + field, e);
+                }
+            }
+        }
+    }
+
+    private void add(ConfigOption<?> option) {
+        keys.add(option.key());
+        for (FallbackKey key : option.fallbackKeys()) {
+            keys.add(key.getKey());
+        }
+    }
+
+    /**
+     * Looks for keys that nobody knows.
+     *
+     * @throws IllegalConfigurationException if there are any, naming all and what each was probably
+     *     meant to be
+     */
+    public void check(Configuration configuration) {
+        SortedSet<String> unknown = new TreeSet<>(configuration.keySet());
+        unknown.removeIf(key -> !isOurs(key) || keys.contains(key));
+        if (!unknown.isEmpty()) {
+            throw new IllegalConfigurationException(
+                    unknown.stream()
+                                    .map(
+                                            key ->
+                                                    String.format(
+                                                            "'%s' is set to '%s', but there is no such"
+                                                                    + " key. Did you mean '%s'?",
+                                                            key,
+                                                            configuration.getString(key, ""),
+                                                            nearest(key)))
+                                    .collect(Collectors.joining(" "))
+                            + " Correct it, or remove it.");
+        }
+    }
+
+    private static boolean isOurs(String key) {
+        return key.startsWith(PREFIX) || key.startsWith(DEPRECATED_PREFIX);
+    }
+
+    private String nearest(String misspelt) {
+        return keys.stream()
+                .filter(KnownKeys::isOurs)
+                .min(Comparator.comparingInt(key -> DISTANCE.apply(key, misspelt)))
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,228 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.local;
+
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.segment.EncodedSegment;
+import java.io.BufferedOutputStream;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.FileUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes copies of segments to the disks of the TaskManager and deletes them. Copies are worth a
+ * faster recovery and nothing else: no upload and no checkpoint waits for one. A disk that fails,
+ * is full or hangs costs copies, is counted, and reported once until it works again.
+ *
+ * <p>Thread safe. Disks are touched on the executor alone.
+ */
+public final class LocalCopies implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalCopies.class);
+
+    /** What waits for a slow disk is kept in memory; more than this is not copied. */
+    private static final long MAX_WAITING_BYTES = 64L << 20;
+
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private final LocalDirectories directories;
+    private final List<File> strangers;
+    private final Executor disk;
+    @Nullable private final DstlMetrics metrics;
+    private final LocalLogs logs = new LocalLogs();
+    private final AtomicLong nextNumber = new AtomicLong(1);
+    private final AtomicLong waitingBytes = new AtomicLong();
+
+    private volatile boolean failing;
+    private volatile boolean closed;
+
+    private LocalCopies(
+            LocalDirectories directories, Executor disk, @Nullable DstlMetrics metrics) {
+        this.directories = directories;
+        this.strangers = directories.strangers();
+        this.disk = disk;
+        this.metrics = metrics;
+    }
+
+    /** Never copies anything. */
+    public static LocalCopies disabled() {
+        return new LocalCopies(LocalDirectories.none(), Runnable::run, null);
+    }
+
+    /**
+     * Copies to directories, or never copies anything if there are none.
+     *
+     * @param disk runs one thing after the other, never on the calling thread
+     */
+    public static LocalCopies in(LocalDirectories directories, Executor disk, DstlMetrics metrics) {
+        return new LocalCopies(directories, disk, metrics);
+    }
+
+    /** Whether checkpoints shall have a local part. */
+    public boolean isEnabled() {
+        return !directories.isEmpty();
+    }
+
+    /** What the logs of the job leave to recover from. */
+    public LocalLogs logs() {
+        return logs;
+    }
+
+    /**
+     * A copy that is not written yet.
+     *
+     * @param references how many batches the segment holds; each is released once
+     * @return null if copies are switched off
+     */
+    @Nullable
+    public LocalCopy open(int references) {
+        return isEnabled() ? new LocalCopy(this, references) : null;
+    }
+
+    /** Begins to write a copy, if the disk keeps up. Called at most once per copy. */
+    public void write(LocalCopy copy, EncodedSegment segment) {
+        long bytes = segment.length();
+        if (waitingBytes.addAndGet(bytes) > MAX_WAITING_BYTES && waitingBytes.get() > bytes) {
+            waitingBytes.addAndGet(-bytes);
+            failed("the disk does not keep up");
+            return;
+        }
+        try {
+            disk.execute(() -> writeNow(copy, segment));
+        } catch (RejectedExecutionException shutDown) {
+            waitingBytes.addAndGet(-bytes);
+        }
+    }
+
+    private void writeNow(LocalCopy copy, EncodedSegment segment) {
+        try {
+            if (!closed && copy.isNeeded()) {
+                writeTo(directories.file(nextNumber.getAndIncrement()), copy, segment);
+            }
+        } finally {
+            waitingBytes.addAndGet(-segment.length());
+        }
+    }
+
+    private void writeTo(File file, LocalCopy copy, EncodedSegment segment) {
+        try {
+            create(file, segment);
+        } catch (IOException | RuntimeException e) {
+            deleteNow(file);
+            failed(e.toString());
+            return;
+        }
+        if (closed || !copy.complete(Path.fromLocalFile(file), segment.length())) {
+            deleteNow(file);
+        }
+        succeeded(file);
+    }
+
+    private static void create(File file, EncodedSegment segment) throws IOException {
+        File directory = file.getParentFile();
+        if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
+            throw new IOException("Cannot create directory " + directory);
+        }
+        try (OutputStream out =
+                new BufferedOutputStream(new FileOutputStream(file), BUFFER_BYTES)) {
+            segment.writeTo(out);
+        }
+    }
+
+    private void succeeded(File file) {
+        metrics.localCopyWritten();
+        if (failing) {
+            failing = false;
+            LOG.info("Changes are copied to the local disk again, the first to {}", file);
+        }
+    }
+
+    private void failed(String cause) {
+        metrics.localCopyFailed();
+        if (!failing) {
+            failing = true;
+            LOG.warn(
+                    "Changes are not copied to the local disks {} for local recovery: {}."
+                            + " Checkpoints are complete all the same, but tasks read these changes"
+                            + " from the remote store when they recover. Tried again with each"
+                            + " segment, and counted in numberOfLocalCopyFailures.",
+                    directories.own(),
+                    cause);
+        }
+    }
+
+    void delete(Path path) {
+        try {
+            disk.execute(() -> deleteNow(new File(path.getPath())));
+        } catch (RejectedExecutionException shutDown) {
+            LOG.debug("{} is deleted with its directory", path);
+        }
+    }
+
+    private static void deleteNow(File file) {
+        if (!file.delete() && file.exists()) {
+            LOG.debug("Could not delete {}, it is tried again when the job ends here", file);
+        }
+    }
+
+    /**
+     * Copies nothing any more, and deletes everything on the executor: what this storage left, and
+     * what storages of the job left that died with their process.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        if (isEnabled()) {
+            try {
+                disk.execute(this::deleteAll);
+            } catch (RejectedExecutionException shutDown) {
+                LOG.debug("{} are left", directories.own());
+            }
+        }
+    }
+
+    private void deleteAll() {
+        directories.own().forEach(LocalCopies::deleteDirectory);
+        strangers.forEach(LocalCopies::deleteDirectory);
+    }
+
+    private static void deleteDirectory(File directory) {
+        try {
+            FileUtils.deleteDirectory(directory);
+        } catch (IOException e) {
+            LOG.warn(
+                    "Could not delete {}, which holds copies of changes that nobody needs any more."
+                            + " Delete it by hand.",
+                    directory,
+                    e);
+        }
+        File jobDirectory = directory.getParentFile();
+        if (jobDirectory.delete()) {
+            LOG.debug("Deleted {}", jobDirectory);
+        }
+    }
+}

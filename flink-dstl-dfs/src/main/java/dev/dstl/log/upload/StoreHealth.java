@@ -1,0 +1,288 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches the attempts of all uploads and says how the store behaves, with one line in the log per
+ * change instead of one per failure. Trouble is an attempt that failed or is overdue. Counted in
+ * windows, so that single failures, which every store has, do not matter. Thread safe.
+ */
+final class StoreHealth {
+
+    static final long WINDOW_MILLIS = 30_000;
+    static final long OUTAGE_MILLIS = 10_000;
+    static final long THROTTLED_MILLIS = 10_000;
+    private static final long TICK_MILLIS = 1_000;
+    private static final int MIN_TROUBLES = 3;
+    private static final int ATTEMPTS_PER_TROUBLE = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(StoreHealth.class);
+
+    private final Timers timers;
+    private final String store;
+    private final long maxInFlightBytes;
+
+    private volatile LongSupplier waitingBytes = () -> 0;
+    private volatile boolean closed;
+
+    @GuardedBy("this")
+    private StoreState state = StoreState.HEALTHY;
+
+    /** Since the first trouble of the window. */
+    @GuardedBy("this")
+    private int troubles;
+
+    @GuardedBy("this")
+    private int successes;
+
+    @GuardedBy("this")
+    private long windowStartNanos;
+
+    /** Of the first trouble after the last success. */
+    @GuardedBy("this")
+    @Nullable
+    private Long withoutSuccessSinceNanos;
+
+    @GuardedBy("this")
+    @Nullable
+    private Long throttledAtNanos;
+
+    @GuardedBy("this")
+    private String lastTrouble = "";
+
+    @GuardedBy("this")
+    private boolean ticking;
+
+    StoreHealth(Timers timers, DstlSettings settings) {
+        this.timers = timers;
+        this.store = settings.basePath().toString();
+        this.maxInFlightBytes = settings.maxInFlightBytes();
+    }
+
+    /** Where the bytes that wait for the store are counted. */
+    void reportWaiting(LongSupplier bytes) {
+        waitingBytes = bytes;
+    }
+
+    /** See {@link StoreState#severity()}. */
+    synchronized int severity() {
+        return state.severity();
+    }
+
+    synchronized StoreState state() {
+        return state;
+    }
+
+    /** Whether the store asked for fewer requests just now. */
+    synchronized boolean isThrottled() {
+        return throttledAtNanos != null && millisSince(throttledAtNanos) < THROTTLED_MILLIS;
+    }
+
+    /** An attempt succeeded. */
+    void succeeded() {
+        Runnable report = null;
+        synchronized (this) {
+            if (troubles > 0) {
+                successes++;
+            }
+            if (state == StoreState.OUTAGE) {
+                report = recovered();
+            }
+            withoutSuccessSinceNanos = null;
+        }
+        run(report);
+    }
+
+    /** An attempt failed. */
+    void failed(Throwable cause, boolean throttled) {
+        synchronized (this) {
+            if (throttled) {
+                throttledAtNanos = timers.nanoTime();
+            }
+        }
+        trouble(cause.toString());
+    }
+
+    /** An attempt takes longer than upload.timeout. */
+    void overdue() {
+        trouble("an upload takes longer than upload.timeout");
+    }
+
+    /** Attempts that end from now on were interrupted, which says nothing about the store. */
+    void close() {
+        closed = true;
+    }
+
+    private void trouble(String what) {
+        if (closed) {
+            return;
+        }
+        Runnable report = null;
+        synchronized (this) {
+            lastTrouble = what;
+            if (troubles++ == 0) {
+                windowStartNanos = timers.nanoTime();
+            }
+            if (withoutSuccessSinceNanos == null) {
+                withoutSuccessSinceNanos = timers.nanoTime();
+            }
+            if (state == StoreState.HEALTHY && isTroubled()) {
+                report = degraded();
+            }
+            keepTicking();
+        }
+        run(report);
+    }
+
+    @GuardedBy("this")
+    private boolean isTroubled() {
+        return troubles >= MIN_TROUBLES
+                && (long) troubles * ATTEMPTS_PER_TROUBLE >= (long) troubles + successes;
+    }
+
+    /** An outage ends with a success and with nothing else, so there is nothing to look at. */
+    @GuardedBy("this")
+    private void keepTicking() {
+        boolean needed =
+                state == StoreState.DEGRADED || state == StoreState.RECOVERED || troubles > 0;
+        if (needed && state != StoreState.OUTAGE && !ticking) {
+            ticking = true;
+            timers.schedule(this::tick, TICK_MILLIS);
+        }
+    }
+
+    private void tick() {
+        Runnable report = null;
+        synchronized (this) {
+            ticking = false;
+            if (state == StoreState.OUTAGE) {
+                return;
+            }
+            if (state != StoreState.HEALTHY
+                    && withoutSuccessSinceNanos != null
+                    && millisSince(withoutSuccessSinceNanos) >= OUTAGE_MILLIS
+                    && troubles > 0) {
+                report = outage();
+            } else if (millisSince(windowStartNanos) >= WINDOW_MILLIS) {
+                report = closeWindow();
+            }
+            keepTicking();
+        }
+        run(report);
+    }
+
+    @GuardedBy("this")
+    @Nullable
+    private Runnable closeWindow() {
+        Runnable report = null;
+        if (isTroubled()) {
+            report = state == StoreState.RECOVERED ? degraded() : null;
+        } else if (state != StoreState.HEALTHY) {
+            report = healthy();
+        }
+        openWindow();
+        return report;
+    }
+
+    @GuardedBy("this")
+    private void openWindow() {
+        troubles = 0;
+        successes = 0;
+        windowStartNanos = timers.nanoTime();
+    }
+
+    @GuardedBy("this")
+    private Runnable degraded() {
+        int counted = troubles;
+        String last = lastTrouble;
+        change(StoreState.DEGRADED);
+        return () ->
+                LOG.warn(
+                        "The changelog store {} is degraded: {} uploads failed or were overdue, the"
+                                + " latest because of: {}. They are tried again and nothing is"
+                                + " lost; checkpoints take longer. {} bytes wait.",
+                        store,
+                        counted,
+                        last,
+                        waitingBytes.getAsLong());
+    }
+
+    @GuardedBy("this")
+    private Runnable outage() {
+        long millis = millisSince(withoutSuccessSinceNanos);
+        String last = lastTrouble;
+        change(StoreState.OUTAGE);
+        return () ->
+                LOG.warn(
+                        "The changelog store {} has taken nothing for {} s, the latest problem was:"
+                                + " {}. Changes are kept in memory and uploaded when it is back:"
+                                + " {} bytes wait, and at {} the tasks stop taking input."
+                                + " Checkpoints wait or are declined. Check the store; nothing has"
+                                + " to be restarted.",
+                        store,
+                        TimeUnit.MILLISECONDS.toSeconds(millis),
+                        last,
+                        waitingBytes.getAsLong(),
+                        maxInFlightBytes);
+    }
+
+    @GuardedBy("this")
+    private Runnable recovered() {
+        long millis = withoutSuccessSinceNanos == null ? 0 : millisSince(withoutSuccessSinceNanos);
+        change(StoreState.RECOVERED);
+        keepTicking();
+        return () ->
+                LOG.info(
+                        "The changelog store {} takes segments again after {} s, nothing was lost."
+                                + " {} bytes still wait.",
+                        store,
+                        TimeUnit.MILLISECONDS.toSeconds(millis),
+                        waitingBytes.getAsLong());
+    }
+
+    @GuardedBy("this")
+    private Runnable healthy() {
+        change(StoreState.HEALTHY);
+        return () -> LOG.info("The changelog store {} is healthy again.", store);
+    }
+
+    @GuardedBy("this")
+    private void change(StoreState next) {
+        state = state.to(next);
+        openWindow();
+    }
+
+    @GuardedBy("this")
+    private long millisSince(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(timers.nanoTime() - nanos);
+    }
+
+    private static void run(@Nullable Runnable report) {
+        if (report != null) {
+            report.run();
+        }
+    }
+}

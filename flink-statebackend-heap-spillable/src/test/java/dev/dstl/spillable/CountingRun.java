@@ -1,0 +1,107 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Runs {@link CountingProcess} as a process and gives its output. */
+final class CountingRun implements AutoCloseable {
+
+    private static final long PATIENCE_SECONDS = 180;
+
+    private final Process process;
+    private final File output;
+
+    private CountingRun(Process process, File output) {
+        this.process = process;
+        this.output = output;
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @param directory for its temporary files and its output
+     * @param shell what the process is started by, its command appended; may be empty
+     * @param flags of the JVM
+     * @param arguments of {@link CountingProcess}
+     */
+    static CountingRun start(
+            Path directory, List<String> shell, List<String> flags, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(shell);
+        command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(flags);
+        command.add("-XX:+ExitOnOutOfMemoryError");
+        command.add("-Djava.io.tmpdir=" + directory);
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(CountingProcess.class.getName());
+        command.addAll(Arrays.asList(arguments));
+        File output = Files.createTempFile(directory, "output", ".txt").toFile();
+        return new CountingRun(
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(output)
+                        .start(),
+                output);
+    }
+
+    int awaitExit() throws Exception {
+        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("Not done after " + PATIENCE_SECONDS + " s:\n" + output());
+        }
+        return process.exitValue();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    String output() throws IOException {
+        return new String(Files.readAllBytes(output.toPath()), StandardCharsets.UTF_8);
+    }
+
+    /** A number of the last line. */
+    double figure(String name) throws IOException {
+        Matcher matcher = Pattern.compile(name + "=([0-9.]+)").matcher(output());
+        if (!matcher.find()) {
+            throw new AssertionError("No " + name + " in\n" + output());
+        }
+        return Double.parseDouble(matcher.group(1));
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

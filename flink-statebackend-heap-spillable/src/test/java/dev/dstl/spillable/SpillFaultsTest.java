@@ -1,0 +1,137 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpillFaultsTest {
+
+    private static final int KEYS = 100_000;
+
+    @TempDir Path disk;
+    private final Configuration config = new Configuration();
+
+    @BeforeEach
+    void configure() {
+        config.setString("state.backend.spillable.directories", disk.toString());
+        config.setString("state.backend.spillable.chunk-size", "1mb");
+        config.setString("state.backend.spillable.off-heap.size", "1mb");
+    }
+
+    private static AbstractKeyedStateBackend<Long> create(StateBackend backend) throws Exception {
+        return KeyedBackends.create(
+                backend,
+                LongSerializer.INSTANCE,
+                4,
+                new KeyGroupRange(0, 3),
+                Collections.emptyList());
+    }
+
+    private static ValueState<String> state(AbstractKeyedStateBackend<Long> backend)
+            throws Exception {
+        return backend.getPartitionedState(
+                VoidNamespace.INSTANCE,
+                VoidNamespaceSerializer.INSTANCE,
+                new ValueStateDescriptor<>("state", Types.STRING));
+    }
+
+    @Test
+    void aValueLongerThanAChunk_isSpilledAndReadBack() throws Exception {
+        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config));
+        ValueState<String> state = state(backend);
+        for (long key = 0; key < 4; key++) {
+            backend.setCurrentKey(key);
+            state.update(value(key));
+        }
+        for (long key = 0; key < 4; key++) {
+            backend.setCurrentKey(key);
+            assertThat(state.value()).isEqualTo(value(key));
+        }
+        backend.dispose();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    /** Three times as long as a chunk. */
+    private static String value(long key) {
+        return Long.toString(key).repeat(3 << 20);
+    }
+
+    @Test
+    void twoBackendsInOneJvm_leaveEachOthersChunksAlone() throws Exception {
+        AbstractKeyedStateBackend<Long> one = create(PlacedBackends.spilled(config));
+        AbstractKeyedStateBackend<Long> other = create(PlacedBackends.spilled(config));
+        fill(one, "one ");
+        fill(other, "other ");
+
+        one.dispose();
+        AbstractKeyedStateBackend<Long> late = create(PlacedBackends.spilled(config));
+
+        ValueState<String> state = state(other);
+        for (long key = 0; key < KEYS; key++) {
+            other.setCurrentKey(key);
+            assertThat(state.value()).isEqualTo("other " + key);
+        }
+        late.dispose();
+        other.dispose();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    private static void fill(AbstractKeyedStateBackend<Long> backend, String prefix)
+            throws Exception {
+        ValueState<String> state = state(backend);
+        for (long key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            state.update(prefix + key);
+        }
+    }
+
+    @Test
+    void noUsableDirectory_failsTheTaskAtItsStart_withTheKeyAndTheFix() throws Exception {
+        Path file = Files.createFile(disk.resolve("a file"));
+        config.setString("state.backend.spillable.directories", file.toString());
+
+        assertThatThrownBy(
+                        () ->
+                                create(
+                                        new SpillableStateBackendFactory()
+                                                .createFromConfig(
+                                                        config, getClass().getClassLoader())))
+                .isInstanceOf(BackendBuildingException.class)
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining("Name writable directories in")
+                .hasMessageContaining("state.backend.spillable.directories");
+    }
+}

@@ -19,7 +19,6 @@ package dev.dstl.changelog;
 import static org.apache.flink.util.Preconditions.checkNotNull;
 
 import dev.dstl.changelog.config.MemoryStorage;
-
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;

@@ -22,7 +22,6 @@ import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.log.config.KnownKeys;
-
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
@@ -134,6 +135,37 @@ class RestoreTest {
                 TestTask.checkpoints(directory),
                 jobManager,
                 jobManager.latest());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Delegate.class,
+            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
+    void serializerThatChangesWhileTheChangelogIsSwitchedOff_migratesAReducingState(
+            Delegate delegate) throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.state(1, concatenation(1)).add("base");
+            task.materialize();
+            task.state(1, concatenation(1)).add("log");
+            task.state(2, concatenation(1)).add("log only");
+            task.checkpoint(1);
+        }
+
+        try (TestTask task = deactivated(delegate, jobManager)) {
+            assertThat(task.state(1, concatenation(2)).get()).isEqualTo("baselog");
+            task.state(1, concatenation(2)).add("new");
+            task.state(3, concatenation(2)).add("new only");
+            assertThat(task.state(1, concatenation(2)).get()).isEqualTo("baselognew");
+            assertThat(task.state(2, concatenation(2)).get()).isEqualTo("log only");
+            assertThat(task.state(3, concatenation(2)).get()).isEqualTo("new only");
+        }
+    }
+
+    private static ReducingStateDescriptor<String> concatenation(int version) {
+        return new ReducingStateDescriptor<>(
+                "concatenation", String::concat, new VersionedStringSerializer(version));
     }
 
     @ParameterizedTest

@@ -18,6 +18,7 @@ package dev.dstl.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.writer.MutationLogWriter;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +46,6 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     private final Configuration configuration;
     private final MetricGroup metricGroup;
     private final LocalRecoveryConfig localRecovery;
-    private final DstlStorageView view = new DstlStorageView();
     private final ReentrantLock creation = new ReentrantLock();
 
     @Nullable private volatile JobLog log;
@@ -120,9 +120,10 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
         return created;
     }
 
+    /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */
     @Override
     public MutationLogReader createReader() {
-        return view.createReader();
+        return new DstlHandleReader();
     }
 
     /** Asked for before the first writer exists, and by tasks that never have one. */

@@ -16,6 +16,7 @@
 
 package dev.dstl.log;
 
+import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.replay.DstlHandleReader;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
@@ -46,6 +47,6 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
 
     @Override
     public DstlStorageView createStorageView(Configuration configuration) {
-        return new DstlStorageView();
+        return new DstlStorageView(DstlSettings.readAheadBytes(configuration));
     }
 }

@@ -18,20 +18,32 @@ package dev.dstl.log;
 
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.MutationLogReader;
+import dev.dstl.log.replay.ReadAheadBudget;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
 /**
  * What a restore reads from. Flink makes one view per job and TaskManager by the identifier of the
  * first handle it meets, so this one is asked for handles of every identifier. It reads ours, and
- * complains about others by name. Thread safe, holds nothing.
+ * complains about others by name. Thread safe.
  */
 public final class DstlStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {
 
+    @Nullable private final ReadAheadBudget readAhead;
+
+    /**
+     * @param readAheadBytes how much of their logs all tasks of the view may hold fetched and not
+     *     yet read; 0 to fetch nothing ahead
+     */
+    public DstlStorageView(long readAheadBytes) {
+        this.readAhead = readAheadBytes == 0 ? null : new ReadAheadBudget(readAheadBytes);
+    }
+
     @Override
     public MutationLogReader createReader() {
-        return new DstlHandleReader();
+        return new DstlHandleReader(readAhead);
     }
 
     @Override

@@ -122,8 +122,9 @@ class DstlStorageTest {
                 .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
                 .hasMessageContaining("where no changes can be stored: ")
                 .hasMessageEndingWith(
-                        "Make it a directory that the TaskManagers may write to, or set another"
-                                + " one.");
+                        "Make it a directory that the TaskManagers may write to, on an object store"
+                                + " a bucket that exists and credentials that may write to it, or"
+                                + " set another one.");
     }
 
     @Test
@@ -135,7 +136,9 @@ class DstlStorageTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
                                 + " stored: IOException: Access denied. Make it a directory that"
-                                + " the TaskManagers may write to, or set another one.",
+                                + " the TaskManagers may write to, on an object store a bucket"
+                                + " that exists and credentials that may write to it, or set"
+                                + " another one.",
                         store.basePath());
         awaitThreadsToEnd();
         writer(storage).close();
@@ -185,7 +188,8 @@ class DstlStorageTest {
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         assertThat(texts(handle)).containsExactly("a");
-        MutationLogReader reader = new DstlStorageFactory().createStorageView(null).createReader();
+        MutationLogReader reader =
+                new DstlStorageFactory().createStorageView(new Configuration()).createReader();
         assertThat(reader.getChanges(handle).hasNext()).isTrue();
         try (Stream<Path> files = Files.walk(directory)) {
             assertThat(files.filter(Files::isRegularFile)).hasSize(1);
@@ -266,10 +270,10 @@ class DstlStorageTest {
     void handleOfAnotherStorage_isRefusedByName() {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
-                        Collections.emptyList(), KEY_GROUPS, 1, 1, "filesystem");
-        assertThatThrownBy(() -> new DstlStorageView().createReader().getChanges(foreign))
+                        Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
+        assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("'filesystem'")
+                .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");
     }
 

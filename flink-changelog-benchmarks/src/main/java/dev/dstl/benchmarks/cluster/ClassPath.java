@@ -17,16 +17,23 @@
 package dev.dstl.benchmarks.cluster;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * The class path of the cluster's processes: that of this process, with the project's own jars
- * first, as {@code lib/} comes before {@code flink-dist} in a distribution.
+ * A class path for the processes of a cluster, made of that of this process. The project's own jars
+ * come first, as {@code lib/} comes before {@code flink-dist} in a distribution. Immutable.
  */
-final class ClassPath {
+public final class ClassPath {
 
     /** The project's modules, as jars of a build, as folders of an IDE, as jars of a reactor. */
     private static final Pattern OURS =
@@ -35,26 +42,71 @@ final class ClassPath {
                             + "|flink-statebackend-heap-spillable|flink-changelog-benchmarks)"
                             + "(-[0-9.]+(-SNAPSHOT)?\\.jar|[/\\\\]target[/\\\\].*)");
 
+    private static final String THIS_MODULE = "flink-changelog-benchmarks";
+
     /** Flink's artifacts of the same name, which carry the version of Flink. */
     private static final Pattern STOCK = Pattern.compile(".*-1\\.[0-9]+\\.[0-9]+\\.jar");
 
-    private ClassPath() {}
+    private final List<String> entries;
 
-    static String ofThisProcess() {
-        return oursFirst(System.getProperty("java.class.path"));
+    private ClassPath(List<String> entries) {
+        this.entries = entries;
     }
 
-    static String oursFirst(String classPath) {
+    /** The class path of this process. */
+    public static ClassPath ofThisProcess() {
+        return of(System.getProperty("java.class.path"));
+    }
+
+    static ClassPath of(String text) {
         List<String> ours = new ArrayList<>();
         List<String> others = new ArrayList<>();
-        Arrays.stream(classPath.split(Pattern.quote(File.pathSeparator)))
+        Arrays.stream(text.split(Pattern.quote(File.pathSeparator)))
                 .filter(entry -> !entry.isEmpty())
                 .forEach(entry -> (isOurs(entry) ? ours : others).add(entry));
         ours.addAll(others);
-        return String.join(File.pathSeparator, ours);
+        return new ClassPath(ours);
+    }
+
+    /** Flink, its dependencies and the jobs: without any of the project's backends. */
+    public ClassPath withoutBackends() {
+        Predicate<String> isBackend = entry -> isOurs(entry) && !module(entry).equals(THIS_MODULE);
+        return new ClassPath(
+                entries.stream().filter(isBackend.negate()).collect(Collectors.toList()));
+    }
+
+    /**
+     * The jars of a folder before all others.
+     *
+     * @throws IOException if the folder cannot be read or holds no jar
+     */
+    public ClassPath withJarsOf(Path folder) throws IOException {
+        List<String> all;
+        try (Stream<Path> files = Files.list(folder)) {
+            all =
+                    files.map(file -> file.toAbsolutePath().toString())
+                            .filter(file -> file.endsWith(".jar"))
+                            .sorted()
+                            .collect(Collectors.toList());
+        }
+        if (all.isEmpty()) {
+            throw new IOException("No jar in " + folder);
+        }
+        all.addAll(entries);
+        return new ClassPath(all);
+    }
+
+    /** As {@code java -classpath} takes it. */
+    String text() {
+        return String.join(File.pathSeparator, entries);
     }
 
     private static boolean isOurs(String entry) {
         return OURS.matcher(entry).matches() && !STOCK.matcher(entry).matches();
+    }
+
+    private static String module(String entry) {
+        Matcher matcher = OURS.matcher(entry);
+        return matcher.matches() ? matcher.group(2) : "";
     }
 }

@@ -18,9 +18,12 @@ package dev.dstl.benchmarks.cluster;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -37,15 +40,16 @@ import org.apache.flink.client.program.rest.RestClusterClient;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.clusterframework.types.ResourceID;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.rest.RestClient;
 import org.apache.flink.runtime.rest.messages.EmptyRequestBody;
 import org.apache.flink.runtime.rest.messages.JobExceptionsHeaders;
 import org.apache.flink.runtime.rest.messages.JobExceptionsInfoWithHistory.RootExceptionInfo;
 import org.apache.flink.runtime.rest.messages.JobMessageParameters;
 import org.apache.flink.runtime.rest.messages.JobVertexDetailsHeaders;
-import org.apache.flink.runtime.rest.messages.JobVertexDetailsInfo;
 import org.apache.flink.runtime.rest.messages.JobVertexMessageParameters;
 import org.apache.flink.runtime.rest.messages.MessageHeaders;
 import org.apache.flink.runtime.rest.messages.MessageParameters;
@@ -55,6 +59,9 @@ import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatistic
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatisticsHeaders;
 import org.apache.flink.runtime.rest.messages.job.JobDetailsInfo;
 import org.apache.flink.runtime.rest.messages.job.JobExceptionsMessageParameters;
+import org.apache.flink.runtime.rest.messages.job.SubtaskExecutionAttemptDetailsInfo;
+import org.apache.flink.runtime.rest.messages.job.metrics.TaskManagerMetricsHeaders;
+import org.apache.flink.runtime.rest.messages.job.metrics.TaskManagerMetricsMessageParameters;
 
 /**
  * Talks to a cluster over its REST endpoint; every call waits for the answer. Survives a JobManager
@@ -63,6 +70,7 @@ import org.apache.flink.runtime.rest.messages.job.JobExceptionsMessageParameters
 public final class ClusterClient implements AutoCloseable {
 
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
+    private static final String HEAP_USED = "Status.JVM.Memory.Heap.Used";
 
     private final String host;
     private final int port;
@@ -134,15 +142,7 @@ public final class ClusterClient implements AutoCloseable {
         Set<String> ids = new TreeSet<>();
         JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
         for (JobDetailsInfo.JobVertexDetailsInfo vertex : details.getJobVertexInfos()) {
-            JobVertexMessageParameters parameters = new JobVertexMessageParameters();
-            parameters.jobPathParameter.resolve(job);
-            parameters.jobVertexIdPathParameter.resolve(vertex.getJobVertexID());
-            JobVertexDetailsInfo subtasks =
-                    request(
-                            "ask for the job's tasks",
-                            JobVertexDetailsHeaders.getInstance(),
-                            parameters);
-            subtasks.getSubtasks().stream()
+            subtasks(job, vertex.getJobVertexID()).stream()
                     .filter(subtask -> subtask.getStatus() == ExecutionState.RUNNING)
                     .forEach(subtask -> ids.add(subtask.getTaskmanagerId()));
         }
@@ -177,6 +177,36 @@ public final class ClusterClient implements AutoCloseable {
     /** How often the job was restored from a checkpoint or savepoint. */
     public long restores(JobID job) throws ClusterException, InterruptedException {
         return statistics(job).getCounts().getNumberRestoredCheckpoints();
+    }
+
+    /** How the running attempts of all tasks of the job came to work. */
+    public List<TaskStart> taskStarts(JobID job) throws ClusterException, InterruptedException {
+        List<TaskStart> starts = new ArrayList<>();
+        JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
+        for (JobDetailsInfo.JobVertexDetailsInfo vertex : details.getJobVertexInfos()) {
+            for (SubtaskExecutionAttemptDetailsInfo subtask :
+                    subtasks(job, vertex.getJobVertexID())) {
+                starts.add(TaskStart.of(subtask));
+            }
+        }
+        return starts;
+    }
+
+    /** The heap in use on a TaskManager, as its JVM last reported it; bytes. */
+    public OptionalLong usedHeapBytes(String taskManager)
+            throws ClusterException, InterruptedException {
+        TaskManagerMetricsMessageParameters parameters = new TaskManagerMetricsMessageParameters();
+        parameters.taskManagerIdParameter.resolve(new ResourceID(taskManager));
+        parameters.metricsFilterParameter.resolve(List.of(HEAP_USED));
+        return request(
+                        "ask for the heap of " + taskManager,
+                        TaskManagerMetricsHeaders.getInstance(),
+                        parameters)
+                .getMetrics()
+                .stream()
+                .filter(metric -> metric.getId().equals(HEAP_USED) && metric.getValue() != null)
+                .mapToLong(metric -> Long.parseLong(metric.getValue()))
+                .findFirst();
     }
 
     /** Cancels the job; it may still be cancelling when this returns. */
@@ -215,6 +245,15 @@ public final class ClusterClient implements AutoCloseable {
         cluster.close();
         rest.closeAsync().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
         executor.shutdownNow();
+    }
+
+    private Collection<SubtaskExecutionAttemptDetailsInfo> subtasks(JobID job, JobVertexID vertex)
+            throws ClusterException, InterruptedException {
+        JobVertexMessageParameters parameters = new JobVertexMessageParameters();
+        parameters.jobPathParameter.resolve(job);
+        parameters.jobVertexIdPathParameter.resolve(vertex);
+        return request("ask for the job's tasks", JobVertexDetailsHeaders.getInstance(), parameters)
+                .getSubtasks();
     }
 
     private CheckpointingStatistics statistics(JobID job)

@@ -71,6 +71,7 @@ final class ClusterProcess {
             ClusterProcessMain.Role role,
             long heapMebibytes,
             Path configuration,
+            ClassPath classPath,
             Path plugins,
             Path log)
             throws IOException {
@@ -91,7 +92,7 @@ final class ClusterProcess {
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
                         .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        builder.environment().put("CLASSPATH", ClassPath.ofThisProcess());
+        builder.environment().put("CLASSPATH", classPath.text());
         builder.environment().put("FLINK_PLUGINS_DIR", plugins.toString());
         return new ClusterProcess(name, log, builder.start());
     }

@@ -37,7 +37,8 @@ import org.apache.flink.configuration.WebOptions;
 
 /**
  * A standalone Flink cluster without a Flink distribution: one JobManager process and any number of
- * TaskManager processes on 127.0.0.1, with this process' class path. A kill is a kill.
+ * TaskManager processes on 127.0.0.1, with this process' class path or a given one. A kill is a
+ * kill.
  *
  * <p>Owns its processes: they end with {@link #close()}, with this process, and when this process
  * is killed. Owns nothing in its directory but its logs and temporary files. For one thread.
@@ -49,6 +50,7 @@ public final class ProcessCluster implements AutoCloseable {
     private static final long JOB_MANAGER_HEAP_MEBIBYTES = 512;
 
     private final Path directory;
+    private final ClassPath classPath;
     private final Configuration configuration;
     private final Path plugins;
     private final Map<String, ClusterProcess> taskManagers = new LinkedHashMap<>();
@@ -57,23 +59,44 @@ public final class ProcessCluster implements AutoCloseable {
     private ClusterClient client;
     private int started;
 
-    private ProcessCluster(Path directory, Configuration configuration, Path plugins) {
+    private ProcessCluster(
+            Path directory, ClassPath classPath, Configuration configuration, Path plugins) {
         this.directory = directory;
+        this.classPath = classPath;
         this.configuration = configuration;
         this.plugins = plugins;
     }
 
     /**
-     * Starts a cluster and waits until all TaskManagers have registered.
+     * Starts a cluster with the class path of this process and waits until all TaskManagers have
+     * registered.
+     *
+     * @throws ClusterException if a process ends or the cluster is not complete in time; nothing is
+     *     left running
+     */
+    public static ProcessCluster start(
+            Path directory, Path plugins, Configuration settings, int taskManagers)
+            throws ClusterException, InterruptedException {
+        return start(directory, ClassPath.ofThisProcess(), plugins, settings, taskManagers);
+    }
+
+    /**
+     * Starts a cluster with a class path of its own and waits until all TaskManagers have
+     * registered.
      *
      * @param directory for logs, configuration and temporary files
+     * @param classPath of all processes
      * @param plugins Flink's plugins directory, need not exist
      * @param settings what {@code config.yaml} says beyond addresses, ports and memory
      * @throws ClusterException if a process ends or the cluster is not complete in time; nothing is
      *     left running
      */
     public static ProcessCluster start(
-            Path directory, Path plugins, Configuration settings, int taskManagers)
+            Path directory,
+            ClassPath classPath,
+            Path plugins,
+            Configuration settings,
+            int taskManagers)
             throws ClusterException, InterruptedException {
         Path absolute = directory.toAbsolutePath();
         ProcessCluster cluster = null;
@@ -81,6 +104,7 @@ public final class ProcessCluster implements AutoCloseable {
             cluster =
                     new ProcessCluster(
                             absolute,
+                            classPath,
                             addressed(settings, absolute.resolve("tmp")),
                             plugins.toAbsolutePath());
             cluster.startProcesses(taskManagers);
@@ -134,6 +158,11 @@ public final class ProcessCluster implements AutoCloseable {
                     "No TaskManager " + id + "; there are " + taskManagers.keySet());
         }
         process.kill();
+    }
+
+    /** The process id of a TaskManager that was started and not killed. */
+    public long pidOf(String taskManager) {
+        return taskManagers.get(taskManager).pid();
     }
 
     /**
@@ -206,7 +235,13 @@ public final class ProcessCluster implements AutoCloseable {
             Path conf = directory.resolve("conf").resolve(name);
             ConfigurationDirectory.write(conf, own);
             return ClusterProcess.start(
-                    name, role, heapMebibytes, conf, plugins, logs().resolve(name + ".log"));
+                    name,
+                    role,
+                    heapMebibytes,
+                    conf,
+                    classPath,
+                    plugins,
+                    logs().resolve(name + ".log"));
         } catch (IOException e) {
             throw new ClusterException("Cannot start " + name + ": " + e.getMessage(), e);
         }

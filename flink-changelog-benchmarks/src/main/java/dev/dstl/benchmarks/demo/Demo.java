@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.demo;
 
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.ComparisonTable;
 import dev.dstl.benchmarks.report.RunReport;

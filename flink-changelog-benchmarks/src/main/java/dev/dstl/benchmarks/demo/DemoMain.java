@@ -17,6 +17,9 @@
 package dev.dstl.benchmarks.demo;
 
 import dev.dstl.benchmarks.cluster.ClusterException;
+import dev.dstl.benchmarks.display.Display;
+import dev.dstl.benchmarks.display.PlainDisplay;
+import dev.dstl.benchmarks.display.TerminalDisplay;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -100,7 +103,7 @@ public final class DemoMain {
 
     /** Before the first logger exists: the client's log belongs to the run, not to the screen. */
     private static void logTo(Path file) {
-        System.setProperty("dstl.demo.log", file.toString());
-        System.setProperty("log4j2.configurationFile", "classpath:dstl-demo-log4j2.properties");
+        System.setProperty("dstl.client.log", file.toString());
+        System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");
     }
 }

@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.progress.Progress;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.report.Percentiles;

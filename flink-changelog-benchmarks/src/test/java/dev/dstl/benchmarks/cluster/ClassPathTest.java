@@ -17,21 +17,27 @@
 package dev.dstl.benchmarks.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ClassPathTest {
 
     @Test
     void ourJars_comeBeforeFlinksOfTheSameName() {
         assertThat(
-                        ClassPath.oursFirst(
-                                path(
-                                        "/lib/flink-dstl-dfs-1.20.5.jar",
-                                        "/lib/flink-runtime-1.20.5.jar",
-                                        "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
-                                        "/lib/flink-statebackend-changelog-0.1.0.jar")))
+                        ClassPath.of(
+                                        path(
+                                                "/lib/flink-dstl-dfs-1.20.5.jar",
+                                                "/lib/flink-runtime-1.20.5.jar",
+                                                "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
+                                                "/lib/flink-statebackend-changelog-0.1.0.jar"))
+                                .text())
                 .isEqualTo(
                         path(
                                 "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
@@ -43,11 +49,12 @@ class ClassPathTest {
     @Test
     void foldersOfABuild_countAsOurs() {
         assertThat(
-                        ClassPath.oursFirst(
-                                path(
-                                        "/m2/flink-core-1.20.5.jar",
-                                        "/src/flink-changelog-benchmarks/target/test-classes",
-                                        "/src/flink-dstl-dfs/target/classes")))
+                        ClassPath.of(
+                                        path(
+                                                "/m2/flink-core-1.20.5.jar",
+                                                "/src/flink-changelog-benchmarks/target/test-classes",
+                                                "/src/flink-dstl-dfs/target/classes"))
+                                .text())
                 .isEqualTo(
                         path(
                                 "/src/flink-changelog-benchmarks/target/test-classes",
@@ -59,7 +66,41 @@ class ClassPathTest {
     void orderAmongOursAndAmongOthers_stays() {
         String classPath = path("b.jar", "a.jar", "c.jar");
 
-        assertThat(ClassPath.oursFirst(classPath)).isEqualTo(classPath);
+        assertThat(ClassPath.of(classPath).text()).isEqualTo(classPath);
+    }
+
+    @Test
+    void withoutBackends_isFlinkAndTheJobs() {
+        assertThat(
+                        ClassPath.of(
+                                        path(
+                                                "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
+                                                "/lib/flink-statebackend-changelog-0.1.0.jar",
+                                                "/src/flink-statebackend-heap-spillable/target/classes",
+                                                "/lib/flink-changelog-benchmarks-0.1.0.jar",
+                                                "/lib/flink-runtime-1.20.5.jar"))
+                                .withoutBackends()
+                                .text())
+                .isEqualTo(
+                        path(
+                                "/lib/flink-changelog-benchmarks-0.1.0.jar",
+                                "/lib/flink-runtime-1.20.5.jar"));
+    }
+
+    @Test
+    void jarsOfAFolder_comeBeforeAllOthers(@TempDir Path folder) throws IOException {
+        Path jar = Files.createFile(folder.resolve("flink-dstl-dfs-1.20.5.jar"));
+        Files.createFile(folder.resolve("notes.txt"));
+
+        assertThat(ClassPath.of("/lib/flink-runtime-1.20.5.jar").withJarsOf(folder).text())
+                .isEqualTo(path(jar.toString(), "/lib/flink-runtime-1.20.5.jar"));
+    }
+
+    @Test
+    void folderWithoutJars_isAnError(@TempDir Path folder) {
+        assertThatThrownBy(() -> ClassPath.of("a.jar").withJarsOf(folder))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("No jar in " + folder);
     }
 
     private static String path(String... entries) {

@@ -204,6 +204,18 @@ public final class DstlOptions {
                                     + " it restores, here a task reads the parts it needs from the"
                                     + " store.");
 
+    /** Bytes fetched before they are read. */
+    public static final ConfigOption<MemorySize> RESTORE_READ_AHEAD =
+            ours("restore.read-ahead")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(32))
+                    .withDescription(
+                            "How much of their logs the restoring tasks of a job on a TaskManager"
+                                    + " may hold in memory, fetched and not yet replayed, together."
+                                    + " Each fetches from up to 8 segments at a time, so that a"
+                                    + " restore does not wait for the store once per segment. 0"
+                                    + " reads one segment after the other.");
+
     /** Bytes that travel in the handle. */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =
             ours("inline-threshold")

@@ -81,6 +81,7 @@ public final class DstlSettings {
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
         inlineThresholdBytes = inlineThresholdBytes(values);
+        readAheadBytes(values);
         maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
@@ -124,6 +125,18 @@ public final class DstlSettings {
                             DstlOptions.UPLOAD_TIMEOUT.key()));
         }
         return delayMillis;
+    }
+
+    /**
+     * How much of their logs restoring tasks may hold fetched and not yet read; 0 to fetch nothing
+     * ahead. Restoring needs no other key.
+     */
+    public static long readAheadBytes(Configuration configuration) {
+        return readAheadBytes(new CheckedConfiguration(configuration));
+    }
+
+    private static long readAheadBytes(CheckedConfiguration values) {
+        return values.bytes(DstlOptions.RESTORE_READ_AHEAD, 0, Long.MAX_VALUE);
     }
 
     private static long inlineThresholdBytes(CheckedConfiguration values) {

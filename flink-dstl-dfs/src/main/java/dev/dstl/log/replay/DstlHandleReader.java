@@ -17,32 +17,55 @@
 package dev.dstl.log.replay;
 
 import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * Reads the segments of a handle one after the other. Thread safe: every call opens its own
- * streams, and nothing before the first record is asked for.
+ * Reads the segments of a handle in its order, ours and those of Flink's own storage. Thread safe:
+ * every call opens its own streams, and nothing before the first record is asked for.
  */
 public final class DstlHandleReader implements MutationLogReader {
 
     /** The storage identifier of handles that this project writes. */
     public static final String STORAGE_IDENTIFIER = "dstl";
 
+    @Nullable private final ReadAheadBudget budget;
+
+    /** Reads each segment when it is its turn, on the calling thread. */
+    public DstlHandleReader() {
+        this(null);
+    }
+
+    /**
+     * Fetches segments before it is their turn, on threads of its own.
+     *
+     * @param budget shared with other readers; null to fetch nothing ahead
+     */
+    public DstlHandleReader(@Nullable ReadAheadBudget budget) {
+        this.budget = budget;
+    }
+
     @Override
     public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
-        if (!STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier())) {
+        String storage = handle.getStorageIdentifier();
+        if (StockHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
+            return new StockHandleCursor(handle);
+        }
+        if (!STORAGE_IDENTIFIER.equals(storage)) {
             throw new IOException(
                     String.format(
                             "The checkpoint's changelog was written by the storage '%s', but is"
                                     + " read with '%s', which cannot read it. Restore with the"
                                     + " release that wrote the checkpoint, take a savepoint, and"
                                     + " start from that.",
-                            handle.getStorageIdentifier(), STORAGE_IDENTIFIER));
+                            storage, STORAGE_IDENTIFIER));
         }
-        return new HandleCursor(handle);
+        boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
+        return new HandleCursor(ahead ? new ReadAhead(handle, budget) : new FrameByFrame(handle));
     }
 
     /**

@@ -19,62 +19,34 @@ package dev.dstl.log.replay;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.segment.FrameCursor;
-import dev.dstl.log.segment.SegmentReader;
 import java.io.IOException;
-import java.util.Iterator;
-import org.apache.flink.api.java.tuple.Tuple2;
-import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** The records of all frames that a handle names, in its order. One segment is open at a time. */
+/** The records of all frames of a handle, in its order. Owns the frames. */
 final class HandleCursor implements RecordCursor {
 
-    private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
-    private final KeyGroupRange keyGroups;
+    private final FrameSequence frames;
     private final FrameCursor frame = new FrameCursor();
-
-    private StreamStateHandle openHandle;
-    private SegmentReader segment;
     private boolean inFrame;
 
-    HandleCursor(ChangelogStateHandleStreamImpl handle) {
-        this.positions = handle.getHandlesAndOffsets().iterator();
-        this.keyGroups = handle.getKeyGroupRange();
+    HandleCursor(FrameSequence frames) {
+        this.frames = frames;
     }
 
     @Override
     public boolean next(LogRecord record) throws IOException {
         while (!inFrame || !frame.next(record)) {
-            inFrame = false;
-            if (!positions.hasNext()) {
+            inFrame = frames.startNext(frame);
+            if (!inFrame) {
                 return false;
             }
-            startFrame(positions.next());
         }
         return true;
-    }
-
-    /** A group commit leaves several frames of one log in a segment, so it stays open. */
-    private void startFrame(Tuple2<StreamStateHandle, Long> position) throws IOException {
-        if (!position.f0.equals(openHandle)) {
-            close();
-            segment = SegmentReader.open(position.f0);
-            openHandle = position.f0;
-        }
-        frame.start(segment, segment.frameAt(position.f1), keyGroups);
-        inFrame = true;
     }
 
     @Override
     public void close() throws IOException {
         inFrame = false;
-        openHandle = null;
         frame.close();
-        if (segment != null) {
-            SegmentReader closing = segment;
-            segment = null;
-            closing.close();
-        }
+        frames.close();
     }
 }

@@ -44,7 +44,8 @@ public final class CorruptSegmentException extends IOException {
         this.found = found;
     }
 
-    static CorruptSegmentException damaged(
+    /** A file that holds what it cannot hold. */
+    public static CorruptSegmentException damaged(
             String file, long offset, String expected, String found) {
         return new CorruptSegmentException(
                 file, offset, expected, found, "The file is damaged. " + RESTORE);

@@ -38,7 +38,7 @@ public final class FrameCursor implements RecordCursor {
     /** Holds a record that crosses from one block to another. */
     private byte[] straddling = new byte[0];
 
-    private SegmentReader segment;
+    private BlockSource segment;
     private FrameHeader frame;
     private KeyGroupRange wanted;
 
@@ -63,7 +63,20 @@ public final class FrameCursor implements RecordCursor {
      * @param keyGroups whose records to give, besides those of no key group
      */
     public void start(SegmentReader reader, FrameHeader header, KeyGroupRange keyGroups) {
-        segment = reader;
+        begin(reader, header, keyGroups);
+    }
+
+    /**
+     * Goes to the beginning of a frame that is in memory.
+     *
+     * @param keyGroups those it was fetched for
+     */
+    public void start(FetchedFrame fetched, KeyGroupRange keyGroups) {
+        begin(fetched, fetched.header(), keyGroups);
+    }
+
+    private void begin(BlockSource source, FrameHeader header, KeyGroupRange keyGroups) {
+        segment = source;
         frame = header;
         wanted = keyGroups;
         place = -1;

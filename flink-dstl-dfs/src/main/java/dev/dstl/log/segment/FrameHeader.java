@@ -18,7 +18,10 @@ package dev.dstl.log.segment;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.UUID;
+import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * What a frame says about itself: whose batch it is, and where its key groups and blocks lie.
@@ -199,6 +202,24 @@ public final class FrameHeader {
     /** Where a block begins in the file. */
     public long blockOffset(int block) {
         return blockOffsets[block];
+    }
+
+    /** The blocks that hold records of wanted key groups, or of none. */
+    BitSet blocksOf(KeyGroupRange wanted) {
+        BitSet blocks = new BitSet(blockCodecs.length);
+        for (int place = 0; place < keyGroups.length; place++) {
+            if (keyGroups[place] < 0 || wanted.contains(keyGroups[place])) {
+                int first = (int) (plainStarts[place] / blockBytes);
+                int last = (int) ((plainStarts[place + 1] - 1) / blockBytes);
+                blocks.set(first, last + 1);
+            }
+        }
+        return blocks;
+    }
+
+    /** The block that begins at an offset in the file. */
+    int blockAt(long blockOffset) {
+        return Arrays.binarySearch(blockOffsets, blockOffset);
     }
 
     /** Bytes of a block in the file. */

@@ -25,7 +25,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.CRC32C;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
@@ -33,9 +35,13 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
  * An open segment. Reads forward without seeking where it can, verifies all it reads, and names the
  * file in every failure. Not thread safe; owns the stream and closes it.
  */
-public final class SegmentReader implements Closeable {
+public final class SegmentReader implements BlockSource, Closeable {
 
     private final String file;
+
+    /** Null if the segment is not in a file of its own. */
+    @Nullable private final Path path;
+
     private final long knownLength;
     private final FSDataInputStream stream;
     private final CRC32C checksum = new CRC32C();
@@ -48,7 +54,13 @@ public final class SegmentReader implements Closeable {
      * @param knownLength bytes of the file, {@link Long#MAX_VALUE} if not known
      */
     SegmentReader(String file, FSDataInputStream stream, long knownLength) {
+        this(file, null, stream, knownLength);
+    }
+
+    private SegmentReader(
+            String file, @Nullable Path path, FSDataInputStream stream, long knownLength) {
         this.file = file;
+        this.path = path;
         this.stream = stream;
         this.knownLength = knownLength;
     }
@@ -59,16 +71,33 @@ public final class SegmentReader implements Closeable {
      * @throws IOException if there is none, or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        String file =
-                handle instanceof FileStateHandle
-                        ? ((FileStateHandle) handle).getFilePath().toString()
-                        : handle.toString();
+        String file = nameOf(handle);
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
+        return new SegmentReader(file, pathOf(handle), openStream(handle), length);
+    }
+
+    /** How failures name a segment. */
+    public static String nameOf(StreamStateHandle handle) {
+        Path path = pathOf(handle);
+        return path == null ? handle.toString() : path.toString();
+    }
+
+    @Nullable
+    private static Path pathOf(StreamStateHandle handle) {
+        return handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
+    }
+
+    /**
+     * Opens a file that a log needs, of whatever format.
+     *
+     * @throws IOException if there is none, or the store does not answer; says what to do
+     */
+    public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
-            return new SegmentReader(file, handle.openInputStream(), length);
+            return handle.openInputStream();
         } catch (IOException e) {
-            throw explained(file, e);
+            throw explained(nameOf(handle), pathOf(handle), e);
         }
     }
 
@@ -149,8 +178,8 @@ public final class SegmentReader implements Closeable {
         return text.toString().trim();
     }
 
-    /** Reads {@code [offset, offset + count)} into the beginning of {@code target}. */
-    void read(long offset, byte[] target, int count, String what) throws IOException {
+    @Override
+    public void read(long offset, byte[] target, int count, String what) throws IOException {
         int read = readUpTo(offset, target, count);
         if (read < count) {
             throw endsEarly(offset, count, what, read);
@@ -182,12 +211,12 @@ public final class SegmentReader implements Closeable {
             return read;
         } catch (IOException e) {
             position = -1;
-            throw explained(file, e);
+            throw explained(file, path, e);
         }
     }
 
-    /** Compares the checksum of the first {@code count} bytes. */
-    void verify(long offset, String what, byte[] bytes, int count, int expected)
+    @Override
+    public void verify(long offset, String what, byte[] bytes, int count, int expected)
             throws CorruptSegmentException {
         checksum.reset();
         checksum.update(bytes, 0, count);
@@ -200,7 +229,8 @@ public final class SegmentReader implements Closeable {
         }
     }
 
-    CorruptSegmentException damaged(long offset, String expected, String found) {
+    @Override
+    public CorruptSegmentException damaged(long offset, String expected, String found) {
         return CorruptSegmentException.damaged(file, offset, expected, found);
     }
 
@@ -211,8 +241,10 @@ public final class SegmentReader implements Closeable {
                 String.format("the end of the file after %d bytes", read));
     }
 
-    private static IOException explained(String file, IOException cause) {
-        if (cause instanceof FileNotFoundException || cause instanceof NoSuchFileException) {
+    private static IOException explained(String file, @Nullable Path path, IOException cause) {
+        if (cause instanceof FileNotFoundException
+                || cause instanceof NoSuchFileException
+                || (path != null && isAbsent(path))) {
             FileNotFoundException gone =
                     new FileNotFoundException(
                             String.format(
@@ -227,6 +259,15 @@ public final class SegmentReader implements Closeable {
         }
         return new IOException(
                 String.format("Segment %s cannot be read: %s", file, cause.getMessage()), cause);
+    }
+
+    /** Asks, since file systems of plugins say that a file is missing in classes of their own. */
+    private static boolean isAbsent(Path path) {
+        try {
+            return !path.getFileSystem().exists(path);
+        } catch (IOException noAnswer) {
+            return false;
+        }
     }
 
     @Override

@@ -70,7 +70,9 @@ public final class BasePathCheck {
             throw complaint(
                     basePath,
                     e,
-                    "Make it a directory that the TaskManagers may write to, or set another one.");
+                    "Make it a directory that the TaskManagers may write to, on an object store a"
+                            + " bucket that exists and credentials that may write to it, or set"
+                            + " another one.");
         }
     }
 

@@ -50,7 +50,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DstlHandleReaderTest {
 
-    private final DstlHandleReader reader = new DstlHandleReader();
+    private final DstlHandleReader reader = reader();
+
+    DstlHandleReader reader() {
+        return new DstlHandleReader();
+    }
 
     @TempDir private Path directory;
 
@@ -221,11 +225,11 @@ class DstlHandleReaderTest {
                         () ->
                                 reader.open(
                                         handle(
-                                                "filesystem",
+                                                "elsewhere",
                                                 KeyGroupRange.of(0, 8),
                                                 new ArrayList<>())))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("written by the storage 'filesystem'")
+                .hasMessageContaining("written by the storage 'elsewhere'")
                 .hasMessageContaining("read with 'dstl'")
                 .hasMessageContaining("Restore with the release that wrote the checkpoint");
     }

@@ -19,10 +19,12 @@ package dev.dstl.changelog.backend;
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
 import dev.dstl.changelog.checkpoint.Checkpoints;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
+import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
+import dev.dstl.changelog.materialization.EarlyMaterialization;
 import dev.dstl.changelog.materialization.MaterializationThreads;
 import dev.dstl.changelog.materialization.Materializations;
 import dev.dstl.changelog.materialization.Materializer;
@@ -30,22 +32,22 @@ import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
-import java.util.List;
+import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 import org.apache.flink.util.IOUtils;
-import org.apache.flink.util.function.FunctionWithException;
 
 /**
  * Restores and wires a keyed backend. Belongs to the task thread. Closes what it created if it
@@ -57,18 +59,14 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
     private final KeyedStateBackendParameters<K> parameters;
     private final Environment environment;
-    private final FunctionWithException<
-                    List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
-            delegates;
+    private final DelegateFactory<K> delegates;
 
     /**
      * @param parameters from Flink
      * @param delegates creates a delegate from snapshots
      */
     ChangelogKeyedStateBackendBuilder(
-            KeyedStateBackendParameters<K> parameters,
-            FunctionWithException<List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
-                    delegates) {
+            KeyedStateBackendParameters<K> parameters, DelegateFactory<K> delegates) {
         this.parameters = parameters;
         this.environment = parameters.getEnv();
         this.delegates = delegates;
@@ -86,10 +84,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogStorage<?> storage = deployment.storage();
         deployment.localRecovery();
 
-        RestoredHandles restored = RestoredHandles.of(parameters.getStateHandles());
+        RestoredHandles restored =
+                RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
         AbstractKeyedStateBackend<K> delegate =
                 new RestoreOperation<>(environment, parameters.getCancelStreamRegistry(), delegates)
-                        .restore(restored.snapshots(), restored.logs());
+                        .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
         StateChangelogWriter<?> writer = null;
         try {
             writer =
@@ -139,11 +138,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         }
         Materializations materializations =
                 new Materializations(bases, snapshots, writer, truncation, delegate, disposal);
+        Configuration job = new Configuration(environment.getJobConfiguration());
+        job.addAll(environment.getExecutionConfig().toConfiguration());
+        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
         Materializer materializer =
                 new Materializer(
                         subtask,
-                        MaterializationSettings.of(
-                                environment.getExecutionConfig().toConfiguration(), cluster),
+                        settings,
                         materializations,
                         environment.getMainMailboxExecutor(),
                         threads.uploads(),
@@ -164,7 +165,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         truncation,
                         new CheckpointAssembler(
                                 parameters.getKeyGroupRange(),
-                                new CheckpointMetrics(parameters.getMetricGroup())),
+                                new CheckpointMetrics(parameters.getMetricGroup()),
+                                listener(settings, LogLimits.of(job, cluster), materializer)),
                         disposal,
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
@@ -180,5 +182,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         parameters.getTtlTimeProvider());
         materializer.start();
         return backend;
+    }
+
+    private static Consumer<ChangelogStateBackendHandle> listener(
+            MaterializationSettings settings, LogLimits limits, Materializer materializer) {
+        return settings.periodic()
+                ? new EarlyMaterialization(limits, materializer::trigger, System::nanoTime)
+                        ::checkpointAssembled
+                : checkpoint -> {};
     }
 }

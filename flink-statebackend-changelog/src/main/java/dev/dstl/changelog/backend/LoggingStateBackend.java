@@ -32,8 +32,6 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        return new ChangelogKeyedStateBackendBuilder<>(
-                        parameters, snapshots -> createDelegate(parameters, snapshots))
-                .build();
+        return new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();
     }
 }

@@ -37,11 +37,15 @@ public abstract class ReplayingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        RestoredHandles restored = RestoredHandles.of(parameters.getStateHandles());
+        RestoredHandles restored =
+                RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
         return new RestoreOperation<>(
                         parameters.getEnv(),
                         parameters.getCancelStreamRegistry(),
-                        snapshots -> this.<K>createDelegate(parameters, snapshots))
-                .restore(restored.snapshotsBoundToCheckpoints(), restored.logs());
+                        this.delegates(parameters))
+                .restore(
+                        parameters.getKeyGroupRange(),
+                        restored,
+                        restored.snapshotsBoundToCheckpoints());
     }
 }

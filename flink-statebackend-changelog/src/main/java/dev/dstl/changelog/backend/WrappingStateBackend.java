@@ -16,11 +16,14 @@
 
 package dev.dstl.changelog.backend;
 
-import java.util.Collection;
+import dev.dstl.changelog.restore.DelegateFactory;
+import java.io.IOException;
 import java.util.List;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.OperatorStateBackend;
@@ -75,19 +78,41 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
         return delegate.supportsNoClaimRestoreMode();
     }
 
-    /**
-     * Creates the keyed backend of the delegate.
-     *
-     * @param snapshots what it restores
-     * @throws UnsupportedOperationException if the delegate cannot be wrapped
-     */
-    final <K> AbstractKeyedStateBackend<K> createDelegate(
-            KeyedStateBackendParameters<K> parameters, Collection<KeyedStateHandle> snapshots)
-            throws Exception {
-        CheckpointableKeyedStateBackend<K> keyed =
-                delegate.createKeyedStateBackend(
-                        new KeyedStateBackendParametersImpl<>(parameters)
-                                .setStateHandles(List.copyOf(snapshots)));
+    /** Creates keyed backends of the delegate. */
+    final <K> DelegateFactory<K> delegates(KeyedStateBackendParameters<K> parameters) {
+        return (keyGroups, snapshots) ->
+                checked(
+                        delegate.createKeyedStateBackend(
+                                restoring(parameters, keyGroups, snapshots)));
+    }
+
+    /** A backend for other key groups is only read, so it reports nothing. */
+    private static <K> KeyedStateBackendParameters<K> restoring(
+            KeyedStateBackendParameters<K> parameters,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> snapshots) {
+        if (keyGroups.equals(parameters.getKeyGroupRange())) {
+            return new KeyedStateBackendParametersImpl<>(parameters)
+                    .setStateHandles(List.copyOf(snapshots));
+        }
+        return new KeyedStateBackendParametersImpl<>(
+                parameters.getEnv(),
+                parameters.getJobID(),
+                parameters.getOperatorIdentifier(),
+                parameters.getKeySerializer(),
+                parameters.getNumberOfKeyGroups(),
+                keyGroups,
+                parameters.getKvStateRegistry(),
+                parameters.getTtlTimeProvider(),
+                new UnregisteredMetricsGroup(),
+                (name, value) -> {},
+                List.copyOf(snapshots),
+                parameters.getCancelStreamRegistry(),
+                parameters.getManagedMemoryFraction());
+    }
+
+    private <K> AbstractKeyedStateBackend<K> checked(CheckpointableKeyedStateBackend<K> keyed)
+            throws IOException {
         if (keyed instanceof AbstractKeyedStateBackend) {
             return (AbstractKeyedStateBackend<K>) keyed;
         }

@@ -21,10 +21,12 @@ import dev.dstl.changelog.materialization.StateParts;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
@@ -34,14 +36,20 @@ public final class CheckpointAssembler {
 
     private final KeyGroupRange keyGroups;
     private final CheckpointMetrics metrics;
+    private final Consumer<ChangelogStateBackendHandle> listener;
 
     /**
      * @param keyGroups of the backend
      * @param metrics gets the sizes
+     * @param listener gets every checkpoint with state, on the thread that assembles it
      */
-    public CheckpointAssembler(KeyGroupRange keyGroups, CheckpointMetrics metrics) {
+    public CheckpointAssembler(
+            KeyGroupRange keyGroups,
+            CheckpointMetrics metrics,
+            Consumer<ChangelogStateBackendHandle> listener) {
         this.keyGroups = keyGroups;
         this.metrics = metrics;
+        this.listener = listener;
     }
 
     /**
@@ -69,6 +77,7 @@ public final class CheckpointAssembler {
                         base.id(),
                         hasNewLog ? newLog.getCheckpointedSize() : 0L);
         metrics.checkpointAssembled(handle);
+        listener.accept(handle);
 
         ChangelogStateHandle localLog = hasNewLog ? log.getTaskLocalSnapshot() : null;
         boolean localIsComplete =

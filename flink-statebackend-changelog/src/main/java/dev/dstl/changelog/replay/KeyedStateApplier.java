@@ -18,6 +18,8 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.record.LogRecord;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -60,19 +62,50 @@ abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> exten
         }
         delegate.setCurrentKey(key);
         if (delegate.getCurrentKeyGroupIndex() != record.keyGroup()) {
-            throw corrupt(
-                    record,
-                    String.format(
-                            "its key %s (%s) now belongs to key group %d. The hash code of a key"
-                                    + " must be the same in every process; enums, arrays and"
-                                    + " classes without hashCode() cannot be keys",
-                            key, key.getClass().getName(), delegate.getCurrentKeyGroupIndex()),
-                    null);
+            throw corrupt(record, moved(key), null);
         }
         state.setCurrentNamespace(namespace);
         apply(record, state);
     }
 
+    @Override
+    final void apply(StockChange change) throws Exception {
+        if (!change.wantedKeyGroups().contains(change.keyGroup())) {
+            return;
+        }
+        K key = change.read(keySerializer, registration());
+        N namespace = change.read(namespaceSerializer, registration());
+        delegate.setCurrentKey(key);
+        if (delegate.getCurrentKeyGroupIndex() != change.keyGroup()) {
+            throw change.corrupt(registration(), moved(key), null);
+        }
+        state.setCurrentNamespace(namespace);
+        apply(change, state);
+        change.expectEnd(registration());
+    }
+
+    private String moved(K key) {
+        return String.format(
+                "its key %s (%s) now belongs to key group %d. The hash code of a key must be the"
+                        + " same in every process; enums, arrays and classes without hashCode()"
+                        + " cannot be keys",
+                key, key.getClass().getName(), delegate.getCurrentKeyGroupIndex());
+    }
+
+    /** Reads what a change merges into its namespace, which stands first. */
+    final List<N> mergedNamespaces(StockChange change) throws CorruptLogException {
+        List<N> namespaces = new ArrayList<>();
+        namespaces.add(change.read(namespaceSerializer, registration()));
+        int sources = change.readCount(registration());
+        for (int i = 0; i < sources; i++) {
+            namespaces.add(change.read(namespaceSerializer, registration()));
+        }
+        return namespaces;
+    }
+
     /** The identity is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;
+
+    /** The change is read as far as key and namespace go, which are current. */
+    abstract void apply(StockChange change, S state) throws Exception;
 }

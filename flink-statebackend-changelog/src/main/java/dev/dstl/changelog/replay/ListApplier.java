@@ -22,19 +22,22 @@ import dev.dstl.log.record.LogRecord;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /** Applies the records of a list state. */
 final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListState<K, N, V>> {
 
+    private final ListSerializer<V> serializer;
     private final TypeSerializer<V> elementSerializer;
 
     ListApplier(
             RestoredRegistration registration,
             RestoredState<K, N, InternalListState<K, N, V>> restored,
-            TypeSerializer<V> elementSerializer) {
+            ListSerializer<V> serializer) {
         super(registration, restored);
-        this.elementSerializer = elementSerializer;
+        this.serializer = serializer;
+        this.elementSerializer = serializer.getElementSerializer();
     }
 
     @Override
@@ -51,6 +54,31 @@ final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListSta
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    @Override
+    void apply(StockChange change, InternalListState<K, N, V> state) throws Exception {
+        switch (change.operation()) {
+            case SET:
+            case SET_INTERNAL:
+                state.updateInternal(change.read(serializer, registration()));
+                return;
+            case ADD:
+                state.addAll(change.read(serializer, registration()));
+                return;
+            case ADD_ELEMENT:
+                state.add(change.read(elementSerializer, registration()));
+                return;
+            case MERGE_NS:
+                List<N> namespaces = mergedNamespaces(change);
+                state.mergeNamespaces(namespaces.get(0), namespaces.subList(1, namespaces.size()));
+                return;
+            case CLEAR:
+                state.clear();
+                return;
+            default:
+                throw change.unexpected(registration());
         }
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.mutation.StockRegistration;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.record.RecordKind;
@@ -40,6 +41,7 @@ public final class LogReplayer<K> {
     private final KeyGroupRange ownedKeyGroups;
     private final ClassLoader userClassLoader;
     private final RestoredStates<K> states;
+    private final StockChange stockChange = new StockChange();
 
     /**
      * @param delegate already holds the base
@@ -57,29 +59,48 @@ public final class LogReplayer<K> {
      * delegate does not own are skipped. Handles must come in the order of the checkpoint.
      *
      * @param cursor stays the caller's, who closes it
+     * @param keyGroups of the handle: what else its files hold belongs to others, who may have
+     *     changed it since
      * @throws CorruptLogException if the log holds what cannot be replayed
      * @throws StateMigrationException if the key serializer, or the serializers of consecutive
      *     logs, are incompatible
      * @throws IOException if the log cannot be read or the delegate cannot take it
      */
-    public void replay(RecordCursor cursor) throws IOException, StateMigrationException {
+    public void replay(RecordCursor cursor, KeyGroupRange keyGroups)
+            throws IOException, StateMigrationException {
         K keyBefore = delegate.getKeyContext().getCurrentKey();
+        KeyGroupRange wanted = ownedKeyGroups.getIntersection(keyGroups);
         StateNumbers numbers = new StateNumbers();
         LogRecord record = new LogRecord();
         while (cursor.next(record)) {
             if (record.kind() == RecordKind.META) {
                 register(record, numbers);
             } else if (record.kind() == RecordKind.OPAQUE) {
-                throw new CorruptLogException(
-                        "it was written by another changelog backend, through our storage. Restore"
-                                + " with that one.",
-                        null);
-            } else if (ownedKeyGroups.contains(record.keyGroup())) {
-                apply(record, numbers.applierOf(record));
+                applyStock(record, wanted, numbers);
+            } else if (wanted.contains(record.keyGroup())) {
+                apply(record, numbers.applierOf(record.stateId(), record));
             }
         }
         // so that nobody takes the key of the last record for one that the job set
         delegate.getKeyContext().setCurrentKey(keyBefore);
+    }
+
+    /** What our storage calls opaque, Flink's own wrapper wrote. */
+    private void applyStock(LogRecord record, KeyGroupRange wanted, StateNumbers numbers)
+            throws IOException, StateMigrationException {
+        stockChange.wrap(record, wanted);
+        if (stockChange.operation() == StockOperation.METADATA) {
+            registerStock(record, numbers);
+            return;
+        }
+        StateApplier applier = numbers.applierOf(stockChange.readStateId(), record);
+        try {
+            applier.apply(stockChange);
+        } catch (CorruptLogException e) {
+            throw e;
+        } catch (Exception e) {
+            throw refused(stockChange.operation(), applier, record, e);
+        }
     }
 
     private void apply(LogRecord record, StateApplier applier) throws IOException {
@@ -88,20 +109,25 @@ public final class LogReplayer<K> {
         } catch (CorruptLogException e) {
             throw e;
         } catch (Exception e) {
-            throw new IOException(
-                    "The log is readable, but the delegate state backend failed to take a "
-                            + record.kind()
-                            + " of "
-                            + applier
-                            + " in key group "
-                            + record.keyGroup(),
-                    e);
+            throw refused(record.kind(), applier, record, e);
         }
+    }
+
+    private static IOException refused(
+            Object what, StateApplier applier, LogRecord record, Exception cause) {
+        return new IOException(
+                "The log is readable, but the delegate state backend failed to take a "
+                        + what
+                        + " of "
+                        + applier
+                        + " in key group "
+                        + record.keyGroup(),
+                cause);
     }
 
     private void register(LogRecord record, StateNumbers numbers)
             throws IOException, StateMigrationException {
-        if (numbers.isKnown(record)) {
+        if (numbers.isKnown(record.stateId(), record)) {
             return;
         }
         DataInputDeserializer payload =
@@ -111,18 +137,53 @@ public final class LogReplayer<K> {
         try {
             registration = StateRegistration.read(payload, userClassLoader);
         } catch (IOException | RuntimeException e) {
-            throw new CorruptLogException(
-                    "the registration of state id " + record.stateId() + ": " + e.getMessage(), e);
+            throw unreadable(record.stateId(), e);
         }
-        if (payload.available() != 0) {
+        put(record.stateId(), record, registration, payload.available(), numbers);
+    }
+
+    private void registerStock(LogRecord record, StateNumbers numbers)
+            throws IOException, StateMigrationException {
+        int stateId =
+                StockRegistration.stateId(
+                        record.buffer(), record.payloadOffset(), record.payloadLength());
+        if (numbers.isKnown(stateId, record)) {
+            return;
+        }
+        RestoredRegistration registration;
+        try {
+            registration =
+                    StockRegistration.read(
+                            stockChange.input(),
+                            delegate.getKeySerializer().snapshotConfiguration(),
+                            userClassLoader);
+        } catch (IOException | RuntimeException e) {
+            throw unreadable(stateId, e);
+        }
+        put(stateId, record, registration, stockChange.input().available(), numbers);
+    }
+
+    private static CorruptLogException unreadable(int stateId, Exception cause) {
+        return new CorruptLogException(
+                "the registration of state id " + stateId + ": " + cause.getMessage(), cause);
+    }
+
+    private void put(
+            int stateId,
+            LogRecord record,
+            RestoredRegistration registration,
+            int bytesLeft,
+            StateNumbers numbers)
+            throws IOException, StateMigrationException {
+        if (bytesLeft != 0) {
             throw CorruptLogException.at(
                     registration,
                     record,
-                    "expected its end, found " + payload.available() + " more bytes",
+                    "expected its end, found " + bytesLeft + " more bytes",
                     null);
         }
         try {
-            numbers.put(record, states.create(registration));
+            numbers.put(stateId, record, states.create(registration));
         } catch (IOException | StateMigrationException e) {
             throw e;
         } catch (Exception e) {

@@ -29,6 +29,7 @@ import org.apache.flink.runtime.state.internal.InternalMapState;
 final class MapApplier<K, N, UK, UV>
         extends KeyedStateApplier<K, N, InternalMapState<K, N, UK, UV>> {
 
+    private final MapSerializer<UK, UV> serializer;
     private final TypeSerializer<UK> mapKeySerializer;
     private final TypeSerializer<UV> mapValueSerializer;
 
@@ -37,6 +38,7 @@ final class MapApplier<K, N, UK, UV>
             RestoredState<K, N, InternalMapState<K, N, UK, UV>> restored,
             MapSerializer<UK, UV> serializer) {
         super(registration, restored);
+        this.serializer = serializer;
         this.mapKeySerializer = serializer.getKeySerializer();
         this.mapValueSerializer = serializer.getValueSerializer();
     }
@@ -56,6 +58,28 @@ final class MapApplier<K, N, UK, UV>
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    @Override
+    void apply(StockChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
+        switch (change.operation()) {
+            case ADD:
+                state.putAll(change.read(serializer, registration()));
+                return;
+            case ADD_ELEMENT:
+            case ADD_OR_UPDATE_ELEMENT:
+                UK put = change.read(mapKeySerializer, registration());
+                state.put(put, change.read(mapValueSerializer, registration()));
+                return;
+            case REMOVE_ELEMENT:
+                state.remove(change.read(mapKeySerializer, registration()));
+                return;
+            case CLEAR:
+                state.clear();
+                return;
+            default:
+                throw change.unexpected(registration());
         }
     }
 

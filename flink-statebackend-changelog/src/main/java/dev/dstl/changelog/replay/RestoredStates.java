@@ -142,7 +142,7 @@ final class RestoredStates<K> {
                         keySerializer,
                         new ListStateDescriptor<>(
                                 registration.name(), serializer.getElementSerializer())),
-                serializer.getElementSerializer());
+                serializer);
     }
 
     private <N, UK, UV> StateApplier map(
@@ -235,6 +235,10 @@ final class RestoredStates<K> {
         } else {
             restored.replace(newest);
         }
-        return new QueueApplier<>(registration, restored, elementSerializer);
+        return new QueueApplier<>(
+                registration,
+                restored,
+                elementSerializer,
+                delegate.getKeyContext().getNumberOfKeyGroups());
     }
 }

@@ -18,6 +18,7 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.record.LogRecord;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
@@ -49,6 +50,52 @@ final class ResultApplier<K, N, SV>
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    @Override
+    void apply(StockChange change, InternalAppendingState<K, N, ?, SV, ?> state) throws Exception {
+        switch (change.operation()) {
+            case SET:
+            case SET_INTERNAL:
+                state.updateInternal(change.read(valueSerializer, registration()));
+                return;
+            case MERGE_NS:
+                merge(change, state);
+                return;
+            case CLEAR:
+                state.clear();
+                return;
+            default:
+                throw change.unexpected(registration());
+        }
+    }
+
+    /** To merge two results takes a function, which no log holds. */
+    private void merge(StockChange change, InternalAppendingState<K, N, ?, SV, ?> state)
+            throws Exception {
+        List<N> namespaces = mergedNamespaces(change);
+        SV only = null;
+        for (N namespace : namespaces) {
+            state.setCurrentNamespace(namespace);
+            SV result = state.getInternal();
+            if (result != null && only != null) {
+                throw change.corrupt(
+                        registration(),
+                        "it merges results, which takes the job's function, and that log does not"
+                                + " hold what came of it. Flink's own changelog cannot restore it"
+                                + " either. Take a canonical savepoint of the job while it still"
+                                + " runs there, and restore from that",
+                        null);
+            }
+            if (result != null) {
+                only = result;
+                state.clear();
+            }
+        }
+        if (only != null) {
+            state.setCurrentNamespace(namespaces.get(0));
+            state.updateInternal(only);
         }
     }
 }

@@ -46,6 +46,18 @@ abstract class StateApplier {
      */
     abstract void apply(LogRecord record) throws Exception;
 
+    /**
+     * Applies one change of Flink's own changelog, which is read as far as the state id.
+     *
+     * @throws CorruptLogException if the change does not fit the state
+     * @throws Exception if the delegate cannot take it
+     */
+    abstract void apply(StockChange change) throws Exception;
+
+    final RestoredRegistration registration() {
+        return registration;
+    }
+
     /** Reads from the identity from now on. */
     final DataInputDeserializer identity(LogRecord record) {
         input.setBuffer(record.buffer(), record.identityOffset(), record.identityLength());

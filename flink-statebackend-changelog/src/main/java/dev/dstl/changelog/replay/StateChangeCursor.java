@@ -18,17 +18,22 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.record.RecordFormat;
+import dev.dstl.log.record.RecordKind;
 import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * The records of a log that was written through Flink's plain interface. Owns the iterator: closing
- * the cursor closes it. Not thread safe.
+ * The records of a log that was written through Flink's plain interface, by this changelog backend
+ * or, as OPAQUE records, by Flink's own: every log begins with a registration, which tells them
+ * apart. Owns the iterator: closing the cursor closes it. Not thread safe.
  */
 public final class StateChangeCursor implements RecordCursor {
 
     private final CloseableIterator<StateChange> changes;
+    private boolean started;
+    private boolean stock;
 
     /** Takes {@code changes} over. */
     public StateChangeCursor(CloseableIterator<StateChange> changes) {
@@ -42,6 +47,17 @@ public final class StateChangeCursor implements RecordCursor {
         }
         StateChange change = changes.next();
         byte[] bytes = change.getChange();
+        if (!started) {
+            started = true;
+            stock =
+                    change.getKeyGroup() == StateChange.META_KEY_GROUP
+                            && bytes.length > 0
+                            && StockOperation.isMetadata(bytes[0]);
+        }
+        if (stock) {
+            wrapOpaque(record, change.getKeyGroup(), bytes);
+            return true;
+        }
         try {
             record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
         } catch (IllegalArgumentException e) {
@@ -52,6 +68,13 @@ public final class StateChangeCursor implements RecordCursor {
                     e);
         }
         return true;
+    }
+
+    private static void wrapOpaque(LogRecord record, int keyGroup, byte[] change) {
+        byte[] opaque = new byte[RecordFormat.headerLength(0, 0, 0) + change.length];
+        int header = RecordFormat.writeHeader(opaque, 0, RecordKind.OPAQUE, 0, 0, 0);
+        System.arraycopy(change, 0, opaque, header, change.length);
+        record.wrap(keyGroup, opaque, 0, opaque.length);
     }
 
     @Override

@@ -29,8 +29,8 @@ final class StateNumbers {
     private byte[][] registrations = new byte[16][];
 
     /** Whether exactly this registration was put before, as it happens when ranges follow. */
-    boolean isKnown(LogRecord meta) {
-        byte[] known = isNumbered(meta.stateId()) ? registrations[meta.stateId()] : null;
+    boolean isKnown(int stateId, LogRecord meta) {
+        byte[] known = isNumbered(stateId) ? registrations[stateId] : null;
         return known != null
                 && Arrays.equals(
                         known,
@@ -41,8 +41,7 @@ final class StateNumbers {
                         meta.payloadOffset() + meta.payloadLength());
     }
 
-    void put(LogRecord meta, StateApplier applier) throws CorruptLogException {
-        int stateId = meta.stateId();
+    void put(int stateId, LogRecord meta, StateApplier applier) throws CorruptLogException {
         if (stateId < 0 || stateId > MAX_STATE_ID) {
             throw new CorruptLogException(
                     "expected a state id from 0 to " + MAX_STATE_ID + ", found " + stateId + ".",
@@ -61,8 +60,7 @@ final class StateNumbers {
                         meta.payloadOffset() + meta.payloadLength());
     }
 
-    StateApplier applierOf(LogRecord record) throws CorruptLogException {
-        int stateId = record.stateId();
+    StateApplier applierOf(int stateId, LogRecord record) throws CorruptLogException {
         StateApplier applier = isNumbered(stateId) ? appliers[stateId] : null;
         if (applier == null) {
             throw new CorruptLogException(

@@ -50,4 +50,18 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, InternalValueS
                 throw unexpectedKind(record);
         }
     }
+
+    @Override
+    void apply(StockChange change, InternalValueState<K, N, V> state) throws Exception {
+        switch (change.operation()) {
+            case SET:
+                state.update(change.read(valueSerializer, registration()));
+                return;
+            case CLEAR:
+                state.clear();
+                return;
+            default:
+                throw change.unexpected(registration());
+        }
+    }
 }

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import javax.annotation.Nullable;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
@@ -77,9 +78,8 @@ final class LogReaders implements AutoCloseable {
         StateChangelogStorageView<?> view = ownViews.get(storage);
         if (view == null) {
             try {
-                if (READ_THROUGH_TASK_MANAGER.contains(storage)) {
-                    view = taskStateManager.getStateChangelogStorageView(configuration, handle);
-                } else {
+                view = READ_THROUGH_TASK_MANAGER.contains(storage) ? ofTaskManager(handle) : null;
+                if (view == null) {
                     view = StateChangelogStorageLoader.loadFromStateHandle(configuration, handle);
                     ownViews.put(storage, view);
                 }
@@ -91,6 +91,16 @@ final class LogReaders implements AutoCloseable {
             throw unreadable(storage, null);
         }
         return view;
+    }
+
+    /** Null where there is no TaskManager behind the task, as in Flink's State Processor API. */
+    @Nullable
+    private StateChangelogStorageView<?> ofTaskManager(ChangelogStateHandle handle) {
+        try {
+            return taskStateManager.getStateChangelogStorageView(configuration, handle);
+        } catch (UnsupportedOperationException e) {
+            return null;
+        }
     }
 
     private static IOException unreadable(String storage, Throwable cause) {

@@ -18,14 +18,15 @@ package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.log.record.RecordCursor;
+import java.nio.file.Paths;
 import java.util.List;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.util.IOUtils;
-import org.apache.flink.util.function.FunctionWithException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,9 +42,7 @@ public final class RestoreOperation<K> {
 
     private final Environment environment;
     private final CloseableRegistry cancelRegistry;
-    private final FunctionWithException<
-                    List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
-            delegates;
+    private final DelegateFactory<K> delegates;
 
     /**
      * @param environment of the task
@@ -53,8 +52,7 @@ public final class RestoreOperation<K> {
     public RestoreOperation(
             Environment environment,
             CloseableRegistry cancelRegistry,
-            FunctionWithException<List<KeyedStateHandle>, AbstractKeyedStateBackend<K>, Exception>
-                    delegates) {
+            DelegateFactory<K> delegates) {
         this.environment = environment;
         this.cancelRegistry = cancelRegistry;
         this.delegates = delegates;
@@ -63,14 +61,20 @@ public final class RestoreOperation<K> {
     /**
      * Restores.
      *
-     * @param snapshots what the delegate restores by itself
-     * @param logs what is replayed into it, in this order
+     * @param keyGroups of the task
+     * @param restored snapshots and logs
+     * @param snapshots those of {@code restored} as the delegate shall know them
      * @return owned by the caller
      * @throws Exception if anything cannot be restored; nothing is left open then
      */
     public AbstractKeyedStateBackend<K> restore(
-            List<KeyedStateHandle> snapshots, List<ChangelogStateHandle> logs) throws Exception {
-        AbstractKeyedStateBackend<K> delegate = delegates.apply(snapshots);
+            KeyGroupRange keyGroups, RestoredHandles restored, List<KeyedStateHandle> snapshots)
+            throws Exception {
+        AbstractKeyedStateBackend<K> delegate =
+                restored.basesOverlap()
+                        ? restoreSeparately(keyGroups, restored)
+                        : delegates.create(keyGroups, snapshots);
+        List<ChangelogStateHandle> logs = restored.logs();
         try {
             replay(logs, delegate);
             return delegate;
@@ -78,6 +82,20 @@ public final class RestoreOperation<K> {
             IOUtils.closeQuietly(delegate);
             delegate.dispose();
             throw t;
+        }
+    }
+
+    private AbstractKeyedStateBackend<K> restoreSeparately(
+            KeyGroupRange keyGroups, RestoredHandles restored) throws Exception {
+        LOG.info(
+                "The bases of {} overlap after changes of parallelism and are separated first",
+                environment.getTaskInfo().getTaskNameWithSubtasks());
+        try (OverlappingBases<K> bases =
+                new OverlappingBases<>(
+                        Paths.get(environment.getTaskManagerInfo().getTmpDirectories()[0]),
+                        delegates,
+                        cancelRegistry)) {
+            return delegates.create(keyGroups, bases.cut(restored.bases()));
         }
     }
 
@@ -97,7 +115,7 @@ public final class RestoreOperation<K> {
                 RecordCursor cursor = new InterruptibleCursor(readers.open(log));
                 try {
                     cancelRegistry.registerCloseable(cursor);
-                    replayer.replay(cursor);
+                    replayer.replay(cursor, log.getKeyGroupRange());
                 } finally {
                     cancelRegistry.unregisterCloseable(cursor);
                     IOUtils.closeQuietly(cursor);

@@ -20,10 +20,15 @@ import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.CheckpointBoundKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -31,6 +36,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.Chan
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateHandle;
 
 /**
  * The handles of a checkpoint or savepoint, told apart: what the delegate restores, which logs
@@ -39,15 +46,23 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
  */
 public final class RestoredHandles {
 
+    private final KeyGroupRange keyGroups;
     private final List<ChangelogStateBackendHandle> handles;
 
-    private RestoredHandles(List<ChangelogStateBackendHandle> handles) {
+    private RestoredHandles(KeyGroupRange keyGroups, List<ChangelogStateBackendHandle> handles) {
+        this.keyGroups = keyGroups;
         this.handles = handles;
     }
 
-    /** Takes handles as Flink gives them, null and plain ones included. */
-    public static RestoredHandles of(Collection<KeyedStateHandle> handles) {
+    /**
+     * Takes handles as Flink gives them, null and plain ones included.
+     *
+     * @param keyGroups of the task that restores
+     */
+    public static RestoredHandles of(
+            KeyGroupRange keyGroups, Collection<KeyedStateHandle> handles) {
         return new RestoredHandles(
+                keyGroups,
                 handles.stream()
                         .filter(Objects::nonNull)
                         .map(ChangelogStateBackendHandleImpl::getChangelogStateBackendHandle)
@@ -56,9 +71,53 @@ public final class RestoredHandles {
 
     /** What the delegate restores; local copies if Flink chose these. */
     public List<KeyedStateHandle> snapshots() {
-        return handles.stream()
-                .flatMap(handle -> handle.getMaterializedStateHandles().stream())
+        return distinct(
+                handles.stream().flatMap(handle -> handle.getMaterializedStateHandles().stream()));
+    }
+
+    /** Subtasks that come from one may have gone on with the same base. */
+    private static List<KeyedStateHandle> distinct(Stream<KeyedStateHandle> snapshots) {
+        Set<Object> seen = new HashSet<>();
+        return snapshots
+                .filter(
+                        snapshot ->
+                                seen.add(
+                                        Tuple2.of(
+                                                snapshot.getStateHandleId(),
+                                                snapshot.getKeyGroupRange())))
                 .collect(Collectors.toList());
+    }
+
+    /**
+     * Whether a snapshot holds key groups of this task about which it is not right any more, since
+     * another handle has them. Then the snapshots cannot be restored together, see {@link
+     * #bases()}.
+     */
+    public boolean basesOverlap() {
+        for (Base base : bases()) {
+            for (KeyedStateHandle snapshot : snapshots()) {
+                if (!base.contains(snapshot)
+                        && snapshot.getKeyGroupRange()
+                                        .getIntersection(base.keyGroups())
+                                        .getNumberOfKeyGroups()
+                                > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The snapshots, each with the key groups about which it is right. */
+    List<Base> bases() {
+        List<Base> bases = new ArrayList<>();
+        for (ChangelogStateBackendHandle handle : handles) {
+            KeyGroupRange own = keyGroups.getIntersection(handle.getKeyGroupRange());
+            if (own.getNumberOfKeyGroups() > 0) {
+                bases.add(new Base(own, handle.getMaterializedStateHandles()));
+            }
+        }
+        return bases;
     }
 
     /**
@@ -66,24 +125,51 @@ public final class RestoredHandles {
      * snapshots by materializations, the JobManager numbers them by checkpoints.
      */
     public List<KeyedStateHandle> snapshotsBoundToCheckpoints() {
-        List<KeyedStateHandle> snapshots = new ArrayList<>();
-        for (ChangelogStateBackendHandle handle : handles) {
-            for (KeyedStateHandle snapshot : handle.getMaterializedStateHandles()) {
-                snapshots.add(
-                        snapshot instanceof CheckpointBoundKeyedStateHandle
-                                ? ((CheckpointBoundKeyedStateHandle) snapshot)
-                                        .rebound(handle.getCheckpointId())
-                                : snapshot);
-            }
-        }
-        return snapshots;
+        return distinct(
+                handles.stream()
+                        .flatMap(
+                                handle ->
+                                        handle.getMaterializedStateHandles().stream()
+                                                .map(snapshot -> bound(snapshot, handle))));
+    }
+
+    private static KeyedStateHandle bound(
+            KeyedStateHandle snapshot, ChangelogStateBackendHandle handle) {
+        return snapshot instanceof CheckpointBoundKeyedStateHandle
+                ? ((CheckpointBoundKeyedStateHandle) snapshot).rebound(handle.getCheckpointId())
+                : snapshot;
     }
 
     /** What to replay on top of the snapshots, in this order. */
     public List<ChangelogStateHandle> logs() {
         return handles.stream()
-                .flatMap(handle -> handle.getNonMaterializedStateHandles().stream())
+                .flatMap(handle -> logsOf(handle, handle.getNonMaterializedStateHandles()))
                 .collect(Collectors.toList());
+    }
+
+    /**
+     * The logs without what other subtasks took over when the parallelism changed. A log in memory
+     * does not forget it by itself, and when all came together again it would be replayed twice.
+     */
+    private static Stream<ChangelogStateHandle> logsOf(
+            ChangelogStateBackendHandle handle, List<ChangelogStateHandle> logs) {
+        return logs.stream().map(log -> narrowed(log, handle.getKeyGroupRange()));
+    }
+
+    private static ChangelogStateHandle narrowed(ChangelogStateHandle log, KeyGroupRange range) {
+        if (!(log instanceof InMemoryChangelogStateHandle)
+                || range.getIntersection(log.getKeyGroupRange()).equals(log.getKeyGroupRange())) {
+            return log;
+        }
+        List<StateChange> changes = new ArrayList<>();
+        for (StateChange change : ((InMemoryChangelogStateHandle) log).getChanges()) {
+            if (change.getKeyGroup() == StateChange.META_KEY_GROUP
+                    || range.contains(change.getKeyGroup())) {
+                changes.add(change);
+            }
+        }
+        return new InMemoryChangelogStateHandle(
+                changes, SequenceNumber.of(0), SequenceNumber.of(changes.size()), range);
     }
 
     /**
@@ -114,13 +200,13 @@ public final class RestoredHandles {
             if (handle instanceof ChangelogStateBackendLocalHandle) {
                 ChangelogStateBackendLocalHandle local = (ChangelogStateBackendLocalHandle) handle;
                 snapshots.addAll(local.getRemoteMaterializedStateHandles());
-                logs.addAll(local.getRemoteNonMaterializedStateHandles());
+                logsOf(handle, local.getRemoteNonMaterializedStateHandles()).forEach(logs::add);
             } else {
                 snapshots.addAll(handle.getMaterializedStateHandles());
-                logs.addAll(handle.getNonMaterializedStateHandles());
+                logsOf(handle, handle.getNonMaterializedStateHandles()).forEach(logs::add);
             }
         }
-        return new StateParts(snapshots, logs);
+        return new StateParts(distinct(snapshots.stream()), logs);
     }
 
     private StateParts localParts() {
@@ -132,9 +218,40 @@ public final class RestoredHandles {
     /**
      * Whether the next checkpoint must not refer to the restored snapshots: handles of a canonical
      * savepoint change their identity whenever they are read or cut to fewer key groups, so the
-     * JobManager could delete a file for one subtask that another one still needs.
+     * JobManager could delete a file for one subtask that another one still needs; and snapshots
+     * that overlap cannot be told apart once they are in one handle.
      */
     public boolean needFullSnapshot() {
-        return snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance);
+        return basesOverlap()
+                || snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance);
+    }
+
+    /** Snapshots of one handle and its key groups, as far as the task has them. */
+    static final class Base {
+
+        private final KeyGroupRange keyGroups;
+        private final List<KeyedStateHandle> snapshots;
+
+        Base(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots) {
+            this.keyGroups = keyGroups;
+            this.snapshots = snapshots;
+        }
+
+        KeyGroupRange keyGroups() {
+            return keyGroups;
+        }
+
+        List<KeyedStateHandle> snapshots() {
+            return snapshots;
+        }
+
+        boolean contains(KeyedStateHandle snapshot) {
+            return snapshots.stream()
+                    .anyMatch(
+                            own ->
+                                    own.getStateHandleId().equals(snapshot.getStateHandleId())
+                                            && own.getKeyGroupRange()
+                                                    .equals(snapshot.getKeyGroupRange()));
+        }
     }
 }

@@ -21,6 +21,7 @@ import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.fixture.StockChangelog;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -131,8 +132,49 @@ final class TestTask implements AutoCloseable {
                         jobManager,
                         storage.taskStateManager(directory.resolve("log")),
                         checkpoints(directory));
-        task.open(new ChangelogStateBackend(delegate(directory, delegate)), restored);
+        task.open(
+                new ChangelogStateBackend(delegate(directory, delegate)),
+                KeyGroupRange.of(0, KEY_GROUPS - 1),
+                restored);
         return task;
+    }
+
+    /** One of several tasks that restores its part. */
+    static TestTask startSubtask(
+            Path directory,
+            Delegate delegate,
+            LogStorage storage,
+            FakeJobManager jobManager,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> restored)
+            throws Exception {
+        return start(
+                directory,
+                new ChangelogStateBackend(delegate(directory, delegate)),
+                storage.taskStateManager(directory.resolve("log")),
+                checkpoints(directory),
+                jobManager,
+                keyGroups,
+                restored);
+    }
+
+    /** A task with everything given but the key groups, which are all. */
+    static TestTask start(
+            Path directory,
+            StateBackend stateBackend,
+            TaskStateManager taskStateManager,
+            CheckpointStorageAccess checkpoints,
+            FakeJobManager jobManager,
+            List<KeyedStateHandle> restored)
+            throws Exception {
+        return start(
+                directory,
+                stateBackend,
+                taskStateManager,
+                checkpoints,
+                jobManager,
+                KeyGroupRange.of(0, KEY_GROUPS - 1),
+                restored);
     }
 
     /** A task with everything given. */
@@ -142,10 +184,11 @@ final class TestTask implements AutoCloseable {
             TaskStateManager taskStateManager,
             CheckpointStorageAccess checkpoints,
             FakeJobManager jobManager,
+            KeyGroupRange keyGroups,
             List<KeyedStateHandle> restored)
             throws Exception {
         TestTask task = new TestTask(directory, jobManager, taskStateManager, checkpoints);
-        task.open(stateBackend, restored);
+        task.open(stateBackend, keyGroups, restored);
         return task;
     }
 
@@ -162,7 +205,9 @@ final class TestTask implements AutoCloseable {
         return access;
     }
 
-    private void open(StateBackend stateBackend, List<KeyedStateHandle> restored) throws Exception {
+    private void open(
+            StateBackend stateBackend, KeyGroupRange keyGroups, List<KeyedStateHandle> restored)
+            throws Exception {
         backend =
                 stateBackend.createKeyedStateBackend(
                         new KeyedStateBackendParametersImpl<>(
@@ -171,7 +216,7 @@ final class TestTask implements AutoCloseable {
                                 "operator-(1/1)",
                                 IntSerializer.INSTANCE,
                                 KEY_GROUPS,
-                                KeyGroupRange.of(0, KEY_GROUPS - 1),
+                                keyGroups,
                                 environment.getTaskKvStateRegistry(),
                                 TtlTimeProvider.DEFAULT,
                                 metrics,
@@ -265,7 +310,20 @@ final class TestTask implements AutoCloseable {
 
     ChangelogStateBackendHandle acknowledge(long checkpointId, SnapshotType type) throws Exception {
         return (ChangelogStateBackendHandle)
-                jobManager.acknowledge(checkpointId, finish(trigger(checkpointId, type)));
+                jobManager.acknowledge(
+                        checkpointId, finishWithMailbox(trigger(checkpointId, type)));
+    }
+
+    /**
+     * The checkpoints of Flink's own changelog complete on the mailbox if it logs to its own files.
+     */
+    private KeyedStateHandle finishWithMailbox(
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint) throws Exception {
+        while (StockChangelog.isOwn(backend) && !checkpoint.isDone()) {
+            mailbox.runAll();
+            Thread.sleep(1);
+        }
+        return finish(checkpoint);
     }
 
     /** The JobManager completes a checkpoint and tells the task. */

@@ -41,7 +41,7 @@ class CheckpointAssemblerTest {
 
     private final RecordedMetrics metrics = new RecordedMetrics();
     private final CheckpointAssembler assembler =
-            new CheckpointAssembler(KEY_GROUPS, new CheckpointMetrics(metrics));
+            new CheckpointAssembler(KEY_GROUPS, new CheckpointMetrics(metrics), handle -> {});
 
     @Test
     void noState_isNoHandle() {

@@ -61,8 +61,8 @@ class LogReplayerTest {
         }
         Delegate<Integer> delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE);
         LogReplayer<Integer> replayer = replayer(delegate);
-        replayer.replay(first.open());
-        replayer.replay(second.open());
+        replayer.replay(first.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+        replayer.replay(second.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
         try (LoggedJob job = LoggedJob.on(delegate, InMemoryLog.withIdentities())) {
             job.at(1, "a");
             assertThat(job.list.get()).containsExactly(1, 2);
@@ -76,7 +76,7 @@ class LogReplayerTest {
     void afterReplay_noKeyIsCurrent(Delegate.Kind kind) throws Exception {
         InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
-            replayer(delegate).replay(log.open());
+            replayer(delegate).replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
 
             assertThat(delegate.backend().getCurrentKey()).isNull();
         }
@@ -148,11 +148,11 @@ class LogReplayerTest {
     }
 
     @Test
-    void recordsOfAnotherWrapper_areRefused() throws Exception {
+    void opaqueRecordsThatFlinksOwnWrapperNeverWrote_areRefused() throws Exception {
         InMemoryMutationLogWriter opaque = new InMemoryMutationLogWriter();
-        opaque.append(RecordKind.OPAQUE, 3, 0, new byte[5], 0, 0, 5);
+        opaque.append(RecordKind.OPAQUE, 3, 0, new byte[] {100, 0, 1}, 0, 0, 3);
 
-        assertCorrupt(opaque, "written by another changelog backend");
+        assertCorrupt(opaque, "expected an operation from 0 to 8, found 100");
     }
 
     @Test
@@ -162,7 +162,12 @@ class LogReplayerTest {
                 StateChangeCursor cursor =
                         new StateChangeCursor(
                                 CloseableIterator.fromList(List.of(stocks), change -> {}))) {
-            assertThatThrownBy(() -> replayer(delegate).replay(cursor))
+            assertThatThrownBy(
+                            () ->
+                                    replayer(delegate)
+                                            .replay(
+                                                    cursor,
+                                                    KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("written by another changelog backend");
         }
@@ -241,7 +246,12 @@ class LogReplayerTest {
     private static void assertCorrupt(InMemoryMutationLogWriter log, String... parts)
             throws Exception {
         try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE)) {
-            assertThatThrownBy(() -> replayer(delegate).replay(log.open()))
+            assertThatThrownBy(
+                            () ->
+                                    replayer(delegate)
+                                            .replay(
+                                                    log.open(),
+                                                    KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
                     .isInstanceOf(CorruptLogException.class)
                     .hasMessageContainingAll(parts)
                     .hasMessageContaining("restore from another checkpoint");

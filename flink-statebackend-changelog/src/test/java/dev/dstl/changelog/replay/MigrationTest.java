@@ -35,6 +35,7 @@ import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
@@ -161,7 +162,9 @@ class MigrationTest {
                             () ->
                                     new LogReplayer<>(
                                                     delegate.backend(), getClass().getClassLoader())
-                                            .replay(log.open()))
+                                            .replay(
+                                                    log.open(),
+                                                    KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
                     .isInstanceOf(StateMigrationException.class)
                     .hasMessageContaining("key serializer");
         }
@@ -205,7 +208,7 @@ class MigrationTest {
     private static void replay(Delegate<Integer> delegate, InMemoryMutationLogWriter log)
             throws Exception {
         new LogReplayer<>(delegate.backend(), MigrationTest.class.getClassLoader())
-                .replay(log.open());
+                .replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
     }
 
     private static <K> LoggedStateRegistry<K> registry(

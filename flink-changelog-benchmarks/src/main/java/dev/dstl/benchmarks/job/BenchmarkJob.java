@@ -14,23 +14,15 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.job;
 
-/** What the watcher of a run sees: lasting lines, and one line that changes. For one thread. */
-interface Display extends AutoCloseable {
+import dev.dstl.benchmarks.progress.ProgressBoard;
+import dev.dstl.benchmarks.source.Pace;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-    /** A line that stays. */
-    void say(String line);
+/** A keyed job without an end, whose input is the same in every run. */
+public interface BenchmarkJob {
 
-    /**
-     * How far the run is.
-     *
-     * @param fraction of the input, in [0, 1]
-     * @param state records, rate, checkpoints, as text
-     */
-    void progress(double fraction, String state);
-
-    /** The changing line ends. */
-    @Override
-    void close();
+    /** Adds the job's input and operators to the environment, with stable operator ids. */
+    void define(StreamExecutionEnvironment environment, Pace pace, ProgressBoard board);
 }

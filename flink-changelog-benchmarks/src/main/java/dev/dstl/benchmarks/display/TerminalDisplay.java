@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.display;
 
 import java.io.PrintStream;
 import java.util.Locale;
@@ -24,7 +24,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressState;
 
 /** For terminals: a bar that is redrawn in place below the lines that stay. */
-final class TerminalDisplay implements Display {
+public final class TerminalDisplay implements Display {
 
     private static final int STEPS = 1000;
     private static final int BAR_WIDTH = 24;
@@ -38,7 +38,7 @@ final class TerminalDisplay implements Display {
      *
      * @param columns the width of the terminal
      */
-    TerminalDisplay(PrintStream out, int columns) {
+    public TerminalDisplay(PrintStream out, int columns) {
         this.out = out;
         // A line as wide as the terminal would wrap when it is cleared.
         this.columns = columns - 1;

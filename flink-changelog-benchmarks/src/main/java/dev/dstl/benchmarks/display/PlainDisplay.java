@@ -14,21 +14,21 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.display;
 
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** For pipes and files: a line of progress every few seconds, no control characters. */
-final class PlainDisplay implements Display {
+public final class PlainDisplay implements Display {
 
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final PrintStream out;
     private long nextNanos = System.nanoTime() + INTERVAL_NANOS;
 
-    PlainDisplay(PrintStream out) {
+    public PlainDisplay(PrintStream out) {
         this.out = out;
     }
 

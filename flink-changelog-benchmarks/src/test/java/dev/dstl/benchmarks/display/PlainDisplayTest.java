@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.display;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

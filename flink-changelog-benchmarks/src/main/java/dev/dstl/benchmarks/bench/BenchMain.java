@@ -1,0 +1,171 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import dev.dstl.benchmarks.comparison.ComparisonText;
+import dev.dstl.benchmarks.display.Display;
+import dev.dstl.benchmarks.display.PlainDisplay;
+import dev.dstl.benchmarks.display.TerminalDisplay;
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
+import dev.dstl.benchmarks.measurement.MachineDescription;
+import dev.dstl.benchmarks.page.ReportPage;
+import dev.dstl.benchmarks.probe.ProcessProbe;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import org.apache.flink.runtime.util.EnvironmentInformation;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code ./bench}. */
+public final class BenchMain {
+
+    private static final int DONE = 0;
+    private static final int FAILED = 1;
+    private static final int MISUSED = 2;
+
+    private BenchMain() {}
+
+    /**
+     * Runs the benchmarks. System properties say where: {@code dstl.bench.directory} (everything
+     * that is written), {@code dstl.bench.stock} (the jars of Flink's changelog), {@code
+     * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (what was built), {@code
+     * dstl.bench.spent-seconds} (how long that took), {@code dstl.bench.columns} (the width of the
+     * terminal, if there is one).
+     */
+    public static void main(String[] arguments) {
+        int exitCode = run(arguments, System.out, System.err);
+        // Not a plain return: a client thread of Flink's may linger.
+        System.exit(exitCode);
+    }
+
+    static int run(String[] arguments, PrintStream out, PrintStream err) {
+        BenchOptions options = new BenchOptions();
+        CommandLine line = new CommandLine(options);
+        try {
+            line.parseArgs(arguments);
+            if (options.helpWanted()) {
+                line.usage(out);
+                return DONE;
+            }
+            options.check();
+        } catch (ParameterException e) {
+            err.println(e.getMessage());
+            err.println("See ./bench --help.");
+            return MISUSED;
+        }
+        if (!ProcessProbe.isPossible()) {
+            err.println("The benchmarks look at processes through /proc, so they need Linux.");
+            return MISUSED;
+        }
+        Path home = path("dstl.bench.directory", "target/bench");
+        Path work = home.resolve("run-" + ProcessHandle.current().pid());
+        try {
+            RunFiles.delete(work);
+            Files.createDirectories(work);
+            logTo(work.resolve("bench.log"));
+            Path report = Files.createDirectories(options.out(home.resolve("report")));
+            boolean asExpected = true;
+            if (options.from().isPresent()) {
+                write(BenchmarkResults.read(options.from().get()), report, out);
+            } else {
+                BenchmarkResults results = describe(options, arguments);
+                asExpected = run(options, results, work, out);
+                results.write(report.resolve("results.json"));
+                write(results, report, out);
+            }
+            if (asExpected && !options.keep()) {
+                RunFiles.delete(work);
+            } else {
+                out.println("Logs: " + work);
+            }
+            return asExpected ? DONE : FAILED;
+        } catch (IOException e) {
+            err.println("The benchmark failed. " + e);
+            err.println("Logs: " + work);
+            return FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return FAILED;
+        }
+    }
+
+    private static boolean run(
+            BenchOptions options, BenchmarkResults results, Path work, PrintStream out)
+            throws IOException, InterruptedException {
+        try (Display display = display(out)) {
+            Bench bench =
+                    new Bench(
+                            options.mode(),
+                            Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
+                            work,
+                            path("dstl.bench.stock", "target/stock"),
+                            path("dstl.bench.plugins", "plugins"),
+                            display);
+            return bench.run(options.plan(), results);
+        }
+    }
+
+    private static void write(BenchmarkResults results, Path report, PrintStream out)
+            throws IOException {
+        ReportPage.write(results, report);
+        out.println(ComparisonText.headlines(results));
+        out.println("Report: " + report.resolve("index.html"));
+    }
+
+    private static BenchmarkResults describe(BenchOptions options, String[] arguments)
+            throws IOException {
+        BenchmarkResults results = new BenchmarkResults();
+        results.command = ("./bench " + String.join(" ", arguments)).trim();
+        results.date =
+                OffsetDateTime.now(ZoneId.systemDefault())
+                        .truncatedTo(ChronoUnit.SECONDS)
+                        .toString();
+        results.machine = MachineDescription.ofThisMachine();
+        results.versions.put("Flink", EnvironmentInformation.getVersion());
+        results.versions.put("commit", System.getProperty("dstl.bench.commit", "unknown"));
+        results.settings.putAll(RunConfiguration.description(options.mode()));
+        for (BenchmarkWorkload workload : BenchmarkWorkload.values()) {
+            results.workloads.put(workload.id(), workload.description());
+        }
+        for (Variant variant : Variant.values()) {
+            results.variants.put(variant.id(), variant.description());
+        }
+        return results;
+    }
+
+    private static Path path(String property, String fallback) {
+        return Paths.get(System.getProperty(property, fallback)).toAbsolutePath();
+    }
+
+    private static Display display(PrintStream out) {
+        Integer columns = Integer.getInteger("dstl.bench.columns");
+        return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
+    }
+
+    /** Before the first logger exists: the client's log belongs to the run, not to the screen. */
+    private static void logTo(Path file) {
+        System.setProperty("dstl.client.log", file.toString());
+        System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");
+    }
+}

@@ -1,0 +1,196 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line of the benchmarks; the getters give checked values. */
+@Command(
+        name = "bench",
+        usageHelpWidth = 100,
+        sortOptions = false,
+        description = {
+            "Runs whole jobs on Flink's own changelog, on this one and on none, side by side, and"
+                    + " writes a report.",
+            ""
+        })
+final class BenchOptions {
+
+    @Spec private CommandSpec spec;
+
+    @ArgGroup(exclusive = true)
+    private Length length = new Length();
+
+    @Option(
+            names = "--workload",
+            paramLabel = "NAME",
+            description =
+                    "Only this workload; repeatable. One of new-keys, sliding-window, word-count,"
+                            + " word-count-limited-heap.")
+    private List<String> workloads = new ArrayList<>();
+
+    @Option(
+            names = "--variant",
+            paramLabel = "NAME",
+            description =
+                    "Only this variant, even where the mode would leave it out; repeatable. One of"
+                            + " plain-rocksdb, rare-rocksdb, stock-rocksdb, ours-rocksdb,"
+                            + " plain-hashmap, rare-hashmap, stock-hashmap, ours-hashmap,"
+                            + " ours-spillable.")
+    private List<String> variants = new ArrayList<>();
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Where the report goes (default: target/bench/report).")
+    private Path out;
+
+    @Option(
+            names = "--from",
+            paramLabel = "FILE",
+            description = "Run nothing; write the report of this results.json again.")
+    private Path from;
+
+    @Option(names = "--keep", description = "Keep the logs of runs that went well.")
+    private boolean keep;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this text.")
+    private boolean help;
+
+    private static final class Length {
+        @Option(names = "--quick", description = "Ten minutes, one round (default).")
+        private boolean quick;
+
+        @Option(
+                names = "--full",
+                description = "Three rounds of longer runs, on more variants: some hours.")
+        private boolean full;
+
+        @Option(names = "--smoke", description = "A minute, to see that everything works.")
+        private boolean smoke;
+
+        private Mode mode() {
+            if (quick || (!full && !smoke)) {
+                return Mode.QUICK;
+            }
+            return full ? Mode.FULL : Mode.SMOKE;
+        }
+    }
+
+    /**
+     * Looks at all values once, before anything is started.
+     *
+     * @throws ParameterException one sentence about the first value that cannot be used
+     */
+    void check() {
+        plan();
+        if (from != null && !Files.isReadable(from)) {
+            throw misuse("--from must name a file that can be read, but " + from + " is none.");
+        }
+    }
+
+    Mode mode() {
+        return length.mode();
+    }
+
+    /** All runs in order: within a round each workload on its variants in turn. */
+    List<PlannedRun> plan() {
+        List<BenchmarkWorkload> chosenWorkloads =
+                chosen("--workload", workloads, BenchmarkWorkload.values(), BenchmarkWorkload::id);
+        if (chosenWorkloads.isEmpty()) {
+            chosenWorkloads = mode().workloads();
+        }
+        List<Variant> chosenVariants = chosen("--variant", variants, Variant.values(), Variant::id);
+        List<PlannedRun> plan = new ArrayList<>();
+        for (int round = 1; round <= mode().rounds(); round++) {
+            for (BenchmarkWorkload workload : chosenWorkloads) {
+                for (Variant variant :
+                        chosenVariants.isEmpty() ? workload.variants(mode()) : chosenVariants) {
+                    plan.add(new PlannedRun(workload, variant, round));
+                }
+            }
+        }
+        return plan;
+    }
+
+    /**
+     * Where the report goes.
+     *
+     * @param fallback if nothing was said
+     */
+    Path out(Path fallback) {
+        return out == null ? fallback : out.toAbsolutePath();
+    }
+
+    /** The results of an earlier benchmark, if only its report is wanted. */
+    Optional<Path> from() {
+        return Optional.ofNullable(from);
+    }
+
+    boolean keep() {
+        return keep;
+    }
+
+    boolean helpWanted() {
+        return help;
+    }
+
+    private <T> List<T> chosen(
+            String option, List<String> names, T[] all, Function<T, String> name) {
+        List<T> chosen = new ArrayList<>();
+        for (String wanted : names) {
+            chosen.add(
+                    Arrays.stream(all)
+                            .filter(one -> name.apply(one).equals(wanted))
+                            .findFirst()
+                            .orElseThrow(
+                                    () ->
+                                            misuse(
+                                                    option
+                                                            + " "
+                                                            + wanted
+                                                            + " is unknown; there are "
+                                                            + Arrays.stream(all)
+                                                                    .map(name)
+                                                                    .collect(
+                                                                            Collectors.joining(
+                                                                                    ", "))
+                                                            + ".")));
+        }
+        return chosen;
+    }
+
+    private ParameterException misuse(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import dev.dstl.benchmarks.cluster.ClassPath;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** Whose changelog a variant runs with. */
+enum Changelog {
+    NONE(""),
+    STOCK("filesystem"),
+    OURS("dstl");
+
+    private final String storage;
+
+    Changelog(String storage) {
+        this.storage = storage;
+    }
+
+    /** The value of {@code state.changelog.storage}, and what the log's handles carry. */
+    String storage() {
+        return storage;
+    }
+
+    /** The storages that must have written the log of a checkpoint. */
+    Set<String> storages() {
+        return this == NONE ? Set.of() : Set.of(storage);
+    }
+
+    /**
+     * The class path of processes that see this changelog and no other.
+     *
+     * @param stock the folder with Flink's jars
+     */
+    ClassPath classPath(Path stock) throws IOException {
+        ClassPath all = ClassPath.ofThisProcess();
+        switch (this) {
+            case NONE:
+                return all.withoutBackends();
+            case STOCK:
+                return all.withoutBackends().withJarsOf(stock);
+            case OURS:
+                return all;
+        }
+        throw new IllegalStateException(name());
+    }
+}

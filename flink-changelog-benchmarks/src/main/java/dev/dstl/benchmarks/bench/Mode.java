@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** How long a benchmark takes and how much it may tell. */
+enum Mode {
+    /** That everything works; its figures mean nothing. */
+    SMOKE(2, 5, 2, 1, null),
+    /** Ten minutes on two processors, the build included. */
+    QUICK(7, 14, 6, 1, Duration.ofSeconds(580)),
+    /** The settings of targets that were published. */
+    FULL(35, 90, 30, 3, null);
+
+    private final Duration warmUp;
+    private final Duration window;
+    private final Duration materializationInterval;
+    private final int rounds;
+    private final Duration budget;
+
+    Mode(
+            int warmUpSeconds,
+            int windowSeconds,
+            int materializationSeconds,
+            int rounds,
+            Duration budget) {
+        this.warmUp = Duration.ofSeconds(warmUpSeconds);
+        this.window = Duration.ofSeconds(windowSeconds);
+        this.materializationInterval = Duration.ofSeconds(materializationSeconds);
+        this.rounds = rounds;
+        this.budget = budget;
+    }
+
+    /** As it is written on the command line. */
+    String option() {
+        return "--" + name().toLowerCase(Locale.ROOT);
+    }
+
+    /** From the first record to the beginning of the window. */
+    Duration warmUp() {
+        return warmUp;
+    }
+
+    /** What is measured. */
+    Duration window() {
+        return window;
+    }
+
+    Duration materializationInterval() {
+        return materializationInterval;
+    }
+
+    /** What is run if nothing was chosen. */
+    List<BenchmarkWorkload> workloads() {
+        return this == SMOKE
+                ? List.of(BenchmarkWorkload.NEW_KEYS)
+                : List.of(BenchmarkWorkload.values());
+    }
+
+    int rounds() {
+        return rounds;
+    }
+
+    /** No run begins that could end later than this after the build began. */
+    Optional<Duration> budget() {
+        return Optional.ofNullable(budget);
+    }
+}

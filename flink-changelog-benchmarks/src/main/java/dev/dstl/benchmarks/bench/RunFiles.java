@@ -1,0 +1,127 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import dev.dstl.benchmarks.simulated.StoreDirectory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What one run writes.
+ *
+ * <pre>
+ *  &lt;directory&gt;/cluster/...     configuration, logs, working state
+ *             /progress/...    how far the tasks are
+ *             /store/run/...   the simulated object store, sim://run/
+ * </pre>
+ */
+final class RunFiles {
+
+    private static final String AUTHORITY = "run";
+    private static final String METADATA = "_metadata";
+
+    private final Path directory;
+
+    RunFiles(Path directory) {
+        this.directory = directory;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    Path cluster() {
+        return directory.resolve("cluster");
+    }
+
+    Path progress() {
+        return directory.resolve("progress");
+    }
+
+    /** The value of {@code sim.directory}. */
+    Path storeRoot() {
+        return directory.resolve("store");
+    }
+
+    StoreDirectory store() {
+        return new StoreDirectory(storeRoot(), AUTHORITY);
+    }
+
+    /** The store as Flink's processes name it. */
+    String storeUri() {
+        return "sim://" + AUTHORITY;
+    }
+
+    /** All objects that can be read now: {number, bytes}. */
+    long[] storedObjectsAndBytes() throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(objects())) {
+            files = all.filter(Files::isRegularFile).collect(Collectors.toList());
+        }
+        long bytes = 0;
+        for (Path file : files) {
+            bytes += sizeIfThere(file);
+        }
+        return new long[] {files.size(), bytes};
+    }
+
+    /** The metadata of a checkpoint as the file the store keeps it in. */
+    Path metadata(String checkpointUri) {
+        return objects()
+                .resolve(checkpointUri.substring(storeUri().length() + 1))
+                .resolve(METADATA);
+    }
+
+    /** Removes state and store. What is left tells what happened: configuration and logs. */
+    void deleteBulk() throws IOException {
+        delete(storeRoot());
+        delete(cluster().resolve("tmp"));
+    }
+
+    /** Removes a directory and everything in it, if it exists. */
+    static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        List<Path> deepestFirst;
+        try (Stream<Path> all = Files.walk(directory)) {
+            deepestFirst = all.sorted(Comparator.reverseOrder()).collect(Collectors.toList());
+        }
+        for (Path path : deepestFirst) {
+            Files.deleteIfExists(path);
+        }
+    }
+
+    private Path objects() {
+        return storeRoot().resolve(AUTHORITY).resolve("objects");
+    }
+
+    /** The store goes on deleting while it is counted. */
+    private static long sizeIfThere(Path file) throws IOException {
+        try {
+            return Files.size(file);
+        } catch (NoSuchFileException deleted) {
+            return 0;
+        }
+    }
+}

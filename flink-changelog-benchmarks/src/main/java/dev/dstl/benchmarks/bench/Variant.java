@@ -1,0 +1,116 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.bench;
+
+import dev.dstl.benchmarks.measurement.VariantDescription;
+import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.configuration.StateChangelogOptions;
+
+/** A state backend that is measured: a delegate with a changelog or without. */
+enum Variant {
+    PLAIN_ROCKSDB("plain-rocksdb", "RocksDB", Delegate.ROCKSDB, Changelog.NONE),
+    RARE_ROCKSDB("rare-rocksdb", "RocksDB, rare checkpoints", Delegate.ROCKSDB, Changelog.NONE),
+    STOCK_ROCKSDB("stock-rocksdb", "stock on RocksDB", Delegate.ROCKSDB, Changelog.STOCK),
+    OURS_ROCKSDB("ours-rocksdb", "ours on RocksDB", Delegate.ROCKSDB, Changelog.OURS),
+    PLAIN_HASHMAP("plain-hashmap", "HashMap", Delegate.HASHMAP, Changelog.NONE),
+    RARE_HASHMAP("rare-hashmap", "HashMap, rare checkpoints", Delegate.HASHMAP, Changelog.NONE),
+    STOCK_HASHMAP("stock-hashmap", "stock on HashMap", Delegate.HASHMAP, Changelog.STOCK),
+    OURS_HASHMAP("ours-hashmap", "ours on HashMap", Delegate.HASHMAP, Changelog.OURS),
+    OURS_SPILLABLE("ours-spillable", "ours on spillable", Delegate.SPILLABLE, Changelog.OURS);
+
+    static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
+
+    /** What holds the working state. */
+    private enum Delegate {
+        ROCKSDB("rocksdb"),
+        HASHMAP("hashmap"),
+        SPILLABLE("dev.dstl.spillable.SpillableStateBackendFactory");
+
+        private final String type;
+
+        Delegate(String type) {
+            this.type = type;
+        }
+    }
+
+    private final String id;
+    private final String label;
+    private final Delegate delegate;
+    private final Changelog changelog;
+
+    Variant(String id, String label, Delegate delegate, Changelog changelog) {
+        this.id = id;
+        this.label = label;
+        this.delegate = delegate;
+        this.changelog = changelog;
+    }
+
+    /** On the command line and in files. */
+    String id() {
+        return id;
+    }
+
+    Changelog changelog() {
+        return changelog;
+    }
+
+    /**
+     * What is special to this variant in {@code config.yaml}.
+     *
+     * @param storage URI below which checkpoints and the log go
+     * @param materializationInterval also the time between rare checkpoints
+     */
+    Configuration configuration(String storage, Duration materializationInterval) {
+        Configuration own = new Configuration();
+        own.set(StateBackendOptions.STATE_BACKEND, delegate.type);
+        own.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, delegate == Delegate.ROCKSDB);
+        own.set(
+                CheckpointingOptions.CHECKPOINTING_INTERVAL,
+                hasRareCheckpoints() ? materializationInterval : CHECKPOINT_INTERVAL);
+        own.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, storage + "/checkpoints");
+        if (changelog != Changelog.NONE) {
+            own.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, true);
+            own.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, changelog.storage());
+            own.setString("state.changelog.dstl.dfs.base-path", storage + "/log");
+            own.set(
+                    StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
+                    materializationInterval);
+        }
+        return own;
+    }
+
+    /** What the report has to know. */
+    VariantDescription description() {
+        VariantDescription description = new VariantDescription();
+        description.label = label;
+        // Spilled state is set against RocksDB: what one would take when the heap is too small.
+        boolean onHeap = delegate == Delegate.HASHMAP;
+        description.plain = (onHeap ? PLAIN_HASHMAP : PLAIN_ROCKSDB).id;
+        description.rare = (onHeap ? RARE_HASHMAP : RARE_ROCKSDB).id;
+        if (changelog == Changelog.OURS) {
+            description.stock = (onHeap ? STOCK_HASHMAP : STOCK_ROCKSDB).id;
+        }
+        return description;
+    }
+
+    private boolean hasRareCheckpoints() {
+        return this == RARE_ROCKSDB || this == RARE_HASHMAP;
+    }
+}

@@ -1,0 +1,197 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.comparison;
+
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
+import dev.dstl.benchmarks.measurement.RunResult;
+import dev.dstl.benchmarks.measurement.VariantDescription;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+
+/** The runs of one workload, on all variants and in all rounds. Immutable view of the results. */
+public final class Comparison {
+
+    private final BenchmarkResults results;
+    private final String workload;
+    private final List<RunResult> runs;
+
+    private Comparison(BenchmarkResults results, String workload) {
+        this.results = results;
+        this.workload = workload;
+        this.runs =
+                results.runs.stream()
+                        .filter(run -> run.workload.equals(workload))
+                        .collect(Collectors.toList());
+    }
+
+    /** One for each workload that was run. */
+    public static List<Comparison> of(BenchmarkResults results) {
+        return results.workloads.keySet().stream()
+                .map(workload -> new Comparison(results, workload))
+                .filter(comparison -> !comparison.runs.isEmpty())
+                .collect(Collectors.toList());
+    }
+
+    /** Its name. */
+    public String workload() {
+        return workload;
+    }
+
+    /** For people. */
+    public String description() {
+        return results.workloads.get(workload);
+    }
+
+    /** The names of the variants that were run, in the order of the results' description. */
+    public List<String> variants() {
+        return results.variants.keySet().stream()
+                .filter(variant -> runs.stream().anyMatch(run -> run.variant.equals(variant)))
+                .collect(Collectors.toList());
+    }
+
+    /** For people. */
+    public String label(String variant) {
+        return results.variants.get(variant).label;
+    }
+
+    /** The runs of a variant that gave figures, by round. */
+    public List<RunResult> runs(String variant) {
+        return runs.stream()
+                .filter(run -> run.variant.equals(variant) && run.hasFigures())
+                .collect(Collectors.toList());
+    }
+
+    /** The runs that gave no figures. */
+    public List<RunResult> failures() {
+        return runs.stream().filter(run -> !run.hasFigures()).collect(Collectors.toList());
+    }
+
+    /** One row for each variant that has the figure. */
+    public List<Row> rows(Figure figure) {
+        List<Row> rows = new ArrayList<>();
+        for (String variant : variants()) {
+            spread(figure, variant).ifPresent(spread -> rows.add(row(figure, variant, spread)));
+        }
+        return rows;
+    }
+
+    /**
+     * The variant whose full size is the measure of amplification: the delegate without changelog.
+     */
+    public Optional<String> reference(String variant) {
+        VariantDescription description = results.variants.get(variant);
+        return List.of(description.plain, description.rare).stream()
+                .filter(candidate -> !runs(candidate).isEmpty())
+                .findFirst();
+    }
+
+    private Row row(Figure figure, String variant, Spread spread) {
+        VariantDescription description = results.variants.get(variant);
+        return new Row(
+                variant,
+                description.label,
+                figure,
+                spread,
+                ratio(figure, spread, variant, description.plain),
+                ratio(figure, spread, variant, description.stock),
+                ratio(figure, spread, variant, description.rare));
+    }
+
+    private OptionalDouble ratio(Figure figure, Spread spread, String variant, String reference) {
+        if (variant.equals(reference)) {
+            return OptionalDouble.empty();
+        }
+        return spread(figure, reference)
+                .filter(other -> other.median() != 0)
+                .map(other -> OptionalDouble.of(spread.median() / other.median()))
+                .orElse(OptionalDouble.empty());
+    }
+
+    private Optional<Spread> spread(Figure figure, String variant) {
+        double[] values =
+                runs(variant).stream()
+                        .map(figure::of)
+                        .filter(OptionalDouble::isPresent)
+                        .mapToDouble(OptionalDouble::getAsDouble)
+                        .toArray();
+        return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
+    }
+
+    /** One variant's values of a figure, and the ratios of medians. Immutable. */
+    public static final class Row {
+
+        private final String variant;
+        private final String label;
+        private final Figure figure;
+        private final Spread spread;
+        private final OptionalDouble toPlain;
+        private final OptionalDouble toStock;
+        private final OptionalDouble toRare;
+
+        private Row(
+                String variant,
+                String label,
+                Figure figure,
+                Spread spread,
+                OptionalDouble toPlain,
+                OptionalDouble toStock,
+                OptionalDouble toRare) {
+            this.variant = variant;
+            this.label = label;
+            this.figure = figure;
+            this.spread = spread;
+            this.toPlain = toPlain;
+            this.toStock = toStock;
+            this.toRare = toRare;
+        }
+
+        public String variant() {
+            return variant;
+        }
+
+        /** For people. */
+        public String label() {
+            return label;
+        }
+
+        public Figure figure() {
+            return figure;
+        }
+
+        public Spread spread() {
+            return spread;
+        }
+
+        /** To the delegate without changelog; empty if it was not run or is 0. */
+        public OptionalDouble toPlain() {
+            return toPlain;
+        }
+
+        /** To Flink's changelog on the same delegate; empty if it was not run or is 0. */
+        public OptionalDouble toStock() {
+            return toStock;
+        }
+
+        /** To the delegate with rare checkpoints; empty if it was not run or is 0. */
+        public OptionalDouble toRare() {
+            return toRare;
+        }
+    }
+}

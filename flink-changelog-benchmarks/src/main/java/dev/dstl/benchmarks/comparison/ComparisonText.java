@@ -1,0 +1,114 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.comparison;
+
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
+import dev.dstl.benchmarks.measurement.RunResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+
+/** Comparisons as plain text, for terminals. */
+public final class ComparisonText {
+
+    /** What fits on a screen; the page has all. */
+    private static final List<Figure> HEADLINES =
+            List.of(
+                    Figure.THROUGHPUT,
+                    Figure.PROCESSOR,
+                    Figure.DURATION_P50,
+                    Figure.DURATION_P99,
+                    Figure.FULL_P50,
+                    Figure.PUTS,
+                    Figure.RESTORE,
+                    Figure.RECOVERY,
+                    Figure.RESIDENT);
+
+    private static final List<String> HEAD =
+            List.of("", "median", "min", "max", "/ plain", "/ stock", "/ rare");
+
+    private ComparisonText() {}
+
+    /** The headlines of all workloads, failures and what was left out included. */
+    public static String headlines(BenchmarkResults results) {
+        StringBuilder text = new StringBuilder();
+        for (Comparison comparison : Comparison.of(results)) {
+            text.append('\n').append(comparison.workload()).append(": ");
+            text.append(comparison.description()).append('\n');
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(HEAD);
+            for (Figure figure : HEADLINES) {
+                List<Comparison.Row> figures = comparison.rows(figure);
+                if (!figures.isEmpty()) {
+                    rows.add(List.of(figure.title()));
+                    figures.forEach(row -> rows.add(cells(row)));
+                }
+            }
+            layOut(rows, text);
+            for (RunResult failed : comparison.failures()) {
+                text.append("FAILED: ")
+                        .append(comparison.label(failed.variant))
+                        .append(", round ")
+                        .append(failed.round)
+                        .append(": ")
+                        .append(failed.failure.lines().findFirst().orElse(""))
+                        .append('\n');
+            }
+        }
+        for (String leftOut : results.leftOut) {
+            text.append("LEFT OUT: ").append(leftOut).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static List<String> cells(Comparison.Row row) {
+        return List.of(
+                "  " + row.label(),
+                Figure.text(row.spread().median()),
+                Figure.text(row.spread().min()),
+                Figure.text(row.spread().max()),
+                ratio(row.toPlain()),
+                ratio(row.toStock()),
+                ratio(row.toRare()));
+    }
+
+    /** Two digits after the point; empty if there is none. */
+    public static String ratio(OptionalDouble ratio) {
+        return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : "";
+    }
+
+    private static void layOut(List<List<String>> rows, StringBuilder text) {
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int column = 0; column < row.size(); column++) {
+                String cell = row.get(column);
+                String padding = " ".repeat(width(rows, column) - cell.length());
+                line.append(column == 0 ? cell + padding : "  " + padding + cell);
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+    }
+
+    private static int width(List<List<String>> rows, int column) {
+        return rows.stream()
+                .filter(row -> row.size() > column)
+                .mapToInt(row -> row.get(column).length())
+                .max()
+                .orElse(0);
+    }
+}

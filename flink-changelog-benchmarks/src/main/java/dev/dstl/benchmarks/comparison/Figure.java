@@ -1,0 +1,295 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.comparison;
+
+import dev.dstl.benchmarks.measurement.CheckpointSample;
+import dev.dstl.benchmarks.measurement.ProcessSample;
+import dev.dstl.benchmarks.measurement.RunResult;
+import dev.dstl.benchmarks.report.Percentiles;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/**
+ * Something that is measured in a run: its name, its unit, and how it is made of a result.
+ * Immutable.
+ */
+public final class Figure {
+
+    public static final Figure THROUGHPUT =
+            new Figure(
+                    "throughput", "records/s", Better.HIGHER, value(RunResult::recordsPerSecond));
+    public static final Figure PROCESSOR =
+            new Figure(
+                    "processor time per record",
+                    "us",
+                    Better.LOWER,
+                    run ->
+                            run.records == 0
+                                    ? OptionalDouble.empty()
+                                    : OptionalDouble.of(run.cpuSeconds * 1e6 / run.records));
+    public static final Figure CHECKPOINTS =
+            new Figure(
+                    "checkpoints completed per minute",
+                    "",
+                    Better.HIGHER,
+                    perMinute(run -> run.checkpoints.size()));
+    public static final Figure FAILED_CHECKPOINTS =
+            new Figure("checkpoints failed", "", Better.LOWER, value(run -> run.failedCheckpoints));
+    public static final Figure DURATION_P50 =
+            new Figure("checkpoint duration p50", "ms", Better.LOWER, duration(50));
+    public static final Figure DURATION_P90 =
+            new Figure("checkpoint duration p90", "ms", Better.LOWER, duration(90));
+    public static final Figure DURATION_P99 =
+            new Figure("checkpoint duration p99", "ms", Better.LOWER, duration(99));
+    public static final Figure DURATION_P999 =
+            new Figure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
+    public static final Figure CHECKPOINTED_P50 =
+            new Figure(
+                    "checkpointed data p50",
+                    "MB",
+                    Better.LOWER,
+                    megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
+    public static final Figure CHECKPOINTED_P99 =
+            new Figure(
+                    "checkpointed data p99",
+                    "MB",
+                    Better.LOWER,
+                    megabytes(99, checkpoint -> checkpoint.checkpointedBytes));
+    public static final Figure FULL_P50 =
+            new Figure(
+                    "full size p50",
+                    "MB",
+                    Better.LOWER,
+                    megabytes(50, checkpoint -> checkpoint.fullBytes));
+    public static final Figure FULL_MAX =
+            new Figure(
+                    "full size, largest",
+                    "MB",
+                    Better.LOWER,
+                    megabytes(100, checkpoint -> checkpoint.fullBytes));
+    public static final Figure PUTS =
+            new Figure("PUT per minute", "", Better.LOWER, requests("PUT"));
+    public static final Figure GETS =
+            new Figure("GET per minute", "", Better.LOWER, requests("GET"));
+    public static final Figure HEADS =
+            new Figure("HEAD per minute", "", Better.LOWER, requests("HEAD"));
+    public static final Figure LISTS =
+            new Figure("LIST per minute", "", Better.LOWER, requests("LIST"));
+    public static final Figure DELETES =
+            new Figure("DELETE per minute", "", Better.LOWER, requests("DELETE"));
+    public static final Figure WRITTEN =
+            new Figure(
+                    "written to the store",
+                    "MB/s",
+                    Better.LOWER,
+                    value(run -> run.traffic.bytesWritten / 1e6 / run.windowSeconds));
+    public static final Figure STORED_OBJECTS =
+            new Figure(
+                    "objects in the store at the kill",
+                    "",
+                    Better.LOWER,
+                    value(r -> r.storedObjects));
+    public static final Figure STORED =
+            new Figure(
+                    "data in the store at the kill",
+                    "MB",
+                    Better.LOWER,
+                    value(run -> run.storedBytes / 1e6));
+    public static final Figure LOG_HANDLES =
+            new Figure(
+                    "log handles per subtask at the kill",
+                    "",
+                    Better.LOWER,
+                    value(run -> run.handles.logPerSubtask));
+    public static final Figure HANDLES =
+            new Figure(
+                    "handles per subtask at the kill",
+                    "",
+                    Better.LOWER,
+                    value(r -> r.handles.perSubtask));
+    public static final Figure METADATA =
+            new Figure(
+                    "checkpoint metadata",
+                    "KB",
+                    Better.LOWER,
+                    value(r -> r.handles.metadataBytes / 1e3));
+    public static final Figure REDEPLOY =
+            new Figure(
+                    "recovery: redeploy",
+                    "ms",
+                    Better.LOWER,
+                    value(r -> r.recovery.redeployMillis));
+    public static final Figure START =
+            new Figure("recovery: start", "ms", Better.LOWER, value(r -> r.recovery.startMillis));
+    public static final Figure RESTORE =
+            new Figure(
+                    "recovery: restore", "ms", Better.LOWER, value(r -> r.recovery.restoreMillis));
+    public static final Figure FIRST_RECORD =
+            new Figure(
+                    "recovery: first record",
+                    "ms",
+                    Better.LOWER,
+                    value(run -> run.recovery.firstRecordMillis));
+    public static final Figure RECOVERY =
+            new Figure(
+                    "recovery: kill to first record",
+                    "ms",
+                    Better.LOWER,
+                    value(run -> run.recovery.totalMillis()));
+    public static final Figure RECOVERY_READ =
+            new Figure(
+                    "recovery: read from the store",
+                    "MB",
+                    Better.LOWER,
+                    value(run -> run.recoveryTraffic.bytesRead / 1e6));
+    public static final Figure OPEN_FILES =
+            new Figure(
+                    "open files, most", "", Better.LOWER, process(100, look -> look.openFiles, 1));
+    public static final Figure HEAP_P50 =
+            new Figure("heap p50", "MB", Better.LOWER, process(50, look -> look.heapBytes, 1e6));
+    public static final Figure HEAP_MAX =
+            new Figure("heap, most", "MB", Better.LOWER, process(100, look -> look.heapBytes, 1e6));
+    public static final Figure RESIDENT =
+            new Figure(
+                    "resident memory, most",
+                    "MB",
+                    Better.LOWER,
+                    process(100, look -> look.residentBytes, 1e6));
+
+    private static final List<Figure> ALL =
+            List.of(
+                    THROUGHPUT,
+                    PROCESSOR,
+                    CHECKPOINTS,
+                    FAILED_CHECKPOINTS,
+                    DURATION_P50,
+                    DURATION_P90,
+                    DURATION_P99,
+                    DURATION_P999,
+                    CHECKPOINTED_P50,
+                    CHECKPOINTED_P99,
+                    FULL_P50,
+                    FULL_MAX,
+                    PUTS,
+                    GETS,
+                    HEADS,
+                    LISTS,
+                    DELETES,
+                    WRITTEN,
+                    STORED_OBJECTS,
+                    STORED,
+                    LOG_HANDLES,
+                    HANDLES,
+                    METADATA,
+                    REDEPLOY,
+                    START,
+                    RESTORE,
+                    FIRST_RECORD,
+                    RECOVERY,
+                    RECOVERY_READ,
+                    OPEN_FILES,
+                    HEAP_P50,
+                    HEAP_MAX,
+                    RESIDENT);
+
+    /** Which way is good. */
+    public enum Better {
+        HIGHER,
+        LOWER
+    }
+
+    private final String title;
+    private final String unit;
+    private final Better better;
+    private final Function<RunResult, OptionalDouble> source;
+
+    Figure(String title, String unit, Better better, Function<RunResult, OptionalDouble> source) {
+        this.title = title;
+        this.unit = unit;
+        this.better = better;
+        this.source = source;
+    }
+
+    /** All there are, in the order in which a report shows them. */
+    public static List<Figure> all() {
+        return ALL;
+    }
+
+    /** The name with the unit. */
+    public String title() {
+        return unit.isEmpty() ? title : title + ", " + unit;
+    }
+
+    public Better better() {
+        return better;
+    }
+
+    /** The value of a run that has figures; empty if the run has nothing to take it from. */
+    OptionalDouble of(RunResult run) {
+        return source.apply(run);
+    }
+
+    /** As many digits as a measurement is worth. */
+    public static String text(double value) {
+        double size = Math.abs(value);
+        String format =
+                size == Math.rint(size) || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
+        return String.format(Locale.ROOT, format, value);
+    }
+
+    private static Function<RunResult, OptionalDouble> value(ToDoubleFunction<RunResult> value) {
+        return run -> OptionalDouble.of(value.applyAsDouble(run));
+    }
+
+    private static Function<RunResult, OptionalDouble> perMinute(
+            ToDoubleFunction<RunResult> count) {
+        return value(run -> count.applyAsDouble(run) * 60 / run.windowSeconds);
+    }
+
+    private static Function<RunResult, OptionalDouble> requests(String type) {
+        return perMinute(run -> run.traffic.requests(type));
+    }
+
+    private static Function<RunResult, OptionalDouble> duration(double percent) {
+        return run -> percentile(run, percent, checkpoint -> checkpoint.durationMillis, 1);
+    }
+
+    private static Function<RunResult, OptionalDouble> megabytes(
+            double percent, ToLongFunction<CheckpointSample> bytes) {
+        return run -> percentile(run, percent, bytes, 1e6);
+    }
+
+    private static OptionalDouble percentile(
+            RunResult run, double percent, ToLongFunction<CheckpointSample> of, double unit) {
+        return at(percent, Percentiles.of(run.checkpoints.stream().mapToLong(of)), unit);
+    }
+
+    private static Function<RunResult, OptionalDouble> process(
+            double percent, ToLongFunction<ProcessSample> of, double unit) {
+        return run -> at(percent, Percentiles.of(run.process.stream().mapToLong(of)), unit);
+    }
+
+    private static OptionalDouble at(double percent, Percentiles sample, double unit) {
+        return sample.count() == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(sample.at(percent) / unit);
+    }
+}

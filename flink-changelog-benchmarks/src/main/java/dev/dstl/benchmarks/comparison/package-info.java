@@ -1,0 +1,2 @@
+/** Sets the figures of many runs side by side: medians, spreads and ratios, and a table of them. */
+package dev.dstl.benchmarks.comparison;

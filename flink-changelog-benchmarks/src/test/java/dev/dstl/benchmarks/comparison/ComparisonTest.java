@@ -1,0 +1,122 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.comparison;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
+import dev.dstl.benchmarks.measurement.RunResult;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ComparisonTest {
+
+    @Test
+    void row_hasMedianAndSpreadOfItsRounds_andRatiosOfMedians() {
+        Comparison comparison = onlyComparison(SampleResults.twoRounds());
+
+        Comparison.Row ours = comparison.rows(Figure.THROUGHPUT).get(2);
+
+        assertThat(ours.label()).isEqualTo("ours on RocksDB");
+        assertThat(ours.spread().min()).isEqualTo(1200);
+        assertThat(ours.spread().median()).isEqualTo(1800);
+        assertThat(ours.spread().max()).isEqualTo(2400);
+        assertThat(ours.toPlain()).hasValue(1.2);
+        assertThat(ours.toStock()).hasValue(2.0);
+        assertThat(ours.toRare()).isEmpty();
+    }
+
+    @Test
+    void variant_isNotSetAgainstItself() {
+        Comparison.Row plain =
+                onlyComparison(SampleResults.twoRounds()).rows(Figure.DURATION_P50).get(0);
+
+        assertThat(plain.label()).isEqualTo("RocksDB");
+        assertThat(plain.toPlain()).isEmpty();
+    }
+
+    @Test
+    void percentiles_areOfOneRound() {
+        Comparison comparison = onlyComparison(SampleResults.twoRounds());
+
+        assertThat(comparison.rows(Figure.DURATION_P50).get(2).spread().median()).isEqualTo(100);
+        assertThat(comparison.rows(Figure.DURATION_P999).get(2).spread().median()).isEqualTo(1000);
+    }
+
+    @Test
+    void runWithoutFigures_isAFailureAndNoValue() {
+        BenchmarkResults results = SampleResults.twoRounds();
+        RunResult failed = SampleResults.run("ours-rocksdb", 3, 1, 1);
+        failed.failure = "the job failed";
+        results.runs.add(failed);
+
+        Comparison comparison = onlyComparison(results);
+
+        assertThat(comparison.failures()).containsExactly(failed);
+        assertThat(comparison.rows(Figure.THROUGHPUT).get(2).spread().count()).isEqualTo(2);
+    }
+
+    @Test
+    void runWithoutCheckpoints_hasNoDurations() {
+        BenchmarkResults results = SampleResults.empty();
+        RunResult run = SampleResults.run("ours-rocksdb", 1, 1, 1);
+        run.checkpoints.clear();
+        results.runs.add(run);
+
+        Comparison comparison = onlyComparison(results);
+
+        assertThat(comparison.rows(Figure.DURATION_P50)).isEmpty();
+        assertThat(comparison.rows(Figure.THROUGHPUT)).hasSize(1);
+    }
+
+    @Test
+    void workloadThatWasNotRun_isLeftOut() {
+        assertThat(Comparison.of(SampleResults.empty())).isEmpty();
+    }
+
+    @Test
+    void headlines_showRatiosFailuresAndWhatWasLeftOut() {
+        BenchmarkResults results = SampleResults.twoRounds();
+        RunResult failed = SampleResults.run("stock-rocksdb", 3, 1, 1);
+        failed.failure = "out of memory\nLogs: elsewhere";
+        results.runs.add(failed);
+        results.leftOut.add("words on ours-rocksdb, round 4: no time was left");
+
+        assertThat(ComparisonText.headlines(results))
+                .contains("throughput, records/s")
+                .containsPattern("ours on RocksDB +1,800 +1,200 +2,400 +1.20 +2.00")
+                .contains("FAILED: stock on RocksDB, round 3: out of memory\n")
+                .contains("LEFT OUT: words on ours-rocksdb, round 4: no time was left");
+    }
+
+    @Test
+    void numbers_haveTheDigitsTheyAreWorth() {
+        assertThat(
+                        List.of(
+                                Figure.text(0.123),
+                                Figure.text(12.34),
+                                Figure.text(1234.5),
+                                Figure.text(3)))
+                .containsExactly("0.12", "12.3", "1,235", "3");
+    }
+
+    private static Comparison onlyComparison(BenchmarkResults results) {
+        List<Comparison> all = Comparison.of(results);
+        assertThat(all).hasSize(1);
+        return all.get(0);
+    }
+}

@@ -1,0 +1,232 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.replay;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.DaemonThreads;
+import dev.dstl.log.segment.FetchedFrame;
+import dev.dstl.log.segment.FrameCursor;
+import dev.dstl.log.segment.SegmentReader;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import javax.annotation.Nullable;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * Fetches frames before they are asked for, several segments at a time, so that a restore does not
+ * pay the latency of the store once per segment. What is fetched and not yet read stays within a
+ * budget; a frame for which there is no room is read when it is its turn.
+ *
+ * <pre>
+ *   handle    | segment 1: frame, frame | segment 2: frame | segment 3: frame | segment 4 ...
+ *               being read                being fetched, {@value #SEGMENTS_AHEAD} at most    not begun
+ * </pre>
+ */
+final class ReadAhead implements FrameSequence {
+
+    static final int SEGMENTS_AHEAD = 8;
+
+    private final KeyGroupRange keyGroups;
+    private final ReadAheadBudget budget;
+    private final Deque<Visit> waiting = new ArrayDeque<>();
+    private final Deque<Visit> begun = new ArrayDeque<>();
+    private final ExecutorService threads;
+
+    /** Read because there was no room. */
+    @Nullable private SegmentReader direct;
+
+    @Nullable private Visit current;
+    private int place;
+
+    ReadAhead(ChangelogStateHandleStreamImpl handle, ReadAheadBudget budget) {
+        this.keyGroups = handle.getKeyGroupRange();
+        this.budget = budget;
+        for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
+            if (waiting.isEmpty() || !waiting.getLast().segment.equals(position.f0)) {
+                waiting.addLast(new Visit(position.f0));
+            }
+            waiting.getLast().offsets.add(position.f1);
+        }
+        this.threads =
+                Executors.newFixedThreadPool(
+                        Math.max(1, Math.min(waiting.size(), SEGMENTS_AHEAD)),
+                        new DaemonThreads("changelog-read-ahead"));
+    }
+
+    @Override
+    public boolean startNext(FrameCursor cursor) throws IOException {
+        leaveFrame();
+        if (current == null || place == current.offsets.size()) {
+            closeDirect();
+            begin();
+            current = begun.pollFirst();
+            place = 0;
+            if (current == null) {
+                return false;
+            }
+            await(current);
+        }
+        FetchedFrame fetched = current.frames.get(place);
+        if (fetched != null) {
+            cursor.start(fetched, keyGroups);
+        } else {
+            if (direct == null) {
+                direct = SegmentReader.open(current.segment);
+            }
+            cursor.start(direct, direct.frameAt(current.offsets.get(place)), keyGroups);
+        }
+        place++;
+        return true;
+    }
+
+    private void begin() {
+        while (begun.size() < SEGMENTS_AHEAD && !waiting.isEmpty()) {
+            Visit visit = waiting.removeFirst();
+            begun.addLast(visit);
+            threads.execute(visit);
+        }
+    }
+
+    private static void await(Visit visit) throws IOException {
+        try {
+            visit.done.get();
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof IOException) {
+                throw (IOException) cause;
+            }
+            throw new IOException("A segment cannot be read: " + cause.getMessage(), cause);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while a segment was being read");
+        }
+    }
+
+    private void leaveFrame() {
+        if (current != null && place > 0) {
+            current.release(place - 1);
+        }
+    }
+
+    private void closeDirect() throws IOException {
+        if (direct != null) {
+            SegmentReader closing = direct;
+            direct = null;
+            closing.close();
+        }
+    }
+
+    /** Fetches that run are interrupted, and end by themselves. */
+    @Override
+    public void close() throws IOException {
+        threads.shutdownNow();
+        if (current != null) {
+            current.abandon();
+            current = null;
+        }
+        begun.forEach(Visit::abandon);
+        begun.clear();
+        waiting.clear();
+        closeDirect();
+    }
+
+    /** One segment and the frames to fetch from it. */
+    private final class Visit implements Runnable {
+
+        private final StreamStateHandle segment;
+        private final List<Long> offsets = new ArrayList<>(1);
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+
+        /** By place; null where there was no room. */
+        private final List<FetchedFrame> frames = new ArrayList<>(1);
+
+        private long reservedBytes;
+
+        @GuardedBy("this")
+        private boolean abandoned;
+
+        private Visit(StreamStateHandle segment) {
+            this.segment = segment;
+        }
+
+        @Override
+        public void run() {
+            Throwable failure = null;
+            try (SegmentReader reader = SegmentReader.open(segment)) {
+                for (Long offset : offsets) {
+                    frames.add(FetchedFrame.fetch(reader, offset, keyGroups, this::reserve));
+                }
+            } catch (Throwable t) {
+                failure = t;
+            }
+            end(failure);
+        }
+
+        /** Reserved is also what is then not fetched, because reading fails. */
+        private boolean reserve(long bytes) {
+            if (!budget.tryReserve(bytes)) {
+                return false;
+            }
+            reservedBytes += bytes;
+            return true;
+        }
+
+        private synchronized void end(@Nullable Throwable failure) {
+            if (failure == null) {
+                done.complete(null);
+            } else {
+                done.completeExceptionally(failure);
+            }
+            if (abandoned) {
+                releaseAll();
+            }
+        }
+
+        /** Nobody will read the frames. */
+        private synchronized void abandon() {
+            abandoned = true;
+            if (done.isDone()) {
+                releaseAll();
+            }
+        }
+
+        private void release(int released) {
+            FetchedFrame frame = frames.set(released, null);
+            if (frame != null) {
+                reservedBytes -= frame.bytes();
+                budget.release(frame.bytes());
+            }
+        }
+
+        private void releaseAll() {
+            frames.clear();
+            budget.release(reservedBytes);
+            reservedBytes = 0;
+        }
+    }
+}

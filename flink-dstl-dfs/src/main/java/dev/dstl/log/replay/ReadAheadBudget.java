@@ -1,0 +1,50 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.replay;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** How much of their logs all tasks that restore may hold fetched and not yet read. Thread safe. */
+public final class ReadAheadBudget {
+
+    private final long limitBytes;
+    private final AtomicLong reservedBytes = new AtomicLong();
+
+    /**
+     * @param limitBytes at least 0
+     */
+    public ReadAheadBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+    }
+
+    boolean tryReserve(long bytes) {
+        if (reservedBytes.addAndGet(bytes) <= limitBytes) {
+            return true;
+        }
+        release(bytes);
+        return false;
+    }
+
+    void release(long bytes) {
+        reservedBytes.addAndGet(-bytes);
+    }
+
+    /** Bytes in memory. */
+    public long reservedBytes() {
+        return reservedBytes.get();
+    }
+}

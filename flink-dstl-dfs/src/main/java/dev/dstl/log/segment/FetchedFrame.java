@@ -1,0 +1,93 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.function.LongPredicate;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * A frame of which the blocks that hold wanted key groups are in memory, as they lie in the file;
+ * they are verified when a {@link FrameCursor} reads them. Made by one thread, read by another.
+ */
+public final class FetchedFrame implements BlockSource {
+
+    private final SegmentReader segment;
+    private final FrameHeader header;
+    private final byte[][] blocks;
+    private final long bytes;
+
+    private FetchedFrame(SegmentReader segment, FrameHeader header, byte[][] blocks, long bytes) {
+        this.segment = segment;
+        this.header = header;
+        this.blocks = blocks;
+        this.bytes = bytes;
+    }
+
+    /**
+     * Reads the header of a frame and, if there is room for them, its wanted blocks.
+     *
+     * @param segment may be closed as soon as this returns
+     * @param room is asked once for the bytes of the blocks
+     * @return null if there is no room
+     * @throws CorruptSegmentException as {@link SegmentReader#frameAt}
+     */
+    @Nullable
+    public static FetchedFrame fetch(
+            SegmentReader segment, long offset, KeyGroupRange keyGroups, LongPredicate room)
+            throws IOException {
+        FrameHeader header = segment.frameAt(offset);
+        BitSet wanted = header.blocksOf(keyGroups);
+        long bytes = wanted.stream().mapToLong(header::blockLength).sum();
+        if (!room.test(bytes)) {
+            return null;
+        }
+        byte[][] blocks = new byte[header.blockCount()][];
+        for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
+            blocks[i] = new byte[header.blockLength(i)];
+            segment.read(header.blockOffset(i), blocks[i], blocks[i].length, "a block");
+        }
+        return new FetchedFrame(segment, header, blocks, bytes);
+    }
+
+    FrameHeader header() {
+        return header;
+    }
+
+    /** Bytes of the blocks in memory. */
+    public long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public void read(long offset, byte[] target, int count, String what) {
+        System.arraycopy(blocks[header.blockAt(offset)], 0, target, 0, count);
+    }
+
+    @Override
+    public void verify(long offset, String what, byte[] bytes, int count, int expected)
+            throws CorruptSegmentException {
+        segment.verify(offset, what, bytes, count, expected);
+    }
+
+    @Override
+    public CorruptSegmentException damaged(long offset, String expected, String found) {
+        return segment.damaged(offset, expected, found);
+    }
+}

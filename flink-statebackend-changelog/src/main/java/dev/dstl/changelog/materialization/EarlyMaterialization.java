@@ -1,0 +1,116 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import dev.dstl.changelog.config.LogLimits;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import javax.annotation.concurrent.GuardedBy;
+import org.apache.flink.runtime.state.StateObject;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * Asks for a materialization before its time when the log of a checkpoint has become too long, but
+ * not so often that materializing takes more than its share of the time. Until a checkpoint has a
+ * new base it asks again only after a pause, which grows. Thread safe; asks on the thread that
+ * assembled the checkpoint.
+ */
+public final class EarlyMaterialization {
+
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
+
+    private final LogLimits limits;
+    private final Runnable materialize;
+    private final LongSupplier nanoTime;
+
+    @GuardedBy("this")
+    private boolean asked;
+
+    @GuardedBy("this")
+    private long askedNanos;
+
+    @GuardedBy("this")
+    private long askedForBase;
+
+    @GuardedBy("this")
+    private long pauseNanos;
+
+    @GuardedBy("this")
+    private long notBeforeNanos;
+
+    /**
+     * @param materialize asks; must not block
+     * @param nanoTime a clock that only runs forward
+     */
+    public EarlyMaterialization(LogLimits limits, Runnable materialize, LongSupplier nanoTime) {
+        this.limits = limits;
+        this.materialize = materialize;
+        this.nanoTime = nanoTime;
+        this.notBeforeNanos = nanoTime.getAsLong();
+    }
+
+    /** Takes a checkpoint as it goes to the JobManager. */
+    public void checkpointAssembled(ChangelogStateBackendHandle checkpoint) {
+        if (isDue(checkpoint)) {
+            materialize.run();
+        }
+    }
+
+    private synchronized boolean isDue(ChangelogStateBackendHandle checkpoint) {
+        long now = nanoTime.getAsLong();
+        long base = checkpoint.getMaterializationID();
+        if (asked && base > askedForBase) {
+            asked = false;
+            double rest = (now - askedNanos) * (1 / limits.maxShare() - 1);
+            notBeforeNanos = now + Math.min((long) rest, LONGEST_PAUSE_NANOS);
+        }
+        if (now - notBeforeNanos < 0 || !isTooLong(checkpoint)) {
+            return false;
+        }
+        pauseNanos = asked ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : FIRST_PAUSE_NANOS;
+        notBeforeNanos = now + pauseNanos;
+        asked = true;
+        askedNanos = now;
+        askedForBase = base;
+        return true;
+    }
+
+    private boolean isTooLong(ChangelogStateBackendHandle checkpoint) {
+        int parts = 0;
+        for (ChangelogStateHandle log : checkpoint.getNonMaterializedStateHandles()) {
+            parts +=
+                    log instanceof ChangelogStateHandleStreamImpl
+                            ? ((ChangelogStateHandleStreamImpl) log).getHandlesAndOffsets().size()
+                            : 1;
+        }
+        return limits.exceeded(
+                bytes(checkpoint.getNonMaterializedStateHandles()),
+                parts,
+                bytes(checkpoint.getMaterializedStateHandles()));
+    }
+
+    private static long bytes(Iterable<? extends StateObject> handles) {
+        long bytes = 0;
+        for (StateObject handle : handles) {
+            bytes += handle.getStateSize();
+        }
+        return bytes;
+    }
+}

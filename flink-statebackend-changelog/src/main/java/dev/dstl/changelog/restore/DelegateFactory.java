@@ -1,0 +1,41 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import java.util.List;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+
+/**
+ * Creates delegates. Belongs to the task thread.
+ *
+ * @param <K> type of the key
+ */
+public interface DelegateFactory<K> {
+
+    /**
+     * Creates a delegate.
+     *
+     * @param keyGroups of the delegate: those of the task, or some of them if it is only to be read
+     * @param snapshots what it restores
+     * @return owned by the caller
+     * @throws Exception if they cannot be restored; nothing is left open then
+     */
+    AbstractKeyedStateBackend<K> create(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots)
+            throws Exception;
+}

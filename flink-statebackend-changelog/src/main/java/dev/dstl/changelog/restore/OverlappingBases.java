@@ -1,0 +1,124 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.core.fs.local.LocalFileSystem;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.SavepointSnapshotStrategy;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategyRunner;
+import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
+import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * Makes bases restorable together of which one holds key groups that another one changed later.
+ * After a change of parallelism a subtask goes on with the base of all, which cannot be cut; when a
+ * sibling has taken its own base and both come together again, the older one would bring back what
+ * the sibling has removed. So each is restored alone, for its own key groups, and written to local
+ * disk in the canonical format, of which nothing but these key groups remains.
+ *
+ * <p>Belongs to the task thread. Owns the files until it is closed.
+ *
+ * @param <K> type of the key
+ */
+final class OverlappingBases<K> implements Closeable {
+
+    private static final int WRITE_BUFFER_BYTES = 64 << 10;
+
+    private final Path directory;
+    private final DelegateFactory<K> delegates;
+    private final CloseableRegistry cancelRegistry;
+
+    /**
+     * @param temporary where to write
+     * @param delegates creates the delegates that are only read
+     * @param cancelRegistry closes what is being written when the task is cancelled
+     */
+    OverlappingBases(Path temporary, DelegateFactory<K> delegates, CloseableRegistry cancelRegistry)
+            throws IOException {
+        this.directory =
+                Files.createTempDirectory(Files.createDirectories(temporary), "dstl-bases-");
+        this.delegates = delegates;
+        this.cancelRegistry = cancelRegistry;
+    }
+
+    /** Cuts bases to the key groups that each is right about. */
+    List<KeyedStateHandle> cut(List<RestoredHandles.Base> bases) throws Exception {
+        List<KeyedStateHandle> cut = new ArrayList<>();
+        for (RestoredHandles.Base base : bases) {
+            KeyedStateHandle part = cut(base.keyGroups(), base.snapshots());
+            if (part != null) {
+                cut.add(part);
+            }
+        }
+        return cut;
+    }
+
+    private KeyedStateHandle cut(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots)
+            throws Exception {
+        AbstractKeyedStateBackend<K> delegate = delegates.create(keyGroups, snapshots);
+        try {
+            SavepointResources<K> resources = delegate.savepoint();
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint =
+                    new SnapshotStrategyRunner<>(
+                                    "Base of " + keyGroups,
+                                    new SavepointSnapshotStrategy<>(
+                                            resources.getSnapshotResources()),
+                                    cancelRegistry,
+                                    resources.getPreferredSnapshotExecutionType())
+                            .snapshot(0, 0, files(), options());
+            savepoint.run();
+            return savepoint.get().getJobManagerOwnedSnapshot();
+        } finally {
+            IOUtils.closeQuietly(delegate);
+            delegate.dispose();
+        }
+    }
+
+    private FsCheckpointStreamFactory files() {
+        org.apache.flink.core.fs.Path target = new org.apache.flink.core.fs.Path(directory.toUri());
+        return new FsCheckpointStreamFactory(
+                LocalFileSystem.getSharedInstance(), target, target, 0, WRITE_BUFFER_BYTES);
+    }
+
+    private static CheckpointOptions options() {
+        return new CheckpointOptions(
+                SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                CheckpointStorageLocationReference.getDefault());
+    }
+
+    @Override
+    public void close() throws IOException {
+        FileUtils.deleteDirectory(directory.toFile());
+    }
+}

@@ -1,0 +1,166 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.contract.Delegate;
+import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.FakeJobManager;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.util.function.BiConsumerWithException;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The parallelism of a job changes, again and again, with logs that no base covers yet. */
+class RescaleTest {
+
+    private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+    private static final List<KeyGroupRange> ONE = List.of(ALL);
+    private static final List<KeyGroupRange> TWO =
+            List.of(KeyGroupRange.of(0, 3), KeyGroupRange.of(4, 7));
+    private static final List<KeyGroupRange> THREE =
+            List.of(KeyGroupRange.of(0, 2), KeyGroupRange.of(3, 5), KeyGroupRange.of(6, 7));
+
+    @TempDir private Path directory;
+    private Delegate delegate;
+    private LogStorage storage;
+    private int round;
+
+    /** What the last run of the job had, and what the next one has to have. */
+    private Map<String, Object> contents = new TreeMap<>();
+
+    static Stream<Arguments> combinations() {
+        return Stream.of(
+                Arguments.of(Delegate.HASHMAP, LogStorage.MEMORY),
+                Arguments.of(Delegate.HASHMAP, LogStorage.DSTL),
+                Arguments.of(Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL),
+                Arguments.of(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP, LogStorage.MEMORY));
+    }
+
+    @ParameterizedTest
+    @MethodSource("combinations")
+    void oneTwoOneWithoutAnyMaterialization_appliesEveryRecordOnce(
+            Delegate delegate, LogStorage storage) throws Exception {
+        use(delegate, storage);
+        List<KeyedStateHandle> handles = run(ONE, List.of(), (task, subtask) -> {});
+        handles = run(TWO, handles, (task, subtask) -> {});
+        handles = run(ONE, handles, (task, subtask) -> {});
+        handles = run(THREE, handles, (task, subtask) -> {});
+        run(ONE, handles, (task, subtask) -> {});
+    }
+
+    @ParameterizedTest
+    @MethodSource("combinations")
+    void baseOfBefore_doesNotBringBackWhatOthersHaveChangedSince(
+            Delegate delegate, LogStorage storage) throws Exception {
+        use(delegate, storage);
+        List<KeyedStateHandle> handles =
+                run(ONE, List.of(), (task, subtask) -> assertThat(task.materialize()).isTrue());
+        handles =
+                run(
+                        TWO,
+                        handles,
+                        (task, subtask) -> {
+                            if (subtask == 0) {
+                                assertThat(task.materialize()).isTrue();
+                            }
+                        });
+        handles = run(ONE, handles, (task, subtask) -> {});
+        handles =
+                run(
+                        THREE,
+                        handles,
+                        (task, subtask) -> {
+                            if (subtask == 1) {
+                                assertThat(task.materialize()).isTrue();
+                            }
+                        });
+        run(ONE, handles, (task, subtask) -> {});
+    }
+
+    private void use(Delegate newDelegate, LogStorage newStorage) {
+        delegate = newDelegate;
+        storage = newStorage;
+    }
+
+    /**
+     * Runs the job once: restores, compares, changes everything, takes a checkpoint.
+     *
+     * @param between done before the checkpoint
+     * @return the checkpoint
+     */
+    private List<KeyedStateHandle> run(
+            List<KeyGroupRange> subtasks,
+            List<KeyedStateHandle> restored,
+            BiConsumerWithException<TestTask, Integer, Exception> between)
+            throws Exception {
+        round++;
+        List<KeyedStateHandle> checkpoint = new ArrayList<>();
+        List<Map<String, Object>> found = new ArrayList<>();
+        List<Map<String, Object>> left = new ArrayList<>();
+        for (KeyGroupRange keyGroups : subtasks) {
+            List<KeyedStateHandle> cut =
+                    restored.stream()
+                            .map(handle -> handle.getIntersection(keyGroups))
+                            .filter(handle -> handle != null)
+                            .collect(Collectors.toList());
+            try (TestTask task =
+                    TestTask.startSubtask(
+                            directory, delegate, storage, new FakeJobManager(), keyGroups, cut)) {
+                EveryState states = new EveryState(task);
+                if (round > 1) {
+                    found.add(states.contents(keyGroups));
+                }
+                states.change(round, keyGroups);
+                between.accept(task, subtasks.indexOf(keyGroups));
+                states.change(round + 100, keyGroups);
+                task.acknowledge(2L * round);
+                checkpoint.add(task.checkpoint(2L * round + 1));
+                left.add(states.contents(keyGroups));
+            }
+        }
+        if (round > 1) {
+            assertThat(together(found)).as("restored in round %s", round).isEqualTo(contents);
+        }
+        contents = together(left);
+        return checkpoint;
+    }
+
+    private static Map<String, Object> together(List<Map<String, Object>> parts) {
+        Map<String, Object> whole = new TreeMap<>();
+        TreeSet<Object> timers = new TreeSet<>();
+        for (Map<String, Object> part : parts) {
+            timers.addAll((Collection<?>) part.get("timers"));
+            whole.putAll(part);
+        }
+        whole.put("timers", timers);
+        return whole;
+    }
+}

@@ -1,0 +1,195 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.changelog.config.MisconfigurationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EarlyMaterializationTest {
+
+    private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+
+    private final Configuration job = new Configuration();
+    private final Configuration cluster = new Configuration();
+    private long nowMillis;
+    private int asked;
+
+    @Test
+    void logLargerThanItsBase_isMaterialized_onceItIsWorthwhile() {
+        cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 100, 1023, 1));
+        assertThat(asked).as("too small to bother").isZero();
+        early.checkpointAssembled(checkpoint(1, 5000, 4000, 1));
+        assertThat(asked).as("smaller than the base").isZero();
+        early.checkpointAssembled(checkpoint(1, 5000, 5001, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void logThatWouldReplayForTooLong_isMaterialized_howeverLargeTheBaseIs() {
+        cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (16 << 20), 1));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (16 << 20) + 1, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void job_winsOverCluster() {
+        cluster.setString("state.changelog.dstl.materialize.max-log-parts", "1000");
+        job.setString("state.changelog.dstl.materialize.max-log-parts", "2");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1, 1, 2));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1, 1, 3));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void everyLimit_canBeSwitchedOff() {
+        cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
+        cluster.setString("state.changelog.dstl.materialize.replay-time", "0 s");
+        cluster.setString("state.changelog.dstl.materialize.max-log-parts", "0");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1, 2_000_000_000, 10_000));
+        assertThat(asked).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "1.5", "NaN"})
+    void shareThatIsNone_isMisuse(String share) {
+        job.setString("state.changelog.dstl.materialize.max-share", share);
+
+        assertThatThrownBy(this::early)
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessageContaining("'state.changelog.dstl.materialize.max-share: ")
+                .hasMessageContaining("set it to more than 0 and at most 1");
+    }
+
+    @Test
+    void aBaseThatDoesNotCome_isAskedForAgain_withGrowingPauses() {
+        EarlyMaterialization early = early();
+        List<Long> askedAtMinutes = new ArrayList<>();
+        for (int minute = 0; minute < 40; minute++) {
+            int before = asked;
+            early.checkpointAssembled(checkpoint(1, 1, 1, 100));
+            if (asked > before) {
+                askedAtMinutes.add((long) minute);
+            }
+            nowMillis += TimeUnit.MINUTES.toMillis(1);
+        }
+
+        assertThat(askedAtMinutes).containsExactly(0L, 1L, 3L, 7L, 15L, 31L);
+    }
+
+    @Test
+    void materializing_takesNoMoreThanItsShareOfTheTime() {
+        EarlyMaterialization early = early();
+        early.checkpointAssembled(checkpoint(1, 1, 1, 100));
+        nowMillis += 10_000;
+        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
+        nowMillis += 89_000;
+        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
+        assertThat(asked).as("ten seconds of a hundred").isEqualTo(1);
+        nowMillis += 1_000;
+        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
+        assertThat(asked).isEqualTo(2);
+    }
+
+    @Test
+    void
+            checkpointsEvery100Millis_nameLessThan64PartsFor10Minutes_ifMaterializingTakesHalfASecond() {
+        EarlyMaterialization early = early();
+        long base = 1;
+        int partsBefore = 0;
+        int partsSince = 0;
+        long doneAtMillis = Long.MAX_VALUE;
+        int most = 0;
+        for (int checkpoint = 0; checkpoint < 6_000; checkpoint++) {
+            partsSince++;
+            if (nowMillis >= doneAtMillis) {
+                base++;
+                partsBefore = 0;
+                doneAtMillis = Long.MAX_VALUE;
+            }
+            int before = asked;
+            most = Math.max(most, partsBefore + partsSince);
+            early.checkpointAssembled(checkpoint(base, 1, 1, partsBefore + partsSince));
+            if (asked > before) {
+                partsBefore += partsSince;
+                partsSince = 0;
+                doneAtMillis = nowMillis + 500;
+            }
+            nowMillis += 100;
+        }
+
+        assertThat(most).isLessThan(64);
+        assertThat(asked).isBetween(100, 150);
+    }
+
+    private EarlyMaterialization early() {
+        return new EarlyMaterialization(
+                LogLimits.of(job, cluster),
+                () -> asked++,
+                () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+    }
+
+    private static ChangelogStateBackendHandle checkpoint(
+            long materializationId, int baseBytes, long logBytes, int parts) {
+        List<Tuple2<StreamStateHandle, Long>> positions = new ArrayList<>();
+        for (int part = 0; part < parts; part++) {
+            positions.add(Tuple2.of(new ByteStreamStateHandle("segment", new byte[0]), 0L));
+        }
+        return new ChangelogStateBackendHandleImpl(
+                List.of(
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(KEY_GROUPS),
+                                new ByteStreamStateHandle("base", new byte[baseBytes]))),
+                List.of(
+                        new ChangelogStateHandleStreamImpl(
+                                positions, KEY_GROUPS, logBytes, logBytes, "dstl")),
+                KEY_GROUPS,
+                1,
+                materializationId,
+                0);
+    }
+}

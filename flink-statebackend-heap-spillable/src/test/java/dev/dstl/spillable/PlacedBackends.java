@@ -38,13 +38,16 @@ public final class PlacedBackends {
 
     /** Everything leaves the heap before the next key is selected. */
     public static SpillableStateBackend spilled(Configuration config) {
-        return firstGroupsSpilled(config, Integer.MAX_VALUE);
+        return new SpillableStateBackend(SpillConfig.of(config), SpillEverything::new);
     }
 
-    /** The first {@code groups} key groups of every state leave the heap, the others stay. */
+    /**
+     * The first {@code groups} key groups of the first state leave the heap, the others stay. Costs
+     * nothing from the second key on.
+     */
     public static SpillableStateBackend firstGroupsSpilled(Configuration config, int groups) {
         return new SpillableStateBackend(
-                SpillConfig.of(config), states -> new SpillEverything(states, groups));
+                SpillConfig.of(config), states -> new SpillFirstGroups(states, groups));
     }
 
     /** Between any two selections of a key some entries move, in either direction. */
@@ -59,7 +62,7 @@ public final class PlacedBackends {
         return new SpillableStateBackend(
                 SpillConfig.of(config),
                 states -> {
-                    SpillEverything spiller = new SpillEverything(states, Integer.MAX_VALUE);
+                    SpillEverything spiller = new SpillEverything(states);
                     return new StateMover() {
                         @Override
                         public void keySelected() {
@@ -87,25 +90,55 @@ public final class PlacedBackends {
     private static final class SpillEverything implements StateMover {
 
         private final RegisteredStates<?> states;
-        private final int groups;
 
-        SpillEverything(RegisteredStates<?> states, int groups) {
+        SpillEverything(RegisteredStates<?> states) {
             this.states = states;
-            this.groups = groups;
         }
 
         @Override
         public void keySelected() {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
-                    int last = Math.min(groups, table.groupCount());
-                    for (int i = 0; i < last; i++) {
+                    for (int i = 0; i < table.groupCount(); i++) {
                         if (table.residency(i) == Residency.ON_HEAP) {
                             table.startSpill(i);
                         }
                         if (table.residency(i) == Residency.SPILLING) {
                             table.spill(i, Integer.MAX_VALUE);
                         }
+                    }
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class SpillFirstGroups implements StateMover {
+
+        private final RegisteredStates<?> states;
+        private final int groups;
+        private boolean done;
+
+        SpillFirstGroups(RegisteredStates<?> states, int groups) {
+            this.states = states;
+            this.groups = groups;
+        }
+
+        @Override
+        public void keySelected() {
+            if (done || states.tables().isEmpty()) {
+                return;
+            }
+            done = true;
+            try {
+                for (StateTable<?, ?, ?> table : states.tables()) {
+                    for (int i = 0; i < groups; i++) {
+                        table.startSpill(i);
+                        table.spill(i, Integer.MAX_VALUE);
                     }
                 }
             } catch (IOException e) {

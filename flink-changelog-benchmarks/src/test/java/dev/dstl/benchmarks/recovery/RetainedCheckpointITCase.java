@@ -16,10 +16,6 @@
 
 package dev.dstl.benchmarks.recovery;
 
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.List;
-import java.util.stream.Stream;
 import org.apache.flink.core.execution.RestoreMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** A job is cancelled and another goes on from the checkpoint that it left. */
 class RetainedCheckpointITCase {
@@ -48,12 +49,20 @@ class RetainedCheckpointITCase {
 
     static Stream<Arguments> backendsAndModes() {
         List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM);
-        return Stream.of(
-                        Backend.CHANGELOG_ON_ROCKSDB,
-                        Backend.CHANGELOG_ON_HASHMAP,
-                        Backend.CHANGELOG_ON_SPILLABLE,
-                        Backend.SPILLABLE)
-                .flatMap(backend -> modes.stream().map(mode -> Arguments.of(backend, mode)));
+        return Stream.concat(
+                Stream.of(
+                                Backend.CHANGELOG_ON_ROCKSDB,
+                                Backend.CHANGELOG_ON_HASHMAP,
+                                Backend.CHANGELOG_ON_SPILLABLE,
+                                Backend.SPILLABLE)
+                        .flatMap(
+                                backend -> modes.stream().map(mode -> Arguments.of(backend, mode))),
+                Stream.of(Arguments.of(Backend.CHANGELOG_ON_ROCKSDB, legacy())));
+    }
+
+    @SuppressWarnings("deprecation") // Flink advises against it, and supports it.
+    private static RestoreMode legacy() {
+        return RestoreMode.LEGACY;
     }
 
     @ParameterizedTest

@@ -100,7 +100,8 @@ public final class CollectorNotifications implements NotificationListener {
         long max = after.getMax() > 0 ? after.getMax() : Runtime.getRuntime().maxMemory();
         OptionalLong live =
                 estimate.collected(info.getGcName(), info.getGcAction(), after.getUsed());
-        if (live.isPresent() && arbiter.onLiveHeap(live.getAsLong(), max)) {
+        boolean moving = live.isPresent() && arbiter.onLiveHeap(live.getAsLong(), max);
+        if (moving || arbiter.onOccupiedHeap(after.getUsed(), max)) {
             estimate.restart();
         }
     }

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * Bytes to spill are shared out by size and coldness; colder state goes first. After a decision
- * nothing is decided for the trigger interval, so that collections can show what it did.
+ * nothing is decided for the trigger interval, so that collections can show what it did, unless the
+ * heap is nearly full all the same.
  */
 public final class SpillArbiter implements AutoCloseable {
 
@@ -48,6 +49,9 @@ public final class SpillArbiter implements AutoCloseable {
     private final Runnable stopSource;
     private long nextDecisionMillis = Long.MIN_VALUE;
     private volatile double liveRatio;
+
+    /** Live bytes that were not state of a member, as of the last report of live bytes. */
+    private long otherBytes;
 
     /** Starts whatever reports collections to the arbiter. */
     public interface Source {
@@ -80,10 +84,34 @@ public final class SpillArbiter implements AutoCloseable {
      */
     public synchronized boolean onLiveHeap(long liveBytes, long maxBytes) {
         liveRatio = (double) liveBytes / maxBytes;
-        if (members.isEmpty() || clockMillis.getAsLong() < nextDecisionMillis) {
-            return false;
-        }
-        boolean decided = spill(liveBytes, maxBytes) || load(liveBytes, maxBytes);
+        otherBytes = Math.max(0, liveBytes - stateBytes());
+        return mayDecide(liveRatio)
+                && paused(spill(liveBytes, maxBytes) || load(liveBytes, maxBytes));
+    }
+
+    /**
+     * Takes note of what a collection left that did not look for all garbage. What state is known
+     * to take is live all the same: state that grows fast, as when it is restored, would otherwise
+     * have filled the heap to the last byte when the first full collection tells.
+     *
+     * @return whether state is going to move because of it
+     */
+    public synchronized boolean onOccupiedHeap(long occupiedBytes, long maxBytes) {
+        long liveBytes = Math.min(occupiedBytes, otherBytes + stateBytes());
+        return mayDecide((double) liveBytes / maxBytes) && paused(spill(liveBytes, maxBytes));
+    }
+
+    private long stateBytes() {
+        return members.stream().mapToLong(SpillMember::heapStateBytes).sum();
+    }
+
+    private boolean mayDecide(double ratio) {
+        return !members.isEmpty()
+                && (ratio > URGENT_RATIO || clockMillis.getAsLong() >= nextDecisionMillis);
+    }
+
+    /** Waits for what a decision, if there was one, does. */
+    private boolean paused(boolean decided) {
         if (decided) {
             long interval =
                     members.stream()

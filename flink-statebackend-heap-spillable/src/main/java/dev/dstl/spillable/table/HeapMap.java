@@ -70,6 +70,13 @@ final class HeapMap<K, N, S> {
     /** The buckets of {@link #tables}, one indirection closer to the lookup. */
     private HeapEntry<K, N, S>[][] buckets;
 
+    /**
+     * Length of each element of {@link #buckets} less one: tables differ in length only while there
+     * is but one. Known without a look at the array, whose bucket is then fetched together with its
+     * length instead of after it.
+     */
+    private int bucketMask;
+
     private int size;
 
     HeapMap(TypeSerializer<S> stateSerializer) {
@@ -111,7 +118,10 @@ final class HeapMap<K, N, S> {
 
     /** The entry's state, which must not be changed, or null. For other threads, at their risk. */
     S peek(K key, N namespace) {
-        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
+        int hash = hash(key, namespace);
+        HeapEntry<K, N, S>[] chains = buckets[directoryIndex(hash)];
+        HeapEntry<K, N, S> entry =
+                inChain(chains[hash & (chains.length - 1)], hash, key, namespace);
         return entry == null ? null : entry.state;
     }
 
@@ -178,8 +188,11 @@ final class HeapMap<K, N, S> {
     }
 
     private HeapEntry<K, N, S> find(int hash, K key, N namespace) {
-        HeapEntry<K, N, S>[] chains = buckets[directoryIndex(hash)];
-        HeapEntry<K, N, S> entry = chains[hash & (chains.length - 1)];
+        return inChain(buckets[directoryIndex(hash)][hash & bucketMask], hash, key, namespace);
+    }
+
+    private HeapEntry<K, N, S> inChain(HeapEntry<K, N, S> first, int hash, K key, N namespace) {
+        HeapEntry<K, N, S> entry = first;
         while (entry != null && !entry.matches(hash, key, namespace)) {
             entry = entry.next;
         }
@@ -306,6 +319,7 @@ final class HeapMap<K, N, S> {
         int start = index & -span;
         Arrays.fill(tables, start, start + span, table);
         Arrays.fill(buckets, start, start + span, table.buckets);
+        bucketMask = table.buckets.length - 1;
     }
 
     /** Opens a consistent view; until it is closed, what it needs is copied before it changes. */

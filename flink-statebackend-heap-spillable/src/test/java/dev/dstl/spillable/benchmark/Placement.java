@@ -50,7 +50,7 @@ enum Placement {
     SPILLED("all spilled") {
         @Override
         StateBackend backend(Configuration config) {
-            return PlacedBackends.spilled(config);
+            return PlacedBackends.firstGroupsSpilled(config, WordCountRun.KEY_GROUPS);
         }
     },
     ROCKSDB("RocksDB") {

@@ -149,4 +149,36 @@ class SpillArbiterTest {
 
         assertThat(member.urgent).isTrue();
     }
+
+    @Test
+    void closeToTheEndOfTheHeap_theIntervalIsNotWaitedFor() {
+        FakeMember member = new FakeMember(8000, 0);
+        arbiter.join(member);
+
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
+        assertThat(arbiter.onLiveHeap(9500, 10_000)).isTrue();
+    }
+
+    @Test
+    void stateThatGrowsBetweenFullCollections_countsAsLive() {
+        FakeMember member = new FakeMember(1000, 0);
+        arbiter.join(member);
+        assertThat(arbiter.onLiveHeap(2000, 10_000)).isFalse();
+
+        member.heap = 7000;
+
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).isTrue();
+        assertThat(member.toSpill).as("of 7000 and the 1000 that are not state").isEqualTo(1750);
+    }
+
+    @Test
+    void garbage_isNoPressure() {
+        FakeMember member = new FakeMember(4000, 4000);
+        arbiter.join(member);
+        arbiter.onLiveHeap(5000, 10_000);
+
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).isFalse();
+        assertThat(arbiter.onOccupiedHeap(1000, 10_000)).as("no reason to load").isFalse();
+        assertThat(member.toSpill + member.toLoad).isZero();
+    }
 }

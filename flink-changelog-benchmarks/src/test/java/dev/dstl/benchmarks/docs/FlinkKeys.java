@@ -40,11 +40,11 @@ final class FlinkKeys {
     private static final Pattern OPTIONS =
             Pattern.compile("org/apache/flink/configuration/\\w+Options\\.class");
 
-    /** Keys whose names have a part that users choose, and those of file system plugins. */
+    /** Keys with a part that users choose, and those that file system plugins hand on. */
     private static final List<Pattern> FAMILIES =
             List.of(
                     Pattern.compile("metrics\\.reporter\\.\\w+\\.(factory\\.class|port)"),
-                    Pattern.compile("s3\\.(endpoint|access-key|secret-key|path\\.style\\.access)"));
+                    Pattern.compile("(s3|presto\\.s3|fs\\.s3a|fs\\.hdfs)\\.[-a-z.]+"));
 
     private final Map<String, ConfigOption<?>> options = new HashMap<>();
 

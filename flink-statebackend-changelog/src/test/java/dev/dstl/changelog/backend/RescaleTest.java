@@ -116,7 +116,7 @@ class RescaleTest {
                                                 Delegate.HASHMAP,
                                                 LogStorage.values()[(int) seed % 2],
                                                 seed)),
-                LongStream.range(0, 2)
+                LongStream.range(1, 2)
                         .mapToObj(
                                 seed ->
                                         Arguments.of(

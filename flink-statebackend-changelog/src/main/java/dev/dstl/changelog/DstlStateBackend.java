@@ -18,6 +18,7 @@ package dev.dstl.changelog;
 
 import static org.apache.flink.util.Preconditions.checkNotNull;
 
+import dev.dstl.changelog.config.MemoryStorage;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
@@ -53,12 +54,14 @@ public final class DstlStateBackend implements DelegatingStateBackend, Configura
     }
 
     /**
-     * {@inheritDoc}
+     * {@inheritDoc} First on the JobManager, when a job is submitted.
      *
-     * @throws dev.dstl.changelog.config.MisconfigurationException if the jars are misplaced
+     * @throws dev.dstl.changelog.config.MisconfigurationException if the jars are misplaced, or the
+     *     log would be in memory and checkpoints in a directory
      */
     @Override
     public StateBackend configure(ReadableConfig config, ClassLoader classLoader) {
+        MemoryStorage.refuseWithDurableCheckpoints(config);
         return ShimLoader.wrap(
                 delegate instanceof ConfigurableStateBackend
                         ? ((ConfigurableStateBackend) delegate).configure(config, classLoader)

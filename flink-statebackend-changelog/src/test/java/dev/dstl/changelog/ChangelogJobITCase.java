@@ -59,6 +59,7 @@ class ChangelogJobITCase {
             @Override
             void choose(Configuration configuration, StreamExecutionEnvironment job) {
                 configuration.setString("state.backend.type", "hashmap");
+                configuration.setString("execution.checkpointing.unaligned.enabled", "true");
             }
         },
         FLAG_ON_ROCKSDB_WITH_TIMERS_ON_HEAP {
@@ -66,6 +67,7 @@ class ChangelogJobITCase {
             void choose(Configuration configuration, StreamExecutionEnvironment job) {
                 configuration.setString("state.backend.type", "rocksdb");
                 configuration.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
+                configuration.setString("execution.checkpointing.max-concurrent-checkpoints", "3");
                 configuration.setString("state.backend.incremental", "true");
             }
         },

@@ -138,6 +138,26 @@ class LoadingTest {
     }
 
     @Test
+    void facadeOverALogInMemory_isRefusedAtSubmission_ifCheckpointsAreInFiles() {
+        cluster.setString("execution.checkpointing.dir", directory.toUri().toString());
+        DstlStateBackend facade = new DstlStateBackend(new HashMapStateBackend());
+
+        assertThatThrownBy(() -> load(facade))
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessageStartingWith("'state.changelog.storage: memory' keeps the log in memory")
+                .hasMessageContaining("set it to 'dstl'");
+    }
+
+    @Test
+    void facadeOverALogInMemory_isFine_ifCheckpointsAreInMemoryToo() throws Exception {
+        cluster.setString("execution.checkpointing.dir", directory.toUri().toString());
+        cluster.setString("execution.checkpointing.storage", "jobmanager");
+
+        assertThat(load(new DstlStateBackend(new HashMapStateBackend())))
+                .isExactlyInstanceOf(ChangelogStateBackend.class);
+    }
+
+    @Test
     void restoredChangelogHandles_makeFlinkWrapAPlainBackend() throws Exception {
         KeyedStateHandle handle =
                 new ChangelogStateBackendHandleImpl(

@@ -74,7 +74,7 @@ public final class BenchMain {
             err.println("See ./bench --help.");
             return MISUSED;
         }
-        if (!ProcessProbe.isPossible()) {
+        if (options.from().isEmpty() && !ProcessProbe.isPossible()) {
             err.println("The benchmarks look at processes through /proc, so they need Linux.");
             return MISUSED;
         }

@@ -26,6 +26,7 @@ import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.measurement.StoreTraffic;
 import dev.dstl.benchmarks.probe.CheckpointProbe;
+import dev.dstl.benchmarks.probe.MachineProbe;
 import dev.dstl.benchmarks.probe.ProcessProbe;
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.simulated.store.RequestCounts;
@@ -117,6 +118,7 @@ final class BenchmarkRun {
         ProcessProbe process = ProcessProbe.of(cluster.pidOf(taskManager));
         RequestCounts requestsBefore = files.store().counts();
         Duration processorTimeBefore = process.processorTime();
+        Duration busyBefore = MachineProbe.busyTime();
         long failedBefore = client.failedCheckpoints(job);
         long recordsBefore = board.read().records();
         long beginMillis = System.currentTimeMillis();
@@ -128,6 +130,8 @@ final class BenchmarkRun {
         result.records = board.read().records() - recordsBefore;
         result.windowSeconds = (System.nanoTime() - beginNanos) / 1e9;
         result.cpuSeconds = process.processorTime().minus(processorTimeBefore).toNanos() / 1e9;
+        result.otherCpuSeconds =
+                MachineProbe.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
         result.traffic = traffic(files.store().counts().minus(requestsBefore));
         long endMillis = System.currentTimeMillis();
         client.checkpoints(job).stream()

@@ -37,7 +37,8 @@ public final class ComparisonText {
                     Figure.PUTS,
                     Figure.RESTORE,
                     Figure.RECOVERY,
-                    Figure.RESIDENT);
+                    Figure.RESIDENT,
+                    Figure.OTHERS);
 
     private static final List<String> HEAD =
             List.of("", "median", "min", "max", "/ plain", "/ stock", "/ rare");

@@ -174,6 +174,13 @@ public final class Figure {
                     Better.LOWER,
                     process(100, look -> look.residentBytes, 1e6));
 
+    public static final Figure OTHERS =
+            new Figure(
+                    "other processes of the machine",
+                    "processors",
+                    Better.LOWER,
+                    value(run -> run.otherCpuSeconds / run.windowSeconds));
+
     private static final List<Figure> ALL =
             List.of(
                     THROUGHPUT,
@@ -208,7 +215,8 @@ public final class Figure {
                     OPEN_FILES,
                     HEAP_P50,
                     HEAP_MAX,
-                    RESIDENT);
+                    RESIDENT,
+                    OTHERS);
 
     /** Which way is good. */
     public enum Better {

@@ -40,6 +40,12 @@ public final class RunResult {
     /** Of the TaskManager within the window, user and system. */
     public double cpuSeconds;
 
+    /**
+     * Of all other processes of the machine within the window: the JobManager, the benchmark, and
+     * whatever else disturbs it.
+     */
+    public double otherCpuSeconds;
+
     /** Those that completed within the window. */
     public List<CheckpointSample> checkpoints = new ArrayList<>();
 

@@ -48,12 +48,20 @@ class RetainedCheckpointITCase {
 
     static Stream<Arguments> backendsAndModes() {
         List<RestoreMode> modes = Arrays.asList(RestoreMode.CLAIM, RestoreMode.NO_CLAIM);
-        return Stream.of(
-                        Backend.CHANGELOG_ON_ROCKSDB,
-                        Backend.CHANGELOG_ON_HASHMAP,
-                        Backend.CHANGELOG_ON_SPILLABLE,
-                        Backend.SPILLABLE)
-                .flatMap(backend -> modes.stream().map(mode -> Arguments.of(backend, mode)));
+        return Stream.concat(
+                Stream.of(
+                                Backend.CHANGELOG_ON_ROCKSDB,
+                                Backend.CHANGELOG_ON_HASHMAP,
+                                Backend.CHANGELOG_ON_SPILLABLE,
+                                Backend.SPILLABLE)
+                        .flatMap(
+                                backend -> modes.stream().map(mode -> Arguments.of(backend, mode))),
+                Stream.of(Arguments.of(Backend.CHANGELOG_ON_ROCKSDB, legacy())));
+    }
+
+    @SuppressWarnings("deprecation") // Flink advises against it, and supports it.
+    private static RestoreMode legacy() {
+        return RestoreMode.LEGACY;
     }
 
     @ParameterizedTest

@@ -193,7 +193,10 @@ public final class SegmentReader implements BlockSource, Closeable {
         int read = 0;
         try {
             if (position != offset) {
-                stream.seek(offset);
+                position = -1;
+                if (!BoundedSeek.move(stream, offset)) {
+                    return 0;
+                }
                 position = offset;
             }
             while (read < count) {

@@ -16,6 +16,7 @@
 
 package dev.dstl.log.stock;
 
+import dev.dstl.log.segment.BoundedSeek;
 import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.SegmentReader;
 import java.io.BufferedInputStream;
@@ -111,9 +112,19 @@ final class StockSegment implements Closeable {
         if (compressed) {
             skip(offset - position, "a change set at " + offset);
         } else {
-            stream.seek(1 + offset);
+            if (!reached(1 + offset)) {
+                throw damaged(offset, "a change set", "the end of the file before it");
+            }
             content = new BufferedInputStream(source, BUFFER_BYTES);
             position = offset;
+        }
+    }
+
+    private boolean reached(long fileOffset) throws IOException {
+        try {
+            return BoundedSeek.move(stream, fileOffset);
+        } catch (EOFException someStoresSaySo) {
+            return false;
         }
     }
 

@@ -225,6 +225,12 @@ class SegmentReaderTest {
         }
 
         @Override
+        public long skip(long count) throws IOException {
+            seeks++;
+            return stream.skip(count);
+        }
+
+        @Override
         public long getPos() throws IOException {
             return stream.getPos();
         }

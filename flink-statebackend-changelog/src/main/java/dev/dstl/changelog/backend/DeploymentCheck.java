@@ -19,6 +19,7 @@ package dev.dstl.changelog.backend;
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
 
+import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
@@ -74,15 +75,7 @@ final class DeploymentCheck {
                             STATE_CHANGE_LOG_STORAGE.key(), configured));
         }
         if (storage instanceof InMemoryStateChangelogStorage && checkpointsAreDurable()) {
-            throw new MisconfigurationException(
-                    String.format(
-                            "'%s: %s' keeps the log in memory and sends all of it to the JobManager"
-                                    + " with every checkpoint, though checkpoints go to a"
-                                    + " directory; set it to 'dstl' and"
-                                    + " 'state.changelog.dstl.dfs.base-path' to a directory that"
-                                    + " all TaskManagers reach, in the configuration of the"
-                                    + " TaskManagers.",
-                            STATE_CHANGE_LOG_STORAGE.key(), configured));
+            throw MemoryStorage.refusal(configured);
         }
         return storage;
     }

@@ -16,7 +16,9 @@
 
 package dev.dstl.changelog.mutation;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.Map;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -32,6 +34,9 @@ import org.apache.flink.util.StateMigrationException;
  * the task thread; stateless.
  */
 public final class DelegateStates {
+
+    private static final String ROCKS_DB =
+            "org.apache.flink.contrib.streaming.state.RocksDBKeyedStateBackend";
 
     private DelegateStates() {}
 
@@ -106,6 +111,31 @@ public final class DelegateStates {
                                     + " or migrate the state from a savepoint with"
                                     + " state.changelog.enabled off.",
                             name, serializer, state.getClass().getName()),
+                    e);
+        }
+    }
+
+    /**
+     * Makes a restored delegate that goes on without a changelog forget that its states were
+     * registered, for the reason above: then the job's own registration makes them anew, with the
+     * serializers of the job. What they hold stays.
+     *
+     * @throws StateMigrationException if this Flink's RocksDB backend cannot do that
+     */
+    public static void forgetRegistrations(AbstractKeyedStateBackend<?> delegate)
+            throws StateMigrationException {
+        if (!delegate.getClass().getName().equals(ROCKS_DB)) {
+            return;
+        }
+        try {
+            Field registered = delegate.getClass().getDeclaredField("createdKVStates");
+            registered.setAccessible(true);
+            ((Map<?, ?>) registered.get(delegate)).clear();
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            throw new StateMigrationException(
+                    "This version of Flink's RocksDB backend cannot take over a changelog. Restore"
+                            + " with state.changelog.enabled on, take a canonical savepoint, and"
+                            + " switch it off from that.",
                     e);
         }
     }

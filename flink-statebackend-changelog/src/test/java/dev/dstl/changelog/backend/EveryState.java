@@ -45,7 +45,7 @@ import org.apache.flink.runtime.state.internal.InternalListState;
 /** A state of each kind, what can be done to it, and what is in it afterwards. */
 final class EveryState {
 
-    static final int KEYS = 40;
+    static final int KEYS = 20;
 
     private static final StateTtlConfig A_DAY =
             StateTtlConfig.newBuilder(Duration.ofDays(1))

@@ -26,9 +26,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -105,13 +107,52 @@ class RescaleTest {
         run(ONE, handles, (task, subtask) -> {});
     }
 
+    static Stream<Arguments> seeds() {
+        return Stream.concat(
+                LongStream.range(0, 12)
+                        .mapToObj(
+                                seed ->
+                                        Arguments.of(
+                                                Delegate.HASHMAP,
+                                                LogStorage.values()[(int) seed % 2],
+                                                seed)),
+                LongStream.range(1, 2)
+                        .mapToObj(
+                                seed ->
+                                        Arguments.of(
+                                                Delegate.ROCKSDB_INCREMENTAL,
+                                                LogStorage.DSTL,
+                                                seed)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void anyParallelism_withAnyMaterializations_losesAndDoublesNothing(
+            Delegate delegate, LogStorage storage, long seed) throws Exception {
+        use(delegate, storage);
+        Random random = new Random(seed);
+        List<KeyedStateHandle> handles = List.of();
+        for (int life = 0; life < 6; life++) {
+            handles =
+                    run(
+                            List.of(ONE, TWO, THREE).get(random.nextInt(3)),
+                            handles,
+                            (task, subtask) -> {
+                                if (random.nextBoolean()) {
+                                    task.materialize();
+                                }
+                            });
+        }
+    }
+
     private void use(Delegate newDelegate, LogStorage newStorage) {
         delegate = newDelegate;
         storage = newStorage;
     }
 
     /**
-     * Runs the job once: restores, compares, changes everything, takes a checkpoint.
+     * Runs the job once: restores, compares, changes everything, takes a checkpoint. Nothing is
+     * ever deleted, since each subtask has a JobManager of its own.
      *
      * @param between done before the checkpoint
      * @return the checkpoint
@@ -131,9 +172,13 @@ class RescaleTest {
                             .map(handle -> handle.getIntersection(keyGroups))
                             .filter(handle -> handle != null)
                             .collect(Collectors.toList());
+            FakeJobManager jobManager = new FakeJobManager();
+            for (KeyedStateHandle handle : cut) {
+                jobManager.acknowledge(0, handle);
+            }
             try (TestTask task =
                     TestTask.startSubtask(
-                            directory, delegate, storage, new FakeJobManager(), keyGroups, cut)) {
+                            directory, delegate, storage, jobManager, keyGroups, cut)) {
                 EveryState states = new EveryState(task);
                 if (round > 1) {
                     found.add(states.contents(keyGroups));
@@ -142,7 +187,8 @@ class RescaleTest {
                 between.accept(task, subtasks.indexOf(keyGroups));
                 states.change(round + 100, keyGroups);
                 task.acknowledge(2L * round);
-                checkpoint.add(task.checkpoint(2L * round + 1));
+                checkpoint.add(task.acknowledge(2L * round + 1));
+                task.changelog().notifyCheckpointComplete(2L * round + 1);
                 left.add(states.contents(keyGroups));
             }
         }

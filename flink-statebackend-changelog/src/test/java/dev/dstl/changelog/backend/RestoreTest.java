@@ -22,6 +22,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.flink.api.common.functions.AggregateFunction;
@@ -33,6 +35,7 @@ import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.state.CheckpointBoundKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
@@ -43,6 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RestoreTest {
 
@@ -131,6 +135,37 @@ class RestoreTest {
                 TestTask.checkpoints(directory),
                 jobManager,
                 jobManager.latest());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Delegate.class,
+            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
+    void serializerThatChangesWhileTheChangelogIsSwitchedOff_migratesAReducingState(
+            Delegate delegate) throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.state(1, concatenation(1)).add("base");
+            task.materialize();
+            task.state(1, concatenation(1)).add("log");
+            task.state(2, concatenation(1)).add("log only");
+            task.checkpoint(1);
+        }
+
+        try (TestTask task = deactivated(delegate, jobManager)) {
+            assertThat(task.state(1, concatenation(2)).get()).isEqualTo("baselog");
+            task.state(1, concatenation(2)).add("new");
+            task.state(3, concatenation(2)).add("new only");
+            assertThat(task.state(1, concatenation(2)).get()).isEqualTo("baselognew");
+            assertThat(task.state(2, concatenation(2)).get()).isEqualTo("log only");
+            assertThat(task.state(3, concatenation(2)).get()).isEqualTo("new only");
+        }
+    }
+
+    private static ReducingStateDescriptor<String> concatenation(int version) {
+        return new ReducingStateDescriptor<>(
+                "concatenation", String::concat, new VersionedStringSerializer(version));
     }
 
     @ParameterizedTest
@@ -273,6 +308,45 @@ class RestoreTest {
         try (TestTask task =
                 TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(3)).containsExactly(null, "in memory", "in a file");
+        }
+    }
+
+    /** As with Flink's State Processor API, which reads state without a TaskManager. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void log_isReadWithoutATaskManager(boolean nullInsteadOfRefusal) throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.value(1).update("one");
+            task.checkpoint(1);
+        }
+        TaskStateManager real = LogStorage.DSTL.taskStateManager(directory.resolve("log"));
+        TaskStateManager withoutViews =
+                (TaskStateManager)
+                        Proxy.newProxyInstance(
+                                getClass().getClassLoader(),
+                                new Class<?>[] {TaskStateManager.class},
+                                (proxy, method, arguments) -> {
+                                    if (!method.getName().equals("getStateChangelogStorageView")) {
+                                        return method.invoke(real, arguments);
+                                    }
+                                    if (nullInsteadOfRefusal) {
+                                        return null;
+                                    }
+                                    throw new UnsupportedOperationException("No TaskManager");
+                                });
+
+        try (TestTask task =
+                TestTask.start(
+                        directory,
+                        new DeactivatedChangelogStateBackend(
+                                TestTask.delegate(directory, Delegate.HASHMAP)),
+                        withoutViews,
+                        TestTask.checkpoints(directory),
+                        jobManager,
+                        jobManager.latest())) {
+            assertThat(task.value(1).value()).isEqualTo("one");
         }
     }
 

@@ -20,7 +20,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
@@ -125,18 +127,19 @@ public final class SummingJob {
             sums(environment, Long.MAX_VALUE - 1).sinkTo(new DiscardingSink<>());
             JobClient job = environment.executeAsync();
             CommonTestUtils.waitUntilCondition(() -> SumUntilFailure.checkpoints() > 3);
-            job.cancel().get();
-            CommonTestUtils.waitUntilCondition(() -> isOver(job));
+            cancel(job);
             return retained(
                     new Path(configuration.get(CheckpointingOptions.CHECKPOINTS_DIRECTORY)));
         }
     }
 
-    private static boolean isOver(JobClient job) throws Exception {
+    private static void cancel(JobClient job) throws Exception {
+        CompletableFuture<JobExecutionResult> result = job.getJobExecutionResult();
+        job.cancel().get();
         try {
-            return job.getJobStatus().get().isTerminalState();
-        } catch (ExecutionException clusterIsGone) {
-            return true;
+            throw new AssertionError("Not cancelled, but finished: " + result.get());
+        } catch (ExecutionException cancelled) {
+            return;
         }
     }
 

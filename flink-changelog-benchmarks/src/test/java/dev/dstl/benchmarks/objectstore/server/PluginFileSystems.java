@@ -41,9 +41,10 @@ public final class PluginFileSystems {
 
     private PluginFileSystems() {}
 
-    /** The plugins directory that the build fills. */
+    /** The plugins directory that the build fills, unless another plugin is to be tried. */
     public static Path directory() {
-        return Paths.get("target", "plugins").toAbsolutePath();
+        return Paths.get(System.getProperty("plugins.directory", "target/plugins"))
+                .toAbsolutePath();
     }
 
     /** Makes the plugins' file systems known under a configuration. */

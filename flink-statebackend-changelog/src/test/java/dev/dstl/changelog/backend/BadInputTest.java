@@ -1,0 +1,179 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.contract.Delegate;
+import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.FakeJobManager;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.OperatorStateBackend;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.state.changelog.ChangelogStateBackend;
+import org.apache.flink.util.StateMigrationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What cannot be restored says why, and leaves everything as it was. */
+class BadInputTest {
+
+    @TempDir private Path directory;
+
+    @Test
+    void missingSegment_failsTheRestore_untilTheFileIsBack() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory);
+        Path segment = onlySegment(directory);
+        byte[] bytes = Files.readAllBytes(segment);
+        Files.delete(segment);
+
+        assertThatThrownBy(() -> restore(jobManager))
+                .hasMessageContaining(segment.getFileName().toString())
+                .hasMessageContaining("is gone")
+                .hasMessageContaining("Bring the file back, or restore from another checkpoint");
+        Files.write(segment, bytes);
+        assertRestores(jobManager);
+    }
+
+    @Test
+    void truncatedSegment_failsTheRestore_namingFileOffsetExpectedAndFound() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory);
+        Path segment = onlySegment(directory);
+        byte[] bytes = Files.readAllBytes(segment);
+        Files.write(segment, Arrays.copyOf(bytes, bytes.length / 2));
+
+        assertThatThrownBy(() -> restore(jobManager))
+                .hasMessageContaining(segment.getFileName() + ", byte ")
+                .hasMessageContaining("expected ")
+                .hasMessageContaining("found the end of the file")
+                .hasMessageContaining("Restore from another checkpoint or savepoint");
+        Files.write(segment, bytes);
+        assertRestores(jobManager);
+    }
+
+    @Test
+    void fileThatIsNoSegment_failsTheRestore_sayingSo() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory);
+        Path segment = onlySegment(directory);
+        byte[] bytes = Files.readAllBytes(segment);
+        Files.writeString(segment, "something else, and quite long at that ".repeat(20));
+
+        assertThatThrownBy(() -> restore(jobManager))
+                .hasMessageContaining("The file is not a segment")
+                .hasMessageContaining("Restore from another checkpoint or savepoint");
+        Files.write(segment, bytes);
+        assertRestores(jobManager);
+    }
+
+    @Test
+    void stateOfAnotherType_failsTheJob_andTheCheckpointStaysRestorable() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory);
+
+        try (TestTask task = restore(jobManager)) {
+            assertThatThrownBy(
+                            () ->
+                                    task.state(
+                                            1,
+                                            new ValueStateDescriptor<>(
+                                                    TestTask.VALUE.getName(), Long.class)))
+                    .isInstanceOf(StateMigrationException.class)
+                    .hasMessageContaining("incompatible");
+        }
+        assertRestores(jobManager);
+    }
+
+    @Test
+    void delegateThatCannotBeWrapped_isNamed_withWhatToDo() {
+        assertThatThrownBy(
+                        () ->
+                                TestTask.start(
+                                        directory,
+                                        new ChangelogStateBackend(new Unwrappable()),
+                                        LogStorage.DSTL.taskStateManager(directory.resolve("log")),
+                                        TestTask.checkpoints(directory),
+                                        new FakeJobManager(),
+                                        List.of()))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("Unwrappable cannot stand behind a changelog")
+                .hasMessageContaining("use another 'state.backend.type' or set")
+                .hasMessageContaining("'state.changelog.enabled: false'");
+    }
+
+    private TestTask restore(FakeJobManager jobManager) throws Exception {
+        return TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager);
+    }
+
+    private void assertRestores(FakeJobManager jobManager) throws Exception {
+        try (TestTask task = restore(jobManager)) {
+            assertThat(task.value(1).value()).as("nothing was lost").isEqualTo("one");
+        }
+    }
+
+    private static FakeJobManager oneRecord(Path directory) throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update("one");
+            ChangelogStateBackendHandle handle = task.checkpoint(1);
+            assertThat(handle.getNonMaterializedStateHandles()).hasSize(1);
+            return task.jobManager;
+        }
+    }
+
+    private static Path onlySegment(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("log"))) {
+            List<Path> segments =
+                    files.filter(Files::isRegularFile)
+                            .filter(file -> !file.getFileName().toString().contains("probe"))
+                            .collect(Collectors.toList());
+            assertThat(segments).hasSize(1);
+            return segments.get(0);
+        }
+    }
+
+    /** Its keyed backend is none of Flink's. */
+    private static final class Unwrappable implements StateBackend {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
+                KeyedStateBackendParameters<K> parameters) {
+            return (CheckpointableKeyedStateBackend<K>)
+                    Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {CheckpointableKeyedStateBackend.class},
+                            (proxy, method, arguments) -> null);
+        }
+
+        @Override
+        public OperatorStateBackend createOperatorStateBackend(
+                OperatorStateBackendParameters parameters) {
+            throw new UnsupportedOperationException();
+        }
+    }
+}

@@ -75,11 +75,13 @@ public final class CountingProcess {
         if (wrong > 0) {
             throw new IllegalStateException(wrong + " counts are wrong");
         }
-        System.out.printf(
-                "correct spilledEntries=%s refusedSpillsTotal=%s longestPauseMillis=%s%n",
-                gauges.value("spilledEntries"),
-                gauges.value("refusedSpillsTotal"),
-                gauges.value("longestPauseMillis"));
+        // In one piece, because the log is written to the same place.
+        System.out.println(
+                String.format(
+                        "correct spilledEntries=%s refusedSpillsTotal=%s longestPauseMillis=%s",
+                        gauges.value("spilledEntries"),
+                        gauges.value("refusedSpillsTotal"),
+                        gauges.value("longestPauseMillis")));
         backend.dispose();
         backend.close();
     }

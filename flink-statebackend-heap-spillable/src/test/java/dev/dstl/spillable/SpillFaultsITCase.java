@@ -44,17 +44,17 @@ class SpillFaultsITCase {
     /** Young collections in quick succession, and room for everything. */
     private static final List<String> FLAGS = Arrays.asList("-Xmx160m", "-Xmn6m", "-XX:+UseG1GC");
 
-    /** Whatever is on the heap is too much. */
-    private static final List<String> SPILL_ALL =
+    /** A sixth of the heap is too much, and what leaves it needs a disk soon. */
+    private static final List<String> SPILL_EARLY =
             Arrays.asList(
-                    "state.backend.spillable.load-start.ratio=0.001",
-                    "state.backend.spillable.load-end.ratio=0.002",
-                    "state.backend.spillable.spill-end.ratio=0.003",
-                    "state.backend.spillable.spill-start.ratio=0.004",
+                    "state.backend.spillable.load-start.ratio=0.01",
+                    "state.backend.spillable.load-end.ratio=0.02",
+                    "state.backend.spillable.spill-end.ratio=0.03",
+                    "state.backend.spillable.spill-start.ratio=0.15",
                     "state.backend.spillable.spill-size.ratio=0.9",
                     "state.backend.spillable.trigger-interval=50ms",
                     "state.backend.spillable.chunk-size=1mb",
-                    "state.backend.spillable.off-heap.size=8mb");
+                    "state.backend.spillable.off-heap.size=4mb");
 
     @TempDir Path temporary;
     @TempDir Path disk;
@@ -62,7 +62,7 @@ class SpillFaultsITCase {
     @Test
     @EnabledIf("fileSystemsCanBeMounted")
     void aDiskThatIsFull_leavesStateInMemory_withOneErrorAndNothingLost() throws Exception {
-        verifyThatNothingIsLost(mounting("-o size=3m"));
+        verifyThatNothingIsLost(mounting("-o size=1m"));
     }
 
     @Test
@@ -123,7 +123,7 @@ class SpillFaultsITCase {
 
     private CountingRun start(List<String> shell) throws IOException {
         List<String> arguments = new ArrayList<>(Arrays.asList("spillable", WORDS));
-        arguments.addAll(SPILL_ALL);
+        arguments.addAll(SPILL_EARLY);
         arguments.add(DIRECTORIES + "=" + disk);
         return CountingRun.start(temporary, shell, FLAGS, arguments.toArray(new String[0]));
     }

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
+import dev.dstl.log.config.DstlOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -169,6 +170,20 @@ class ChangelogJobITCase {
                     .hasStackTraceContaining(
                             "'state.changelog.storage: memory' keeps the log in memory")
                     .hasStackTraceContaining("set it to 'dstl'");
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try") // close() is declared with Exception by Flink
+    void wrongValueForTheLog_failsTheJobWithoutARestart_sayingWhichKey() throws Exception {
+        Configuration cluster = cluster();
+        cluster.setString("state.changelog.storage", "dstl");
+        cluster.setString(
+                "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
+        cluster.set(DstlOptions.UPLOAD_THREADS, 0);
+        try (StreamExecutionEnvironment job = job(cluster)) {
+            assertThatThrownBy(() -> run(job))
+                    .hasStackTraceContaining("'" + DstlOptions.UPLOAD_THREADS.key() + "' is 0");
         }
     }
 

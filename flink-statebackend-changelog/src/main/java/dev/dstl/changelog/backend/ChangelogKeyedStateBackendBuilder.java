@@ -21,6 +21,7 @@ import dev.dstl.changelog.checkpoint.Checkpoints;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
@@ -40,6 +41,7 @@ import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -75,7 +77,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     /**
      * Restores the delegate and wires everything around it.
      *
-     * @throws dev.dstl.changelog.config.MisconfigurationException if the deployment cannot work
+     * @throws MisconfigurationException if the deployment cannot work
      * @throws Exception if the state cannot be restored
      */
     ChangelogKeyedStateBackend<K> build() throws Exception {
@@ -91,11 +93,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
         StateChangelogWriter<?> writer = null;
         try {
-            writer =
-                    storage.createWriter(
-                            parameters.getOperatorIdentifier(),
-                            parameters.getKeyGroupRange(),
-                            environment.getMainMailboxExecutor());
+            writer = openLog(storage);
             return wire(delegate, writer, restored);
         } catch (Throwable t) {
             if (writer != null) {
@@ -104,6 +102,18 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             IOUtils.closeQuietly(delegate);
             delegate.dispose();
             throw t;
+        }
+    }
+
+    /** A storage says itself which of its keys is wrong; no restart will put that right. */
+    private StateChangelogWriter<?> openLog(StateChangelogStorage<?> storage) {
+        try {
+            return storage.createWriter(
+                    parameters.getOperatorIdentifier(),
+                    parameters.getKeyGroupRange(),
+                    environment.getMainMailboxExecutor());
+        } catch (IllegalConfigurationException e) {
+            throw new MisconfigurationException(e.getMessage(), e);
         }
     }
 

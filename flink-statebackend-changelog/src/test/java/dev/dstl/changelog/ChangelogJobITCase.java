@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
 import dev.dstl.log.config.DstlOptions;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -148,6 +149,9 @@ class ChangelogJobITCase {
                         refused.incrementAndGet();
                         throw new IOException("The test lets nobody read " + path);
                     }
+                    if (call == GuardedFileSystem.Call.CREATE && path.getName().endsWith(".seg")) {
+                        storeIsSlowerThanTheDisk();
+                    }
                 });
 
         try (StreamExecutionEnvironment job = job(cluster)) {
@@ -159,6 +163,16 @@ class ChangelogJobITCase {
             assertThat(refused).hasValue(0);
         } finally {
             GuardedFileSystem.reset();
+        }
+    }
+
+    /** A checkpoint that is quicker than the copy of a segment names the segment instead. */
+    private static void storeIsSlowerThanTheDisk() throws IOException {
+        try {
+            Thread.sleep(300);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
         }
     }
 

@@ -38,6 +38,7 @@ import java.util.Map;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
@@ -116,8 +117,10 @@ final class OrderRun {
         client.cancel(job);
         awaitStatus(JobStatus.CANCELED);
         List<CompletedCheckpoint> checkpoints = client.checkpoints(job);
+        boolean logs = configuration.get(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG);
         return new RetainedCheckpoint(
-                checkpoints.get(checkpoints.size() - 1).path(), log.resolve(job.toHexString()));
+                checkpoints.get(checkpoints.size() - 1).path(),
+                logs ? log.resolve(job.toHexString()) : null);
     }
 
     /** Lets the rest of the input come at once and waits for the end. */

@@ -22,15 +22,19 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import javax.annotation.Nullable;
 import org.apache.flink.util.FileUtils;
 
 /** The newest checkpoint of a cancelled job, and where everything else of that job lies. */
 final class RetainedCheckpoint {
 
     private final String path;
-    private final Path log;
+    @Nullable private final Path log;
 
-    RetainedCheckpoint(String path, Path log) {
+    /**
+     * @param log null if the job had none
+     */
+    RetainedCheckpoint(String path, @Nullable Path log) {
         this.path = path;
         this.log = log;
     }
@@ -43,8 +47,10 @@ final class RetainedCheckpoint {
     void deleteAllOfItsJob() throws IOException {
         Path ofJob = Paths.get(URI.create(path)).getParent();
         assertThat(ofJob).isDirectory();
-        assertThat(log).isDirectory();
         FileUtils.deleteDirectory(ofJob.toFile());
-        FileUtils.deleteDirectory(log.toFile());
+        if (log != null) {
+            assertThat(log).isDirectory();
+            FileUtils.deleteDirectory(log.toFile());
+        }
     }
 }

@@ -146,7 +146,7 @@ class S3FaultsITCase {
     }
 
     @Test
-    void jobOnABadStore_isExact() throws Exception {
+    void jobOnABadStore_isExact_andLeavesNothing() throws Exception {
         store.use(withoutRetriesOfThePlugin());
         for (int round = 0; round < 5; round++) {
             for (FrontFault fault :
@@ -159,6 +159,8 @@ class S3FaultsITCase {
         }
         assertThat(new SummingJob("dstl", root, quickRetries()).run())
                 .isEqualTo(SummingJob.expected());
+        CommonTestUtils.waitUntilCondition(
+                () -> LogOnStore.filesBelow(SummingJob.log(root)).isEmpty(), 50);
     }
 
     /** Not the file that tries the base path: a task that cannot write that does not start. */

@@ -56,6 +56,9 @@ final class JobLog implements AutoCloseable {
     private static final long MAX_IDLE_PAGE_BYTES = 64L << 20;
     private static final long IDLE_THREAD_SECONDS = 10;
 
+    /** More than all tries to delete a file take, and than most stores need for a request. */
+    private static final long LINGER_SECONDS = 10;
+
     private final DstlSettings settings;
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
@@ -122,7 +125,12 @@ final class JobLog implements AutoCloseable {
                         IDLE_THREAD_SECONDS,
                         TimeUnit.SECONDS,
                         new SynchronousQueue<>(),
-                        new DaemonThreads("dstl-upload"));
+                        new DaemonThreads("dstl-upload")) {
+                    @Override
+                    protected void terminated() {
+                        registry.whenQuiet(JobLog.this::stopThreads);
+                    }
+                };
         discards = threads(settings.discardThreads(), "dstl-discard");
         budget = new InFlightBudget(settings.maxInFlightBytes());
         pages = new PagePool(Math.min(settings.maxInFlightBytes(), MAX_IDLE_PAGE_BYTES));
@@ -160,17 +168,25 @@ final class JobLog implements AutoCloseable {
     }
 
     /**
-     * Does not wait for anything: runs on the main thread of the TaskManager. Deletions that are
-     * queued are still done, attempts that run are interrupted.
+     * Does not wait for anything: runs on the main thread of the TaskManager. Until they are done,
+     * but not for long, attempts that run may come to their end, since one that is interrupted may
+     * arrive at the store after its file was deleted; and files are deleted that nobody needs, also
+     * at second try.
      */
     @Override
     public void close() {
         uploader.close();
         commit.close();
-        uploads.shutdownNow();
-        discards.shutdown();
+        uploads.shutdown();
         localCopies.close();
         localDisk.shutdown();
+        CompletableFuture.delayedExecutor(LINGER_SECONDS, TimeUnit.SECONDS, Runnable::run)
+                .execute(this::stopThreads);
+    }
+
+    private void stopThreads() {
+        uploads.shutdownNow();
+        discards.shutdown();
         timers.close();
     }
 }

@@ -313,6 +313,13 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
+    /** A handle with a batch was dropped before it was sent to the JobManager. */
+    public void takeBack(BatchPosition position) {
+        if (!position.isInline()) {
+            registry.takeBack(position.owner());
+        }
+    }
+
     /** A checkpoint was completed without waiting for the store. */
     public void persistedInline() {
         metrics.persistedInline();

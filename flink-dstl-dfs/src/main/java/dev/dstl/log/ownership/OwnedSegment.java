@@ -32,6 +32,10 @@ public final class OwnedSegment {
     @GuardedBy("this")
     private int references;
 
+    /** Handles with the segment that were given to checkpoints and not dropped. */
+    @GuardedBy("this")
+    private long deliveries;
+
     @GuardedBy("this")
     @Nullable
     private Path file;
@@ -59,11 +63,26 @@ public final class OwnedSegment {
             throw new IllegalStateException(
                     "A segment without references cannot be handed out: " + file);
         }
-        if (ownership == SegmentOwnership.JOB_MANAGER) {
+        if (ownership != SegmentOwnership.JOB_MANAGER) {
+            ownership = ownership.to(SegmentOwnership.JOB_MANAGER);
+        }
+        return ++deliveries == 1;
+    }
+
+    /** Returns whether this changed the owner. */
+    synchronized boolean takeBack() {
+        if (deliveries == 0) {
+            throw new IllegalStateException("A segment was taken back too often: " + file);
+        }
+        if (--deliveries > 0) {
             return false;
         }
-        ownership = ownership.to(SegmentOwnership.JOB_MANAGER);
+        ownership = ownership.to(SegmentOwnership.TASK_MANAGER);
         return true;
+    }
+
+    synchronized boolean isReferenced() {
+        return references > 0;
     }
 
     /** Returns whether this was the last reference. */
@@ -74,7 +93,10 @@ public final class OwnedSegment {
         return --references == 0;
     }
 
-    /** Returns the file to delete after the last reference is gone, or null if there is none. */
+    /**
+     * Returns the file to delete after the last reference is gone; null if there is none, or if it
+     * is not the TaskManager's, or was returned before.
+     */
     @Nullable
     synchronized Path disown() {
         if (ownership != SegmentOwnership.TASK_MANAGER) {

@@ -20,21 +20,23 @@ package dev.dstl.log.ownership;
  * Who has to delete a segment.
  *
  * <pre>
- *   UPLOADING ----> TASK_MANAGER ----> JOB_MANAGER
+ *   UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
  *       |                |
  *       '---> NOBODY <---'
  * </pre>
  *
- * <p>There is no way back from the JobManager: once a handle that contains the segment was given to
- * a checkpoint, the TaskManager cannot know whether some checkpoint needs it. Not having heard of
- * one proves nothing, as notifications get lost.
+ * <p>Once a handle that contains the segment was sent to the JobManager, the TaskManager cannot
+ * know whether some checkpoint needs it. Not having heard of one proves nothing, as notifications
+ * get lost; having heard that the checkpoint was aborted proves nothing either, as a JobManager may
+ * have written it down, lost touch with its store, and find it again later. Only if every handle
+ * was dropped before it was sent, the segment comes back.
  */
 public enum SegmentOwnership {
     /** No attempt has succeeded yet. */
     UPLOADING,
     /** Durable, and in no handle that a checkpoint was given. */
     TASK_MANAGER,
-    /** In a handle that a checkpoint was given. */
+    /** In a handle that a checkpoint was given, and that was not dropped on its way. */
     JOB_MANAGER,
     /** Needed by nobody, and deleted if it was ever durable. */
     NOBODY;
@@ -48,7 +50,8 @@ public enum SegmentOwnership {
     SegmentOwnership to(SegmentOwnership next) {
         boolean allowed =
                 (this == UPLOADING && (next == TASK_MANAGER || next == NOBODY))
-                        || (this == TASK_MANAGER && (next == JOB_MANAGER || next == NOBODY));
+                        || (this == TASK_MANAGER && (next == JOB_MANAGER || next == NOBODY))
+                        || (this == JOB_MANAGER && next == TASK_MANAGER);
         if (!allowed) {
             throw new IllegalStateException("A segment cannot go from " + this + " to " + next);
         }

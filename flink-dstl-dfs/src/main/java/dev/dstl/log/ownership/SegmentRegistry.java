@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps who owns which segment, and is the only class that deletes. It deletes two things: files of
  * attempts that lost, and segments that lost their last reference while no handle containing them
- * was ever given to a checkpoint. Everything else is the JobManager's.
+ * was ever sent to the JobManager. Everything else is the JobManager's.
  *
  * <p>Thread safe. Deleting happens on the executor; a file that resists is tried again a few times,
  * then left behind, counted, and reported once.
@@ -48,6 +48,11 @@ public final class SegmentRegistry {
     private final DstlMetrics metrics;
     private final AtomicInteger ownedSegments = new AtomicInteger();
     private final AtomicBoolean failureReported = new AtomicBoolean();
+
+    /** Files that are to be deleted and neither are nor are given up. */
+    private final AtomicInteger pendingDiscards = new AtomicInteger();
+
+    private volatile Runnable whenQuiet = () -> {};
 
     /**
      * Starts without segments.
@@ -77,18 +82,33 @@ public final class SegmentRegistry {
         if (segment.durableAs(file) == SegmentOwnership.TASK_MANAGER) {
             ownedSegments.incrementAndGet();
         } else {
-            discard(file, 1);
+            beginDiscard(file);
         }
     }
 
     /**
-     * A handle that contains the segment is about to be given to a checkpoint. Never undone.
+     * A handle that contains the segment is about to be given to a checkpoint. Once for every
+     * handle.
      *
      * @throws IllegalStateException if the segment is not durable, or has no reference left
      */
     public void handOut(OwnedSegment segment) {
         if (segment.handOut()) {
             ownedSegments.decrementAndGet();
+        }
+    }
+
+    /**
+     * A handle that contains the segment was dropped before it was sent to the JobManager. Without
+     * another handle that may have been sent the segment is the TaskManager's again, and without
+     * references it is deleted.
+     */
+    public void takeBack(OwnedSegment segment) {
+        if (segment.takeBack()) {
+            ownedSegments.incrementAndGet();
+            if (!segment.isReferenced()) {
+                deleteOwned(segment);
+            }
         }
     }
 
@@ -101,24 +121,64 @@ public final class SegmentRegistry {
         if (!segment.release()) {
             return false;
         }
+        deleteOwned(segment);
+        return true;
+    }
+
+    private void deleteOwned(OwnedSegment segment) {
         Path file = segment.disown();
         if (file != null) {
             ownedSegments.decrementAndGet();
-            discard(file, 1);
+            beginDiscard(file);
         }
-        return true;
     }
 
     /** Deletes what an attempt left behind that lost or failed, if it left anything. */
     public void discardAttempt(Path file) {
+        beginDiscard(file);
+    }
+
+    /**
+     * Has an action run as soon as there is nothing to delete; more than once if there is again.
+     *
+     * @param action runs on any thread, must not block
+     */
+    public void whenQuiet(Runnable action) {
+        whenQuiet = action;
+        pendingDiscards.incrementAndGet();
+        discardEnded();
+    }
+
+    private void beginDiscard(Path file) {
+        pendingDiscards.incrementAndGet();
         discard(file, 1);
+    }
+
+    private void discardEnded() {
+        if (pendingDiscards.decrementAndGet() == 0) {
+            whenQuiet.run();
+        }
     }
 
     private void discard(Path file, int number) {
         try {
             discards.execute(() -> delete(file, number));
         } catch (RejectedExecutionException closed) {
+            deleteHere(file);
+        }
+    }
+
+    /**
+     * The thread of a task that ends may be interrupted, and most clients would do nothing then.
+     */
+    private void deleteHere(Path file) {
+        boolean interrupted = Thread.interrupted();
+        try {
             delete(file, MAX_TRIES);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -126,6 +186,7 @@ public final class SegmentRegistry {
         try {
             store.delete(file);
             metrics.fileDiscarded();
+            discardEnded();
         } catch (IOException | RuntimeException e) {
             if (number < MAX_TRIES) {
                 timers.schedule(() -> discard(file, number + 1), RETRY_DELAY_MILLIS * number);
@@ -137,6 +198,7 @@ public final class SegmentRegistry {
 
     private void leaveBehind(Path file, Exception cause) {
         metrics.discardFailed();
+        discardEnded();
         if (failureReported.compareAndSet(false, true)) {
             LOG.warn(
                     "Could not delete {}, which no checkpoint needs. Delete it by hand, or give"

@@ -162,6 +162,11 @@ public final class DstlLogWriter implements MutationLogWriter {
     }
 
     @Override
+    public void dropped(ChangelogStateHandleStreamImpl handle) {
+        tail.dropped(handle);
+    }
+
+    @Override
     public void truncate(SequenceNumber to) {
         long end = numberOf(to);
         checkRange(end <= nextSequence, "truncate", truncatedTo, end);

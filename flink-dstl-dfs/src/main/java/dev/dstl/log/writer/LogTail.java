@@ -25,10 +25,13 @@ import dev.dstl.log.commit.SealedBatch;
 import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
@@ -80,6 +83,10 @@ final class LogTail implements AgedLog {
     private long sealedBatchesBefore;
 
     private volatile boolean sealDue;
+
+    /** For as long as somebody has the handle. */
+    private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =
+            Collections.synchronizedMap(new WeakHashMap<>());
 
     LogTail(GroupCommit commit, HandleAssembler handles, LocalLog localLog) {
         this.commit = commit;
@@ -298,6 +305,14 @@ final class LogTail implements AgedLog {
         completeFinished();
     }
 
+    /** A handle will never be sent to the JobManager. Called without any lock held. */
+    void dropped(ChangelogStateHandleStreamImpl handle) {
+        Delivery delivery = deliveries.remove(handle);
+        if (delivery != null) {
+            delivery.drop();
+        }
+    }
+
     private void completeFinished() {
         List<Runnable> completions = new ArrayList<>();
         synchronized (this) {
@@ -314,8 +329,8 @@ final class LogTail implements AgedLog {
     }
 
     /**
-     * From here on the segments are the JobManager's: this happens under the lock that closing
-     * takes, so that a cancelled persist never hands anything out.
+     * From here on the segments are the JobManager's, unless the handle is dropped: this happens
+     * under the lock that closing takes, so that closing never deletes what is handed out.
      */
     @GuardedBy("this")
     private Runnable completion(PendingPersist persist) {
@@ -325,7 +340,6 @@ final class LogTail implements AgedLog {
         Releases releases = new Releases();
         for (TailBatch batch : persist.batches()) {
             BatchPosition position = batch.position();
-            commit.handOut(position);
             positions.add(position);
             newBytes += position.isInline() || batch.handOut() ? position.frameBytes() : 0;
             inline |= position.isInline();
@@ -334,10 +348,16 @@ final class LogTail implements AgedLog {
         if (inline) {
             commit.persistedInline();
         }
+        Delivery delivery = new Delivery(commit, positions);
         SnapshotResult<ChangelogStateHandleStreamImpl> result =
                 handles.assemble(positions, newBytes);
+        if (!positions.isEmpty()) {
+            deliveries.put(result.getJobManagerOwnedSnapshot(), delivery);
+        }
         return () -> {
-            persist.future().complete(result);
+            if (!persist.future().complete(result)) {
+                delivery.drop();
+            }
             releases.run();
         };
     }

@@ -24,7 +24,9 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 /**
  * A log writer that knows identities, and therefore can drop what newer records supersede. One per
  * keyed backend; every method belongs to the task thread. The futures it returns complete on
- * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint.
+ * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who
+ * does not send a handle to the JobManager cancels its future or says {@link #dropped}, so that the
+ * log deletes what nobody else will.
  */
 public interface MutationLogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 
@@ -50,4 +52,12 @@ public interface MutationLogWriter extends StateChangelogWriter<ChangelogStateHa
             int identityLength,
             int length)
             throws IOException;
+
+    /**
+     * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also
+     * after closing.
+     *
+     * @param handle the very object
+     */
+    void dropped(ChangelogStateHandleStreamImpl handle);
 }

@@ -36,7 +36,7 @@ class SegmentOwnershipTest {
                 new EnumMap<>(SegmentOwnership.class);
         arrows.put(UPLOADING, EnumSet.of(TASK_MANAGER, NOBODY));
         arrows.put(TASK_MANAGER, EnumSet.of(JOB_MANAGER, NOBODY));
-        arrows.put(JOB_MANAGER, EnumSet.noneOf(SegmentOwnership.class));
+        arrows.put(JOB_MANAGER, EnumSet.of(TASK_MANAGER));
         arrows.put(NOBODY, EnumSet.noneOf(SegmentOwnership.class));
         for (SegmentOwnership from : SegmentOwnership.values()) {
             for (SegmentOwnership to : SegmentOwnership.values()) {

@@ -65,6 +65,41 @@ class SegmentRegistryTest {
     }
 
     @Test
+    void segmentWhoseOnlyHandleWasDropped_isDeletedWithItsLastReference() {
+        OwnedSegment segment = registry.open(1);
+        registry.durable(segment, FILE);
+        registry.handOut(segment);
+        registry.takeBack(segment);
+        assertThat(segment.ownership()).isEqualTo(SegmentOwnership.TASK_MANAGER);
+        assertThat(deleted).isEmpty();
+        registry.release(segment);
+        assertThat(deleted).containsExactly(FILE);
+    }
+
+    @Test
+    void segmentWhoseOnlyHandleIsDroppedAfterItsLastReference_isDeletedThen() {
+        OwnedSegment segment = registry.open(1);
+        registry.durable(segment, FILE);
+        registry.handOut(segment);
+        registry.release(segment);
+        assertThat(deleted).isEmpty();
+        registry.takeBack(segment);
+        assertThat(deleted).containsExactly(FILE);
+    }
+
+    @Test
+    void segmentWithAnotherHandleThatMayHaveBeenSent_isNeverDeletedHere() {
+        OwnedSegment segment = registry.open(1);
+        registry.durable(segment, FILE);
+        registry.handOut(segment);
+        registry.handOut(segment);
+        registry.takeBack(segment);
+        registry.release(segment);
+        assertThat(deleted).isEmpty();
+        assertThat(segment.ownership()).isEqualTo(SegmentOwnership.JOB_MANAGER);
+    }
+
+    @Test
     void segmentReleasedBeforeItIsDurable_isDeletedWhenItIs() {
         OwnedSegment segment = registry.open(1);
         assertThat(registry.release(segment)).isTrue();

@@ -36,6 +36,7 @@ class SimulationMutationTest {
         "LATER_ATTEMPTS_FORGOTTEN, NothingUnreferencedLeftAfterQuiescence",
         "RETRIES_FORGOTTEN, CheckpointsResumeAfterFaults",
         "INCARNATION_REUSED, AtMostOneOwner",
+        "DROPPED_HANDLE_FORGOTTEN, NothingUnreferencedLeftAfterQuiescence",
         "ABORT_DELETES, AtMostOneOwner",
         "UNCONFIRMED_DELETED_ON_CLOSE, NoReferencedSegmentDeleted",
         "POSITION_DROPPED, ReplayEqualsModel",

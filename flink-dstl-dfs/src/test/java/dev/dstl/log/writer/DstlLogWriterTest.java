@@ -270,6 +270,49 @@ class DstlLogWriterTest {
     }
 
     @Test
+    void handleThatIsNeverSent_leavesItsSegmentToTheLog_whichDeletesItOnClosing() throws Exception {
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl dropped = persisted(writer.initialSequenceNumber());
+        writer.dropped(dropped);
+        assertThat(log.store().segments()).as("the next checkpoint needs it").hasSize(1);
+        writer.close();
+        assertThat(log.store().segments()).isEmpty();
+    }
+
+    @Test
+    void handleThatIsDroppedAfterClosing_takesItsSegmentAlong() throws Exception {
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl dropped = persisted(writer.initialSequenceNumber());
+        writer.close();
+        assertThat(log.store().segments()).hasSize(1);
+        writer.dropped(dropped);
+        writer.dropped(dropped);
+        assertThat(log.store().segments()).isEmpty();
+    }
+
+    @Test
+    void segmentInAnotherHandleThatMayHaveBeenSent_survivesTheDroppedOne() throws Exception {
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl dropped = persisted(writer.initialSequenceNumber());
+        ChangelogStateHandleStreamImpl sent = persisted(writer.initialSequenceNumber());
+        writer.dropped(dropped);
+        writer.close();
+        assertThat(texts(sent)).containsExactly("a");
+    }
+
+    @Test
+    void persistThatIsCancelledMeanwhile_leavesNothingBehind() throws Exception {
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(writer.initialSequenceNumber(), 1);
+        persist.cancel(false);
+        log.passLinger();
+        assertThat(log.store().segments()).hasSize(1);
+        writer.close();
+        assertThat(log.store().segments()).isEmpty();
+    }
+
+    @Test
     void confirmingAndResetting_changeNothing() throws Exception {
         append(writer, "a");
         SequenceNumber from = writer.initialSequenceNumber();

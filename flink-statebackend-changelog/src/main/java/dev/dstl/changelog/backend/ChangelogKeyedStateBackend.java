@@ -295,6 +295,7 @@ final class ChangelogKeyedStateBackend<K>
         IOUtils.closeAllQuietly(materializer, cancelRegistry);
         registered.clear();
         delegate.dispose();
+        checkpoints.close();
         writer.truncateAndClose(checkpoints.persistedTo());
     }
 }

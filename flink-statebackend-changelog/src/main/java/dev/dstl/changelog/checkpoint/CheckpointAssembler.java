@@ -27,7 +27,6 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
-import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
@@ -57,25 +56,28 @@ public final class CheckpointAssembler {
      * it looks nowhere else.
      *
      * @param log what the log storage persisted; null or empty if nothing
+     * @param drop called, on any thread, if Flink discards the checkpoint instead of sending it
      */
     public SnapshotResult<KeyedStateHandle> assemble(
             long checkpointId,
             MaterializedBase base,
-            @Nullable SnapshotResult<? extends ChangelogStateHandle> log) {
+            @Nullable SnapshotResult<? extends ChangelogStateHandle> log,
+            Runnable drop) {
         ChangelogStateHandle newLog = log == null ? null : log.getJobManagerOwnedSnapshot();
         boolean hasNewLog = newLog != null && newLog.getStateSize() > 0;
         if (base.remote().isEmpty() && !hasNewLog) {
             metrics.checkpointAssembled(null);
             return SnapshotResult.empty();
         }
-        ChangelogStateBackendHandleImpl handle =
-                new ChangelogStateBackendHandleImpl(
+        ReportedCheckpoint handle =
+                new ReportedCheckpoint(
                         base.remote().snapshots(),
                         hasNewLog ? append(base.remote(), newLog) : base.remote().logs(),
                         keyGroups,
                         checkpointId,
                         base.id(),
-                        hasNewLog ? newLog.getCheckpointedSize() : 0L);
+                        hasNewLog ? newLog.getCheckpointedSize() : 0L,
+                        drop);
         metrics.checkpointAssembled(handle);
         listener.accept(handle);
 

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.checkpoint;
 
+import dev.dstl.changelog.materialization.BaseDelivery;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.DelegateSnapshot;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
@@ -36,7 +37,6 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
@@ -116,10 +116,32 @@ public final class Checkpoints<K> {
     }
 
     private CheckpointFuture takeLog(long checkpointId) throws IOException {
-        MaterializedBase base = bases.handOut();
-        return CheckpointFuture.of(
-                persist(checkpointId, base.id(), base.to())
-                        .thenApply(log -> assembler.assemble(checkpointId, base, log)));
+        MaterializedBase base = bases.current();
+        PersistedLog log = persist(checkpointId, base.id(), base.to());
+        BaseDelivery delivery = bases.handOut();
+        Runnable drop =
+                () -> {
+                    log.drop();
+                    delivery.dropped();
+                };
+        CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
+                log.future()
+                        .thenApply(
+                                persisted ->
+                                        assembler.assemble(checkpointId, base, persisted, drop));
+        return CheckpointFuture.of(onFailure(result, drop));
+    }
+
+    private static <T> CompletableFuture<T> onFailure(
+            CompletableFuture<T> result, Runnable action) {
+        CompletableFuture<?> unused =
+                result.whenComplete(
+                        (ignored, failure) -> {
+                            if (failure != null) {
+                                action.run();
+                            }
+                        });
+        return result;
     }
 
     /** The log of such a checkpoint holds only what the snapshot omits. */
@@ -127,14 +149,14 @@ public final class Checkpoints<K> {
         materializer.cancelRunning();
         DelegateSnapshot snapshot = snapshots.startFull(bases);
         try {
-            FullCheckpoint full =
-                    new FullCheckpoint(
-                            checkpointId,
-                            snapshot,
-                            persist(checkpointId, snapshot.id(), snapshot.to()),
-                            assembler);
+            PersistedLog log = persist(checkpointId, snapshot.id(), snapshot.to());
+            FullCheckpoint full = new FullCheckpoint(checkpointId, snapshot, log, assembler);
             full.whenEnded(
-                    base -> fullBases.uploaded(checkpointId, base), () -> disposal.later(snapshot));
+                    base -> fullBases.uploaded(checkpointId, base),
+                    () -> {
+                        log.drop();
+                        disposal.later(snapshot);
+                    });
             return CheckpointFuture.of(full::uploadSnapshot, full.result());
         } catch (Exception e) {
             disposal.later(snapshot);
@@ -142,15 +164,15 @@ public final class Checkpoints<K> {
         }
     }
 
-    private CompletableFuture<? extends SnapshotResult<? extends ChangelogStateHandle>> persist(
-            long checkpointId, long materializationId, SequenceNumber from) throws IOException {
+    private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
+            throws IOException {
         SequenceNumber to = writer.nextSequenceNumber();
         ledger.started(checkpointId, materializationId, from, to);
         persistedTo = to;
         // A log that shares segments with others has to hear of every checkpoint.
         return from.compareTo(to) < 0 || writer instanceof MutationLogWriter
-                ? writer.persist(from, checkpointId)
-                : CompletableFuture.completedFuture(SnapshotResult.empty());
+                ? PersistedLog.of(writer, from, checkpointId)
+                : PersistedLog.empty(writer);
     }
 
     /** The JobManager has completed a checkpoint. */
@@ -176,6 +198,11 @@ public final class Checkpoints<K> {
     /** The JobManager no longer wants any checkpoint up to and including this one. */
     public void subsume(long checkpointId) {
         ledger.subsume(checkpointId).ifPresent(truncation::subsumed);
+    }
+
+    /** No more checkpoints: a base that none was sent with is deleted. */
+    public void close() {
+        bases.unsent().ifPresent(disposal::later);
     }
 
     /** What was appended from here on, inclusive, was in no checkpoint. */

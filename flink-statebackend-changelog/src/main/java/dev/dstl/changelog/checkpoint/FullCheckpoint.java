@@ -22,7 +22,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
@@ -38,17 +37,18 @@ final class FullCheckpoint {
     FullCheckpoint(
             long checkpointId,
             DelegateSnapshot snapshot,
-            CompletableFuture<? extends SnapshotResult<? extends ChangelogStateHandle>> log,
+            PersistedLog log,
             CheckpointAssembler assembler) {
         this.snapshot = snapshot;
         this.result =
                 base.thenCombine(
-                        log,
+                        log.future(),
                         (uploaded, persisted) ->
-                                assembler.assemble(checkpointId, uploaded, persisted));
+                                assembler.assemble(checkpointId, uploaded, persisted, log::drop));
         CompletableFuture<?> unused =
                 CompletableFuture.allOf(
-                        base.whenComplete(this::failFast), log.whenComplete(this::failFast));
+                        base.whenComplete(this::failFast),
+                        log.future().whenComplete(this::failFast));
     }
 
     private void failFast(Object ignored, Throwable failure) {

@@ -19,6 +19,7 @@ package dev.dstl.changelog.materialization;
 import static org.apache.flink.util.Preconditions.checkState;
 
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Which base is current, which ids are taken, and what the delegate may build its next snapshot on.
@@ -27,7 +28,10 @@ import java.util.Optional;
 public final class BaseLedger {
 
     private MaterializedBase current;
-    private boolean currentHandedOut = true;
+
+    /** Of the current base; the restored one is the JobManager's already. */
+    private AtomicInteger deliveries = new AtomicInteger(1);
+
     private boolean fullSnapshotNeeded;
     private long confirmedId;
     private long nextId;
@@ -50,9 +54,13 @@ public final class BaseLedger {
     }
 
     /** The current base for a checkpoint, which from then on owns its files with others. */
-    public MaterializedBase handOut() {
-        currentHandedOut = true;
-        return current;
+    public BaseDelivery handOut() {
+        return new BaseDelivery(current, deliveries);
+    }
+
+    /** The current base if no checkpoint was sent with it, so that nobody else will discard it. */
+    public Optional<MaterializedBase> unsent() {
+        return deliveries.get() == 0 ? Optional.of(current) : Optional.empty();
     }
 
     /** An id that the delegate never saw. */
@@ -106,14 +114,13 @@ public final class BaseLedger {
     /**
      * Makes a background materialization the current base.
      *
-     * @return the former one if no checkpoint ever got it, so that nobody else will discard it
+     * @return the former one if it is {@link #unsent()}
      */
     public Optional<MaterializedBase> replace(MaterializedBase next) {
         checkState(!isObsolete(next.id()), "Base %s is older than %s", next, current);
-        Optional<MaterializedBase> orphan =
-                currentHandedOut ? Optional.empty() : Optional.of(current);
+        Optional<MaterializedBase> orphan = unsent();
         current = next;
-        currentHandedOut = false;
+        deliveries = new AtomicInteger();
         return orphan;
     }
 
@@ -124,7 +131,7 @@ public final class BaseLedger {
      */
     public Optional<MaterializedBase> adopt(MaterializedBase full) {
         Optional<MaterializedBase> orphan = replace(full);
-        currentHandedOut = true;
+        deliveries.incrementAndGet();
         fullSnapshotNeeded = false;
         return orphan;
     }

@@ -47,7 +47,10 @@ class CheckpointAssemblerTest {
     void noState_isNoHandle() {
         SnapshotResult<KeyedStateHandle> result =
                 assembler.assemble(
-                        1, base(StateParts.EMPTY, StateParts.EMPTY), SnapshotResult.of(log(0, 0)));
+                        1,
+                        base(StateParts.EMPTY, StateParts.EMPTY),
+                        SnapshotResult.of(log(0, 0)),
+                        () -> {});
 
         assertThat(result.getJobManagerOwnedSnapshot()).isNull();
     }
@@ -67,7 +70,8 @@ class CheckpointAssemblerTest {
                                                 new StateParts(
                                                         List.of(snapshot), List.of(restored)),
                                                 StateParts.EMPTY),
-                                        SnapshotResult.of(fresh))
+                                        SnapshotResult.of(fresh),
+                                        () -> {})
                                 .getJobManagerOwnedSnapshot();
 
         assertThat(handle.getMaterializedStateHandles()).containsExactly(snapshot);
@@ -115,7 +119,7 @@ class CheckpointAssemblerTest {
     @Nullable
     private KeyedStateHandle local(
             MaterializedBase base, SnapshotResult<? extends ChangelogStateHandle> log) {
-        return assembler.assemble(1, base, log).getTaskLocalSnapshot();
+        return assembler.assemble(1, base, log, () -> {}).getTaskLocalSnapshot();
     }
 
     private static MaterializedBase base(StateParts remote, StateParts local) {

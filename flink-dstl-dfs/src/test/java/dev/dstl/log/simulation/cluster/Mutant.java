@@ -28,6 +28,9 @@ import org.apache.flink.core.fs.Path;
 public enum Mutant {
     NONE,
 
+    /** A checkpoint that is given up before it was sent does not say so. */
+    DROPPED_HANDLE_FORGOTTEN,
+
     /** A write counts as a success although closing the file failed. */
     CLOSE_FAILURE_SWALLOWED {
         @Override

@@ -218,26 +218,23 @@ final class SimulatedTask {
         KeyedState checkpointedBase = base;
         KeyedState expected = state.copy();
         persists.removeIf(CompletableFuture::isDone);
+        range.persist = writer.persist(range.from, checkpointId);
         persists.add(
-                writer.persist(range.from, checkpointId)
-                        .whenComplete(
-                                (result, failure) -> {
-                                    if (failure != null) {
-                                        later(() -> declined(checkpointId, range), "declines");
-                                        return;
-                                    }
-                                    range.part = partOf(result, own);
-                                    List<LogPart> parts = new ArrayList<>(older);
-                                    if (range.part != null) {
-                                        parts.add(range.part);
-                                    }
-                                    TaskSnapshot snapshot =
-                                            new TaskSnapshot(
-                                                    keyGroups, checkpointedBase, parts, expected);
-                                    later(
-                                            () -> acknowledge(checkpointId, range, snapshot),
-                                            "acknowledges");
-                                }));
+                range.persist.whenComplete(
+                        (result, failure) -> {
+                            if (failure != null) {
+                                later(() -> declined(checkpointId, range), "declines");
+                                return;
+                            }
+                            range.part = partOf(result, own);
+                            List<LogPart> parts = new ArrayList<>(older);
+                            if (range.part != null) {
+                                parts.add(range.part);
+                            }
+                            TaskSnapshot snapshot =
+                                    new TaskSnapshot(keyGroups, checkpointedBase, parts, expected);
+                            later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
+                        }));
     }
 
     private void later(Runnable action, String what) {
@@ -248,9 +245,7 @@ final class SimulatedTask {
             SnapshotResult<ChangelogStateHandleStreamImpl> result, List<TestRecord> own) {
         ChangelogStateHandleStreamImpl handle = handleOf(result);
         if (handle != null) {
-            LogPart part = new LogPart(handle, own);
-            cluster.handedOut(part);
-            return part;
+            return new LogPart(handle, own);
         }
         if (!own.isEmpty()) {
             cluster.watcher().mismatched(new LogMismatch("no handle", own.size() + " records"));
@@ -273,12 +268,20 @@ final class SimulatedTask {
                 handle.getStorageIdentifier());
     }
 
-    /** The asynchronous part of a checkpoint ends with its task, and when it is given up. */
+    /**
+     * The asynchronous part of a checkpoint ends with its task, and when it is given up; it
+     * discards what it does not send.
+     */
     private void acknowledge(long checkpointId, CheckpointedRange range, TaskSnapshot snapshot) {
         if (!over && !range.aborted) {
+            if (range.part != null) {
+                cluster.handedOut(range.part);
+            }
             jobManager.send(
                     "acknowledge " + checkpointId,
                     () -> jobManager.acknowledged(checkpointId, this, snapshot));
+        } else if (range.part != null && cluster.mutant() != Mutant.DROPPED_HANDLE_FORGOTTEN) {
+            writer.dropped(range.part.handle());
         }
     }
 
@@ -305,6 +308,9 @@ final class SimulatedTask {
         }
         checkpoints.remove(checkpointId);
         range.aborted = true;
+        if (cluster.mutant() != Mutant.DROPPED_HANDLE_FORGOTTEN) {
+            boolean unused = range.persist.cancel(false);
+        }
         guarded(() -> writer.reset(range.from, range.to, checkpointId));
         if (cluster.mutant() == Mutant.ABORT_DELETES) {
             deleteUnsafely(range);
@@ -396,6 +402,7 @@ final class SimulatedTask {
     private static final class CheckpointedRange {
         private final SequenceNumber from;
         private final SequenceNumber to;
+        private CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist;
         private LogPart part;
         private boolean confirmed;
         private boolean aborted;

@@ -20,7 +20,7 @@ package dev.dstl.log.simulation.invariant;
 public enum Leftover {
     /** Its process ended before it could delete the file. */
     WRITER_CRASHED,
-    /** A checkpoint was given the file, and its acknowledgement never reached the JobManager. */
+    /** It was acknowledged to a JobManager that ended before it read that. */
     HANDLE_WAS_LOST,
     /** The store refused, as often as it was asked. */
     DELETE_WAS_REFUSED,

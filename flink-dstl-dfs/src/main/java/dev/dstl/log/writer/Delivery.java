@@ -1,0 +1,52 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.commit.GroupCommit;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The way of one handle from the log to the JobManager. Its segments are the JobManager's unless
+ * the handle is dropped before it leaves the TaskManager, as happens with that of a checkpoint
+ * which is cancelled meanwhile. Thread safe.
+ */
+final class Delivery {
+
+    private final GroupCommit commit;
+    private final List<BatchPosition> positions;
+    private final AtomicBoolean dropped = new AtomicBoolean();
+
+    /**
+     * Starts.
+     *
+     * @param positions of all batches in the handle
+     */
+    Delivery(GroupCommit commit, List<BatchPosition> positions) {
+        this.commit = commit;
+        this.positions = positions;
+        positions.forEach(commit::handOut);
+    }
+
+    /** The handle will never be sent. */
+    void drop() {
+        if (dropped.compareAndSet(false, true)) {
+            positions.forEach(commit::takeBack);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import java.util.List;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SharedStateRegistry;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+
+/**
+ * A checkpoint as it is on the TaskManager that took it: discarding it says that it was cancelled
+ * before it was sent, so that its part of the log need not wait for the JobManager to delete it.
+ * Flink's own handle leaves such files behind.
+ *
+ * <p>Serialized, it is Flink's own handle. A JobManager in the same process registers the very
+ * object before it does anything else with it, and from then on discarding does nothing.
+ */
+final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Runnable drop;
+    private transient volatile boolean arrived;
+
+    /**
+     * @param drop called, on any thread, if the checkpoint will never be sent
+     */
+    ReportedCheckpoint(
+            List<KeyedStateHandle> snapshots,
+            List<ChangelogStateHandle> logs,
+            KeyGroupRange keyGroups,
+            long checkpointId,
+            long materializationId,
+            long newBytes,
+            Runnable drop) {
+        super(snapshots, logs, keyGroups, checkpointId, materializationId, newBytes);
+        this.drop = drop;
+    }
+
+    @Override
+    public void registerSharedStates(SharedStateRegistry registry, long checkpointId) {
+        arrived = true;
+        super.registerSharedStates(registry, checkpointId);
+    }
+
+    @Override
+    public void discardState() {
+        if (!arrived) {
+            drop.run();
+        }
+    }
+
+    private Object writeReplace() {
+        return ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl.restore(
+                getMaterializedStateHandles(),
+                getNonMaterializedStateHandles(),
+                getKeyGroupRange(),
+                getCheckpointId(),
+                getMaterializationID(),
+                getCheckpointedSize(),
+                getStateHandleId());
+    }
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.contract.Delegate;
+import dev.dstl.changelog.contract.LogStorage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.testutils.CommonTestUtils;
+import org.apache.flink.util.InstantiationUtil;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A checkpoint that Flink cancels before it is sent leaves nothing behind, while one that may have
+ * been sent keeps everything, whatever the task hears of it.
+ */
+@Timeout(60)
+class CancelledCheckpointTest {
+
+    /** Too long to travel in the checkpoint itself. */
+    private static final String LONG = "x".repeat(1 << 16);
+
+    @TempDir private Path directory;
+
+    @Test
+    void checkpointCancelledWhileItsLogIsUploaded_leavesNoSegment() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update(LONG);
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint = task.trigger(1);
+            checkpoint.cancel(true);
+        }
+        CommonTestUtils.waitUntilCondition(() -> segments().isEmpty());
+    }
+
+    @Test
+    void checkpointDiscardedBeforeItIsSent_leavesNoSegment() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update(LONG);
+            KeyedStateHandle unsent = TestTask.finish(task.trigger(1));
+            assertThat(segments()).hasSize(1);
+            unsent.discardState();
+            assertThat(segments()).as("the next checkpoint needs it").hasSize(1);
+        }
+        CommonTestUtils.waitUntilCondition(() -> segments().isEmpty());
+    }
+
+    @Test
+    void checkpointThatTheJobManagerHas_keepsItsSegment_evenIfItIsDiscardedThere()
+            throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update(LONG);
+            ChangelogStateBackendHandle sent = task.acknowledge(1);
+            sent.discardState();
+            task.changelog().notifyCheckpointAborted(1);
+        }
+        assertThat(segments()).hasSize(1);
+    }
+
+    @Test
+    void baseThatOnlyADiscardedCheckpointHad_isDeletedWithTheTask() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update(LONG);
+            assertThat(task.materialize()).isTrue();
+            KeyedStateHandle unsent = TestTask.finish(task.trigger(1));
+            assertThat(snapshots()).hasSize(1);
+            unsent.discardState();
+        }
+        CommonTestUtils.waitUntilCondition(() -> snapshots().isEmpty());
+    }
+
+    @Test
+    void checkpoint_isFlinksOwnHandleWhereverItIsSent() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update("one");
+            ChangelogStateBackendHandle sent =
+                    (ChangelogStateBackendHandle) TestTask.finish(task.trigger(1));
+            ChangelogStateBackendHandle received =
+                    InstantiationUtil.deserializeObject(
+                            InstantiationUtil.serializeObject(sent), getClass().getClassLoader());
+            assertThat(received.getClass()).isEqualTo(ChangelogStateBackendHandleImpl.class);
+            assertThat(received).usingRecursiveComparison().isEqualTo(sent);
+        }
+    }
+
+    private List<Path> segments() throws IOException {
+        return files(directory.resolve("log"));
+    }
+
+    private List<Path> snapshots() throws IOException {
+        return files(directory.resolve("checkpoints"));
+    }
+
+    private static List<Path> files(Path root) throws IOException {
+        try (Stream<Path> paths = Files.walk(root)) {
+            return paths.filter(Files::isRegularFile)
+                    .filter(path -> !path.toString().contains("/0000000000-"))
+                    .collect(Collectors.toList());
+        }
+    }
+}

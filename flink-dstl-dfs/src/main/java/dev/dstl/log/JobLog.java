@@ -32,6 +32,7 @@ import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
+import dev.dstl.log.writer.LogMerging;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -69,6 +70,8 @@ final class JobLog implements AutoCloseable {
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
+    private final ExecutorService merges = threads(1, "dstl-merge");
+    private final LogMerging merging;
     private final PagePool pages;
 
     /**
@@ -139,6 +142,7 @@ final class JobLog implements AutoCloseable {
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
+        merging = new LogMerging(settings, merges, pages, metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
@@ -160,7 +164,13 @@ final class JobLog implements AutoCloseable {
         UUID logId = UUID.randomUUID();
         LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
-                logId, keyGroupRange, operatorId, pages, settings.sealThresholdBytes(), commit);
+                logId,
+                keyGroupRange,
+                operatorId,
+                pages,
+                settings.sealThresholdBytes(),
+                commit,
+                merging);
     }
 
     CompletableFuture<?> availableFuture() {
@@ -177,6 +187,7 @@ final class JobLog implements AutoCloseable {
     public void close() {
         uploader.close();
         commit.close();
+        merges.shutdownNow();
         uploads.shutdown();
         localCopies.close();
         localDisk.shutdown();

@@ -184,15 +184,37 @@ public final class GroupCommit implements AutoCloseable {
         enqueue(batch, false);
     }
 
+    /**
+     * Takes a batch that shall be durable soon, in a segment without any other: checkpoints of
+     * other logs then cannot lie so far from the first one that names it that the segment is gone.
+     * Its bytes count as in flight until it is durable or released.
+     *
+     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     */
+    public void submitAlone(SealedBatch batch) {
+        CutSegment cut;
+        synchronized (lock) {
+            reserve(batch);
+            cut = new CutSegment(this, List.of(batch));
+            batch.cutInto(cut);
+        }
+        start(List.of(cut));
+    }
+
+    @GuardedBy("lock")
+    private void reserve(SealedBatch batch) {
+        if (closed) {
+            throw new IllegalStateException(
+                    "The changelog storage of this job is closed, nothing can be appended");
+        }
+        batch.moveTo(BatchState.QUEUED);
+        budget.reserve(batch.sizeBytes());
+    }
+
     private void enqueue(SealedBatch batch, boolean inHurry) {
         List<CutSegment> cut = List.of();
         synchronized (lock) {
-            if (closed) {
-                throw new IllegalStateException(
-                        "The changelog storage of this job is closed, nothing can be appended");
-            }
-            batch.moveTo(BatchState.QUEUED);
-            budget.reserve(batch.sizeBytes());
+            reserve(batch);
             queue.add(batch);
             queuedBytes += batch.sizeBytes();
             if (queuedBytes >= cutThresholdBytes) {

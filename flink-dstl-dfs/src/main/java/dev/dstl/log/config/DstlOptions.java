@@ -234,6 +234,34 @@ public final class DstlOptions {
                                     + " TaskManagers applies, whose default is the same. At most 1"
                                     + " mb; 0 uploads everything.");
 
+    /** Parts of a log that become one. */
+    public static final ConfigOption<Integer> MERGE_PARTS =
+            ours("merge.parts")
+                    .intType()
+                    .defaultValue(8)
+                    .withDescription(
+                            "A checkpoint names one part of the log for every checkpoint since the"
+                                    + " last materialization. When there are this many parts of a"
+                                    + " kind, they are read back in the background, from the local"
+                                    + " disk if local recovery is on, and written as one, without"
+                                    + " what newer changes have superseded; later, as many of"
+                                    + " those become one again. So 6,000 checkpoints leave about 40"
+                                    + " parts, and a restore reads less. Each change is written"
+                                    + " once more per step: with 8, three times for 600"
+                                    + " checkpoints. More means fewer steps and more parts. 2 to"
+                                    + " 64; 0 switches it off.");
+
+    /** Bound of one merge. */
+    public static final ConfigOption<MemorySize> MERGE_MAX_SIZE =
+            ours("merge.max-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(8))
+                    .withDescription(
+                            "Parts of the log that together are larger than this are not merged, as"
+                                    + " few large parts do no harm and copying them costs"
+                                    + " bandwidth. A job on a TaskManager merges one run at a time,"
+                                    + " with up to eight times this in memory. At most 128 mb.");
+
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =
             ours("upload.max-age")

@@ -44,6 +44,8 @@ public final class DstlSettings {
     private final int maxSlowAttempts;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
+    private final int mergeBatches;
+    private final long mergeMaxBytes;
     private final double maxExtraRequestFraction;
     private final double hedgeQuantile;
     private final long minHedgeDelayMillis;
@@ -81,6 +83,8 @@ public final class DstlSettings {
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
         inlineThresholdBytes = inlineThresholdBytes(values);
+        mergeBatches = mergeBatches(values);
+        mergeMaxBytes = values.bytes(DstlOptions.MERGE_MAX_SIZE, 1, 128L << 20);
         readAheadBytes(values);
         maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
@@ -137,6 +141,18 @@ public final class DstlSettings {
 
     private static long readAheadBytes(CheckedConfiguration values) {
         return values.bytes(DstlOptions.RESTORE_READ_AHEAD, 0, Long.MAX_VALUE);
+    }
+
+    private static int mergeBatches(CheckedConfiguration values) {
+        int parts = values.count(DstlOptions.MERGE_PARTS, 0, 64);
+        if (parts == 1) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is 1, but one part alone cannot be merged. Set 2 to 64, or 0 to"
+                                    + " switch it off.",
+                            DstlOptions.MERGE_PARTS.key()));
+        }
+        return parts;
     }
 
     private static long inlineThresholdBytes(CheckedConfiguration values) {
@@ -230,6 +246,16 @@ public final class DstlSettings {
     /** Bytes of one log, not yet durable, that travel in a handle; at most 1 MiB, 0 for none. */
     public long inlineThresholdBytes() {
         return inlineThresholdBytes;
+    }
+
+    /** Batches of a log that become one, 2 to 64; 0 for never. */
+    public int mergeBatches() {
+        return mergeBatches;
+    }
+
+    /** Bytes of frames that become one at most; at most 128 MiB. */
+    public long mergeMaxBytes() {
+        return mergeMaxBytes;
     }
 
     /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */

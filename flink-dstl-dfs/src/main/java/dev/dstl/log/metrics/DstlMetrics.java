@@ -50,6 +50,8 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
  *     numberOfLocalCopyFailures     segments not copied: the disk failed, is full or too slow
+ *     numberOfMerges                batches merged into one, see merge.parts
+ *     numberOfMergeFailures         merges that were given up and are tried again later
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -75,6 +77,8 @@ public final class DstlMetrics {
     private final Counter inlinePersists;
     private final Counter localCopies;
     private final Counter localCopyFailures;
+    private final Counter merges;
+    private final Counter mergeFailures;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -95,6 +99,8 @@ public final class DstlMetrics {
         inlinePersists = counter("numberOfInlinePersists");
         localCopies = counter("numberOfLocalCopies");
         localCopyFailures = counter("numberOfLocalCopyFailures");
+        merges = counter("numberOfMerges");
+        mergeFailures = counter("numberOfMergeFailures");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -183,6 +189,16 @@ public final class DstlMetrics {
     /** A persist completed with what is not durable in its handle. */
     public void persistedInline() {
         inlinePersists.inc();
+    }
+
+    /** Some batches became one. */
+    public void merged() {
+        merges.inc();
+    }
+
+    /** Some batches did not become one. */
+    public void mergeFailed() {
+        mergeFailures.inc();
     }
 
     /** A segment was copied to the local disk. */

@@ -56,14 +56,16 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param logId never used before
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param commit takes sealed batches; stays the caller's
+     * @param merging merges them later; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
             KeyGroupRange keyGroupRange,
             PagePool pool,
             long sealThresholdBytes,
-            GroupCommit commit) {
-        this(logId, keyGroupRange, logId.toString(), pool, sealThresholdBytes, commit);
+            GroupCommit commit,
+            LogMerging merging) {
+        this(logId, keyGroupRange, logId.toString(), pool, sealThresholdBytes, commit, merging);
     }
 
     /**
@@ -73,6 +75,7 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param operatorId the same for every log of the task, however often it is restarted
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param commit takes sealed batches; stays the caller's
+     * @param merging merges them later; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
@@ -80,12 +83,17 @@ public final class DstlLogWriter implements MutationLogWriter {
             String operatorId,
             PagePool pool,
             long sealThresholdBytes,
-            GroupCommit commit) {
+            GroupCommit commit,
+            LogMerging merging) {
         this.active = new ActiveBatch(logId, keyGroupRange, pool);
         this.localLog = new LocalLog(commit.localCopies(), operatorId, keyGroupRange);
         this.tail =
                 new LogTail(
-                        commit, new HandleAssembler(keyGroupRange, localLog.isEnabled()), localLog);
+                        logId,
+                        commit,
+                        merging,
+                        new HandleAssembler(keyGroupRange, localLog.isEnabled()),
+                        localLog);
         this.sealThresholdBytes = sealThresholdBytes;
     }
 
@@ -159,6 +167,12 @@ public final class DstlLogWriter implements MutationLogWriter {
         checkRange(truncatedTo <= first && first <= nextSequence, "persist", first, nextSequence);
         localLog.persisting(checkpointId);
         return tail.persist(first, nextSequence, checkpointId);
+    }
+
+    @Override
+    public void markBase() {
+        sealIfNotEmpty();
+        tail.markBase(nextSequence);
     }
 
     @Override

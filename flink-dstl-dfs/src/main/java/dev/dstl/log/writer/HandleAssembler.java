@@ -63,6 +63,11 @@ final class HandleAssembler {
                 : SnapshotResult.of(remote);
     }
 
+    /** What to read to get the records of some batches, from the local disk where possible. */
+    ChangelogStateHandleStreamImpl source(List<BatchPosition> positions) {
+        return handle(positions, BatchPosition::nearestSegment, 0);
+    }
+
     private ChangelogStateHandleStreamImpl handle(
             List<BatchPosition> positions,
             Function<BatchPosition, StreamStateHandle> segment,

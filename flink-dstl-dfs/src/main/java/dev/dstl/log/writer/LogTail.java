@@ -26,17 +26,18 @@ import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sealed batches of one log that are not truncated, and the checkpoints that wait for some of
@@ -47,6 +48,9 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * persist waits until it is encoded, and for no upload. The batches go into a segment all the same,
  * later, and the next persist takes that.
  *
+ * <p>Durable batches that no persist begins between are merged in the background, see {@link
+ * LogMerging}; a merged batch takes the place of those it is made of when it is durable itself.
+ *
  * <p>A batch is released as soon as neither the tail nor a persist under way refers to it. A failed
  * persist fails alone: the batches stay and the next one asks for them again.
  */
@@ -55,16 +59,26 @@ final class LogTail implements AgedLog {
     /** Checkpoints are counted from 1. */
     private static final long NO_CHECKPOINT = 0;
 
+    /** Batches that travel inline at most before a segment is cut for them. */
+    private static final int MAX_INLINE_BATCHES = 8;
+
+    /** Persists without another try after a merge failed. */
+    private static final int REST_AFTER_FAILED_MERGE = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
+
+    private final UUID logId;
     private final GroupCommit commit;
+    private final LogMerging merging;
     private final HandleAssembler handles;
     private final LocalLog localLog;
     private final long inlineThresholdBytes;
 
     @GuardedBy("this")
-    private final TreeMap<Long, TailBatch> batches = new TreeMap<>();
+    private final TailBatches batches = new TailBatches();
 
     @GuardedBy("this")
-    private final List<PendingPersist> persists = new ArrayList<>();
+    private final PendingPersists persists = new PendingPersists();
 
     /** Of the batches that are neither durable nor truncated. */
     @GuardedBy("this")
@@ -82,14 +96,29 @@ final class LogTail implements AgedLog {
     @GuardedBy("this")
     private long sealedBatchesBefore;
 
+    /** The one that runs. */
+    @GuardedBy("this")
+    @Nullable
+    private LogMerge merge;
+
+    @GuardedBy("this")
+    private int restingPersists;
+
     private volatile boolean sealDue;
 
     /** For as long as somebody has the handle. */
     private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =
             Collections.synchronizedMap(new WeakHashMap<>());
 
-    LogTail(GroupCommit commit, HandleAssembler handles, LocalLog localLog) {
+    LogTail(
+            UUID logId,
+            GroupCommit commit,
+            LogMerging merging,
+            HandleAssembler handles,
+            LocalLog localLog) {
+        this.logId = logId;
         this.commit = commit;
+        this.merging = merging;
         this.handles = handles;
         this.localLog = localLog;
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
@@ -114,7 +143,7 @@ final class LogTail implements AgedLog {
             pendingBytes += batch.sizeBytes();
             small = pendingBytes <= inlineThresholdBytes;
             added = new TailBatch(this, batch, small, lastCheckpoint);
-            batches.put(batch.sequence(), added);
+            batches.add(added);
             sealedBatches++;
             sealDue = false;
         }
@@ -136,18 +165,12 @@ final class LogTail implements AgedLog {
         List<TailBatch> missing = new ArrayList<>();
         List<TailBatch> encode = new ArrayList<>();
         List<LogBatch> records = new ArrayList<>();
+        Optional<LogMerge> begun;
         synchronized (this) {
             if (closed) {
                 return CompletableFuture.failedFuture(cancellation());
             }
-            List<TailBatch> range = new ArrayList<>(batches.subMap(from, to).values());
-            if (range.size() != to - from) {
-                throw new IllegalArgumentException(
-                        String.format(
-                                "Changes [%d, %d) were asked for, but those before %s are"
-                                        + " truncated",
-                                from, to, batches.isEmpty() ? to : batches.firstKey()));
-            }
+            List<TailBatch> range = batches.range(from, to);
             for (TailBatch batch : range) {
                 if (!batch.isDurable()) {
                     missing.add(batch);
@@ -165,14 +188,95 @@ final class LogTail implements AgedLog {
                     }
                 }
             }
+            begun = beginMerge();
         }
-        if (!persist.isInline()) {
+        if (!persist.isInline() || missing.size() >= MAX_INLINE_BATCHES) {
             missing.forEach(batch -> commit.require(batch.sealed()));
-        } else if (!encode.isEmpty()) {
+        }
+        if (!encode.isEmpty()) {
             commit.inline(records, (at, failure) -> encoded(encode, at, failure));
         }
+        begun.ifPresent(merging::start);
         completeFinished();
         return persist.future();
+    }
+
+    /** A persist may begin at {@code sequence}, with which the next batch will begin. */
+    synchronized void markBase(long sequence) {
+        batches.markBase(sequence);
+    }
+
+    @GuardedBy("this")
+    private Optional<LogMerge> beginMerge() {
+        if (merge != null || restingPersists-- > 0) {
+            return Optional.empty();
+        }
+        restingPersists = 0;
+        List<TailBatch> run = batches.choose(merging);
+        if (run.isEmpty()) {
+            return Optional.empty();
+        }
+        List<BatchPosition> positions = new ArrayList<>(run.size());
+        for (TailBatch batch : run) {
+            batch.retain();
+            positions.add(batch.position());
+        }
+        merge = new LogMerge(this, merging, commit, run, handles.source(positions), logId);
+        return Optional.of(merge);
+    }
+
+    /** The batches of a merge are durable as one. Called without any lock held. */
+    void merged(LogMerge ended, BatchPosition position) {
+        Releases releases = releases();
+        boolean taken;
+        synchronized (this) {
+            if (merge != ended) {
+                return;
+            }
+            merge = null;
+            releases.addAll(ended.batches());
+            taken = batches.holds(ended.batches());
+            if (taken) {
+                releases.addAll(ended.batches());
+                batches.replace(
+                        ended.batches(),
+                        new TailBatch(this, ended.batches(), ended.merged(), position));
+            }
+        }
+        if (taken) {
+            merging.metrics().merged();
+        } else {
+            ended.abandon();
+        }
+        releases.run();
+    }
+
+    /** Called without any lock held. */
+    void mergeFailed(LogMerge failed, Throwable cause) {
+        Releases releases = releases();
+        boolean needed;
+        synchronized (this) {
+            if (merge != failed) {
+                return;
+            }
+            merge = null;
+            restingPersists = REST_AFTER_FAILED_MERGE;
+            needed = batches.holds(failed.batches());
+            failed.batches().get(0).settle();
+            releases.addAll(failed.batches());
+        }
+        failed.abandon();
+        releases.run();
+        if (needed) {
+            // Truncated segments may be deleted meanwhile, and nobody needs to know.
+            merging.metrics().mergeFailed();
+            LOG.warn(
+                    "Parts of log {} could not be merged; checkpoints name them one by one. If this"
+                            + " goes on, they may not be readable for a restore either: check the"
+                            + " store, and take a savepoint.",
+                    logId,
+                    cause);
+        }
     }
 
     /** Not waited for by an earlier checkpoint, and no other log minds. */
@@ -180,10 +284,8 @@ final class LogTail implements AgedLog {
     private boolean mayOmit(List<TailBatch> missing, long checkpointId) {
         List<SealedBatch> omitted = new ArrayList<>(missing.size());
         for (TailBatch batch : missing) {
-            for (PendingPersist persist : persists) {
-                if (!persist.isInline() && persist.waitsFor(batch)) {
-                    return false;
-                }
+            if (persists.needSegmentOf(batch)) {
+                return false;
             }
             omitted.add(batch.sealed());
         }
@@ -212,43 +314,23 @@ final class LogTail implements AgedLog {
             @Nullable List<BatchPosition> positions,
             @Nullable Throwable failure) {
         List<PendingPersist> failed = new ArrayList<>();
-        Releases releases = new Releases();
+        Releases releases = releases();
         synchronized (this) {
             for (int i = 0; i < encoded.size(); i++) {
                 TailBatch batch = encoded.get(i);
                 if (positions == null) {
                     batch.encodingFailed();
-                    takeWaiting(batch, true, failed);
+                    persists.takeWaiting(batch, true, failed);
                 } else if (!batch.isDurable()) {
-                    arrived(batch, true);
+                    persists.arrived(batch, true);
                     batch.becameInline(positions.get(i));
                 }
             }
-            failed.forEach(persist -> persist.batches().forEach(releases::add));
+            failed.forEach(persist -> releases.addAll(persist.batches()));
         }
         fail(failed, new IOException("Changes could not be encoded for the checkpoint", failure));
         releases.run();
         completeFinished();
-    }
-
-    /** Called with the lock held, before the batch gets its position. */
-    @GuardedBy("this")
-    private void arrived(TailBatch batch, boolean inlineOnly) {
-        for (PendingPersist persist : persists) {
-            if ((persist.isInline() || !inlineOnly) && persist.waitsFor(batch)) {
-                persist.batchArrived();
-            }
-        }
-    }
-
-    /** Removes the persists that wait for a batch, for its encoding or for its segment. */
-    @GuardedBy("this")
-    private void takeWaiting(TailBatch batch, boolean inline, List<PendingPersist> taken) {
-        persists.removeIf(
-                persist ->
-                        persist.isInline() == inline
-                                && persist.waitsFor(batch)
-                                && taken.add(persist));
     }
 
     private static void fail(List<PendingPersist> persists, IOException cause) {
@@ -257,14 +339,12 @@ final class LogTail implements AgedLog {
 
     /** Forgets the batches before {@code to}, except for persists under way. */
     void truncate(long to) {
-        Releases releases = new Releases();
+        Releases releases = releases();
         synchronized (this) {
-            SortedMap<Long, TailBatch> truncated = batches.headMap(to);
-            for (TailBatch batch : truncated.values()) {
+            for (TailBatch batch : batches.truncate(to)) {
                 pendingBytes -= batch.isDurable() ? 0 : batch.sizeBytes();
                 releases.add(batch);
             }
-            truncated.clear();
         }
         releases.run();
     }
@@ -272,23 +352,35 @@ final class LogTail implements AgedLog {
     /** Forgets everything; persists under way are cancelled. */
     void close() {
         List<PendingPersist> cancelled;
-        Releases releases = new Releases();
+        LogMerge unwanted;
+        Releases releases = releases();
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
             localLog.closing();
-            cancelled = new ArrayList<>(persists);
-            persists.clear();
-            cancelled.forEach(persist -> persist.batches().forEach(releases::add));
-            batches.values().forEach(releases::add);
+            cancelled = persists.takeAll();
+            cancelled.forEach(persist -> releases.addAll(persist.batches()));
+            batches.all().forEach(releases::add);
             batches.clear();
+            unwanted = merge;
+            merge = null;
+            if (unwanted != null) {
+                releases.addAll(unwanted.batches());
+            }
+        }
+        if (unwanted != null) {
+            unwanted.abandon();
         }
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
         releases.run();
         localLog.closed();
+    }
+
+    private Releases releases() {
+        return new Releases(commit, localLog);
     }
 
     private static CancellationException cancellation() {
@@ -298,8 +390,8 @@ final class LogTail implements AgedLog {
     /** A batch arrived. Called without any lock held. */
     void durable(TailBatch batch, BatchPosition position) {
         synchronized (this) {
-            pendingBytes -= batches.containsKey(batch.sequence()) ? batch.sizeBytes() : 0;
-            arrived(batch, false);
+            pendingBytes -= batches.hasBatchAt(batch.sequence()) ? batch.sizeBytes() : 0;
+            persists.arrived(batch, false);
             batch.becameDurable(position);
         }
         completeFinished();
@@ -316,13 +408,8 @@ final class LogTail implements AgedLog {
     private void completeFinished() {
         List<Runnable> completions = new ArrayList<>();
         synchronized (this) {
-            Iterator<PendingPersist> waiting = persists.iterator();
-            while (waiting.hasNext()) {
-                PendingPersist persist = waiting.next();
-                if (persist.isComplete()) {
-                    waiting.remove();
-                    completions.add(completion(persist));
-                }
+            for (PendingPersist persist : persists.takeComplete()) {
+                completions.add(completion(persist));
             }
         }
         completions.forEach(Runnable::run);
@@ -337,7 +424,7 @@ final class LogTail implements AgedLog {
         List<BatchPosition> positions = new ArrayList<>(persist.batches().size());
         long newBytes = 0;
         boolean inline = false;
-        Releases releases = new Releases();
+        Releases releases = releases();
         for (TailBatch batch : persist.batches()) {
             BatchPosition position = batch.position();
             positions.add(position);
@@ -365,13 +452,13 @@ final class LogTail implements AgedLog {
     /** A batch will not arrive for now. Called without any lock held. */
     void parked(TailBatch batch, IOException cause) {
         List<PendingPersist> failed = new ArrayList<>();
-        Releases releases = new Releases();
+        Releases releases = releases();
         synchronized (this) {
             if (batch.isDurable()) {
                 return;
             }
-            takeWaiting(batch, false, failed);
-            failed.forEach(persist -> persist.batches().forEach(releases::add));
+            persists.takeWaiting(batch, false, failed);
+            failed.forEach(persist -> releases.addAll(persist.batches()));
         }
         fail(failed, cause);
         releases.run();
@@ -396,26 +483,5 @@ final class LogTail implements AgedLog {
     @Override
     public void storageClosed() {
         close();
-    }
-
-    /** Drops references, and releases without the lock what nobody refers to any more. */
-    private final class Releases implements Runnable {
-
-        private final List<TailBatch> unreferenced = new ArrayList<>();
-
-        /** Called with the lock held. */
-        void add(TailBatch batch) {
-            if (batch.release()) {
-                unreferenced.add(batch);
-            }
-        }
-
-        @Override
-        public void run() {
-            for (TailBatch batch : unreferenced) {
-                localLog.letGo(batch.copyInCheckpoints());
-                commit.release(batch.sealed());
-            }
-        }
     }
 }

@@ -54,6 +54,13 @@ public interface MutationLogWriter extends StateChangelogWriter<ChangelogStateHa
             throws IOException;
 
     /**
+     * A base may be taken that covers everything appended so far, so that a later persist may begin
+     * here. Until this is called for the first time, a persist may begin anywhere; from then on,
+     * only at the beginning and where this was called, and the log may merge what lies between.
+     */
+    void markBase();
+
+    /**
      * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also
      * after closing.
      *

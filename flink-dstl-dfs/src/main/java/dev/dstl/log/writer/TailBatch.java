@@ -22,6 +22,7 @@ import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.SealedBatch;
 import dev.dstl.log.local.LocalCopy;
 import java.io.IOException;
+import java.util.List;
 import javax.annotation.Nullable;
 
 /**
@@ -34,6 +35,8 @@ final class TailBatch implements BatchListener {
 
     private final LogTail tail;
     private final long sequence;
+    private final long end;
+    private final int level;
     private final long sizeBytes;
     private final SealedBatch sealed;
 
@@ -42,6 +45,7 @@ final class TailBatch implements BatchListener {
 
     private boolean handedOut;
     private boolean encoding;
+    private boolean settled;
     @Nullable private LogBatch records;
     @Nullable private BatchPosition inlinePosition;
     @Nullable private BatchPosition position;
@@ -53,9 +57,27 @@ final class TailBatch implements BatchListener {
     TailBatch(LogTail tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
         this.tail = tail;
         this.sequence = batch.sequence();
+        this.end = sequence + 1;
+        this.level = 0;
         this.sizeBytes = batch.sizeBytes();
         this.records = keepRecords ? batch.secondOwner() : null;
         this.sealed = new SealedBatch(batch, this, lastCheckpoint);
+    }
+
+    /**
+     * A durable batch in the place of some.
+     *
+     * @param merged those, in order and without gaps
+     */
+    TailBatch(LogTail tail, List<TailBatch> merged, SealedBatch sealed, BatchPosition position) {
+        TailBatch first = merged.get(0);
+        this.tail = tail;
+        this.sequence = first.sequence;
+        this.end = merged.get(merged.size() - 1).end;
+        this.level = first.level + 1;
+        this.sizeBytes = merged.stream().mapToLong(TailBatch::sizeBytes).sum();
+        this.sealed = sealed;
+        this.position = position;
     }
 
     @Override
@@ -70,6 +92,26 @@ final class TailBatch implements BatchListener {
 
     long sequence() {
         return sequence;
+    }
+
+    /** One more than the last sequence number in it. */
+    long end() {
+        return end;
+    }
+
+    /** How often its records were merged. */
+    int level() {
+        return level;
+    }
+
+    /** Whether it may become part of a larger one. */
+    boolean isMergeable() {
+        return position != null && !settled;
+    }
+
+    /** It is too large for that. */
+    void settle() {
+        settled = true;
     }
 
     long sizeBytes() {

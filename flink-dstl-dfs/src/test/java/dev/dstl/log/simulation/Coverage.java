@@ -23,5 +23,6 @@ enum Coverage {
     LOGS,
     CRASHED_LOGS,
     INLINE_PERSISTS,
+    MERGES,
     HEDGE_WINS
 }

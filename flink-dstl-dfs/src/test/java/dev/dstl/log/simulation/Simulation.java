@@ -38,6 +38,9 @@ final class Simulation {
     /** How long hangs that end, retries and deletes need to end, and more. */
     private static final long SETTLE_MILLIS = 240_000;
 
+    /** More than a log can make of the batches of one run, with two of them to a merge. */
+    private static final int MAX_MERGES = 500;
+
     /** How long a checkpoint may take when nothing goes wrong any more. */
     private static final long PATIENCE_MILLIS = 600_000;
 
@@ -110,6 +113,7 @@ final class Simulation {
             counts.merge(Coverage.LOGS, 1L, Long::sum);
             counts.merge(Coverage.CRASHED_LOGS, log.isVanished() ? 1L : 0L, Long::sum);
             counts.merge(Coverage.INLINE_PERSISTS, log.inlinePersists(), Long::sum);
+            counts.merge(Coverage.MERGES, log.merges(), Long::sum);
             counts.merge(Coverage.HEDGE_WINS, log.hedgeWins(), Long::sum);
         }
         return counts;
@@ -128,13 +132,28 @@ final class Simulation {
         }
     }
 
-    /** What travelled inside a handle is in a segment some time later, for the next one. */
+    /**
+     * What travelled inside a handle is in a segment some time later, for the next checkpoint, and
+     * what a checkpoint has merged is for the one after it.
+     */
     private boolean settles() throws Violated {
-        boolean first = completesCheckpoints();
-        runFor(SETTLE_MILLIS);
-        boolean second = completesCheckpoint();
-        runFor(SETTLE_MILLIS);
-        return first && second;
+        boolean completed = completesCheckpoints();
+        int rounds = 0;
+        do {
+            runFor(SETTLE_MILLIS);
+            completed &= completesCheckpoint();
+            runFor(SETTLE_MILLIS);
+        } while (completed && isMerging() && rounds++ < MAX_MERGES);
+        return completed;
+    }
+
+    private boolean isMerging() {
+        for (SimulatedLog log : cluster.logs()) {
+            if (!log.isClosed() && !log.isVanished() && log.ownedSegments() > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** As many as it takes until everything older is subsumed, and truncated. */

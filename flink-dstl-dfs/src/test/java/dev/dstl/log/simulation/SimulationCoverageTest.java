@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** The simulation gets to what it is there for. */
 class SimulationCoverageTest {
 
-    private static final int SEEDS = 100;
+    private static final int SEEDS = 200;
 
     @Test
     void everythingHappensOften() throws Exception {

@@ -31,6 +31,7 @@ import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
+import dev.dstl.log.writer.LogMerging;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -72,6 +73,7 @@ public final class LogFixture implements AutoCloseable {
     private final InFlightBudget budget;
     private final LocalCopies localCopies;
     private final GroupCommit commit;
+    private final LogMerging merging;
     private final SegmentUploader uploader;
     private final PagePool pages = new PagePool(1 << 24);
     private final DstlSettings settings;
@@ -127,6 +129,7 @@ public final class LogFixture implements AutoCloseable {
                         LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
                         localDisk,
                         metrics);
+        merging = new LogMerging(settings, executor, pages, metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
@@ -182,7 +185,12 @@ public final class LogFixture implements AutoCloseable {
     /** A new log, closed by the caller. */
     public DstlLogWriter writer() {
         return new DstlLogWriter(
-                UUID.randomUUID(), KEY_GROUPS, pages, settings.sealThresholdBytes(), commit);
+                UUID.randomUUID(),
+                KEY_GROUPS,
+                pages,
+                settings.sealThresholdBytes(),
+                commit,
+                merging);
     }
 
     /** A new log of an operator, closed by the caller. */
@@ -193,7 +201,8 @@ public final class LogFixture implements AutoCloseable {
                 operatorId,
                 pages,
                 settings.sealThresholdBytes(),
-                commit);
+                commit,
+                merging);
     }
 
     /** Lets the wait for other tasks' batches pass. */

@@ -54,6 +54,13 @@ public final class MutationLog {
         this.writer = writer;
         this.identityWriter =
                 writer instanceof MutationLogWriter ? (MutationLogWriter) writer : null;
+        markBase();
+    }
+
+    private void markBase() {
+        if (identityWriter != null) {
+            identityWriter.markBase();
+        }
     }
 
     /** Opens the way into the log for one more state; writes nothing yet. */
@@ -68,6 +75,7 @@ public final class MutationLog {
      */
     public void startNewRange() {
         range++;
+        markBase();
     }
 
     /**

@@ -46,7 +46,11 @@ final class LogSettings {
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
                                 new MemorySize(dice.oneOf(0L, 0L, 300L, 20_000L)))
-                        .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5))
+                        .set(DstlOptions.MERGE_PARTS, dice.oneOf(0, 2, 4))
+                        .set(
+                                DstlOptions.MERGE_MAX_SIZE,
+                                new MemorySize(dice.oneOf(1_000L, 100_000L)))
+                        .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5, 0.5))
                         .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
                         .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))
                         .set(DstlOptions.UPLOAD_THREADS, dice.oneOf(1, 2, 5))

@@ -35,6 +35,7 @@ import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
+import dev.dstl.log.writer.LogMerging;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -57,6 +58,8 @@ public final class SimulatedLog {
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
+    private final LaneExecutor merges;
+    private final LogMerging merging;
     private final PagePool pages;
     private final RecordingMetrics metrics = new RecordingMetrics();
     private boolean closed;
@@ -103,6 +106,8 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
+        merges = new LaneExecutor(dice, List.of(schedule.lane(name + "-merge")));
+        merging = new LogMerging(settings, merges, pages, dstlMetrics);
         commit = new GroupCommit(settings, uploader, registry, budget, timers, dstlMetrics);
         schedule.note(
                 name,
@@ -122,7 +127,8 @@ public final class SimulatedLog {
                 keyGroups,
                 pages,
                 settings.sealThresholdBytes(),
-                commit);
+                commit,
+                merging);
     }
 
     /** Whether tasks may take input. */
@@ -135,6 +141,7 @@ public final class SimulatedLog {
         closed = true;
         uploader.close();
         commit.close();
+        merges.shutDown();
         uploads.shutDownNow();
         discards.shutDown();
         timerLane.close();
@@ -145,6 +152,7 @@ public final class SimulatedLog {
         vanished = true;
         timerLane.close();
         discards.vanish();
+        merges.vanish();
         uploads.vanish();
     }
 
@@ -202,6 +210,11 @@ public final class SimulatedLog {
     /** Checkpoints whose handle had records inside. */
     public long inlinePersists() {
         return metrics.count("numberOfInlinePersists");
+    }
+
+    /** How often some batches became one. */
+    public long merges() {
+        return metrics.count("numberOfMerges");
     }
 
     /** Uploads that a hedge finished. */

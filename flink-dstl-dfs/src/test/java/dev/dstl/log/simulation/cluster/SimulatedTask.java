@@ -49,6 +49,10 @@ final class SimulatedTask {
     private final Dice dice;
     private final RandomRecords randomRecords;
     private final boolean truncatesEagerly;
+
+    /** As the wrapper does; without, the log does not merge. */
+    private final boolean marksBases;
+
     private final Map<Long, CheckpointedRange> checkpoints = new TreeMap<>();
     private final List<CompletableFuture<?>> persists = new ArrayList<>();
 
@@ -81,6 +85,7 @@ final class SimulatedTask {
         this.dice = cluster.dice();
         this.randomRecords = new RandomRecords(dice);
         this.truncatesEagerly = dice.percent(50);
+        this.marksBases = dice.percent(80);
     }
 
     SimulatedTaskManager taskManager() {
@@ -122,6 +127,9 @@ final class SimulatedTask {
             cluster.restored();
         }
         writer = log.createWriter(keyGroups);
+        if (marksBases) {
+            writer.markBase();
+        }
         materializedTo = writer.initialSequenceNumber();
         subsumedTo = writer.initialSequenceNumber();
         jobManager.send("running", () -> jobManager.running(this));
@@ -173,6 +181,9 @@ final class SimulatedTask {
         }
         materializing = true;
         SequenceNumber upTo = writer.nextSequenceNumber();
+        if (marksBases) {
+            writer.markBase();
+        }
         KeyedState snapshot = state.copy();
         int covered = records.size();
         cluster.schedule().note(lane.name(), "materializes to " + upTo);

@@ -1,0 +1,140 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.commit.BatchListener;
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.commit.SealedBatch;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * One merge of neighbouring batches of a log, from the choice until the merged batch is durable or
+ * given up. Thread safe.
+ */
+final class LogMerge implements Runnable, BatchListener {
+
+    private final LogTail tail;
+    private final LogMerging merging;
+    private final GroupCommit commit;
+    private final List<TailBatch> run;
+    private final ChangelogStateHandleStreamImpl source;
+    private final UUID logId;
+
+    @GuardedBy("this")
+    @Nullable
+    private SealedBatch merged;
+
+    @GuardedBy("this")
+    private boolean submitted;
+
+    @GuardedBy("this")
+    private boolean abandoned;
+
+    /**
+     * A merge that has not begun.
+     *
+     * @param run at least two, retained by the tail until the merge ends
+     * @param source where their records are
+     */
+    LogMerge(
+            LogTail tail,
+            LogMerging merging,
+            GroupCommit commit,
+            List<TailBatch> run,
+            ChangelogStateHandleStreamImpl source,
+            UUID logId) {
+        this.tail = tail;
+        this.merging = merging;
+        this.commit = commit;
+        this.run = run;
+        this.source = source;
+        this.logId = logId;
+    }
+
+    List<TailBatch> batches() {
+        return run;
+    }
+
+    @Override
+    public void run() {
+        try {
+            submit(merging.read(source, logId, run.get(0).sequence()));
+        } catch (Throwable t) {
+            // Not only IOException: file systems also throw what their clients throw.
+            tail.mergeFailed(this, t);
+        }
+    }
+
+    private void submit(LogBatch batch) {
+        SealedBatch sealed = new SealedBatch(batch, this, 0);
+        synchronized (this) {
+            if (abandoned) {
+                batch.release();
+                return;
+            }
+            merged = sealed;
+        }
+        try {
+            commit.submitAlone(sealed);
+        } catch (IllegalStateException closed) {
+            batch.release();
+            throw closed;
+        }
+        boolean late;
+        synchronized (this) {
+            submitted = true;
+            late = abandoned;
+        }
+        if (late) {
+            commit.release(sealed);
+        }
+    }
+
+    /** The merged batch. Only to be called when it is durable. */
+    synchronized SealedBatch merged() {
+        return merged;
+    }
+
+    /** Nobody wants the merged batch any more. */
+    void abandon() {
+        SealedBatch unwanted;
+        synchronized (this) {
+            unwanted = submitted && !abandoned ? merged : null;
+            abandoned = true;
+        }
+        if (unwanted != null) {
+            commit.release(unwanted);
+        }
+    }
+
+    @Override
+    public void durable(BatchPosition position) {
+        tail.merged(this, position);
+    }
+
+    @Override
+    public void parked(IOException cause) {
+        tail.mergeFailed(this, cause);
+    }
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.batch.ActiveBatch;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.replay.DstlHandleReader;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * Merges batches of the logs of a job on a TaskManager, one at a time: reads them back, from the
+ * local disk if they are there, and writes what is left of them after newer records have superseded
+ * older ones into one segment. So a checkpoint names few segments and a restore reads few, however
+ * many checkpoints there were since the last materialization. Thread safe.
+ */
+public final class LogMerging {
+
+    /** How much larger records may be in memory than in their frames. */
+    private static final int MAX_EXPANSION = 8;
+
+    @Nullable private final MergeRule rule;
+    private final long maxMemoryBytes;
+    private final Executor threads;
+    private final PagePool pages;
+    private final DstlMetrics metrics;
+
+    /**
+     * Starts without merges.
+     *
+     * @param threads runs one merge at a time, which blocks
+     * @param pages for the records of one merge
+     */
+    public LogMerging(
+            DstlSettings settings, Executor threads, PagePool pages, DstlMetrics metrics) {
+        this.rule =
+                settings.mergeBatches() == 0
+                        ? null
+                        : new MergeRule(settings.mergeBatches(), settings.mergeMaxBytes());
+        this.maxMemoryBytes = MAX_EXPANSION * settings.mergeMaxBytes();
+        this.threads = threads;
+        this.pages = pages;
+        this.metrics = metrics;
+    }
+
+    /** As {@link MergeRule#choose}, and nothing if merging is switched off. */
+    List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks) {
+        return rule == null ? List.of() : rule.choose(tail, marks);
+    }
+
+    DstlMetrics metrics() {
+        return metrics;
+    }
+
+    /** Has a merge run, unless the storage is closed. */
+    void start(LogMerge merge) {
+        try {
+            threads.execute(merge);
+        } catch (RejectedExecutionException closed) {
+            merge.abandon();
+        }
+    }
+
+    /**
+     * Reads everything behind a handle into one batch; what supersedes what is seen when it is
+     * encoded.
+     *
+     * @return owned by the caller
+     */
+    LogBatch read(ChangelogStateHandleStreamImpl handle, UUID logId, long sequence)
+            throws IOException {
+        ActiveBatch batch = new ActiveBatch(logId, handle.getKeyGroupRange(), pages);
+        try (RecordCursor records = new DstlHandleReader().open(handle)) {
+            LogRecord record = new LogRecord();
+            byte[] scratch = new byte[256];
+            while (records.next(record)) {
+                int length = record.identityLength() + record.payloadLength();
+                if (length > scratch.length) {
+                    scratch = new byte[Math.max(length, 2 * scratch.length)];
+                }
+                System.arraycopy(record.buffer(), record.identityOffset(), scratch, 0, length);
+                batch.append(
+                        record.kind(),
+                        record.keyGroup(),
+                        record.stateId(),
+                        scratch,
+                        record.prefixLength(),
+                        record.identityLength(),
+                        length);
+                if (batch.sizeBytes() > maxMemoryBytes) {
+                    throw new IOException(
+                            "The records take more than " + maxMemoryBytes + " bytes of memory");
+                }
+            }
+            return batch.seal(sequence);
+        } catch (Throwable t) {
+            batch.discard();
+            throw t;
+        }
+    }
+}

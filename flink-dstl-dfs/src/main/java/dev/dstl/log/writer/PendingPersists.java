@@ -1,0 +1,83 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/** The checkpoints that wait for batches. Guarded by the {@link LogTail} it belongs to. */
+final class PendingPersists {
+
+    private final List<PendingPersist> persists = new ArrayList<>();
+
+    void add(PendingPersist persist) {
+        persists.add(persist);
+    }
+
+    /** Whether one waits for the segment of a batch. */
+    boolean needSegmentOf(TailBatch batch) {
+        for (PendingPersist persist : persists) {
+            if (!persist.isInline() && persist.waitsFor(batch)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Called before the batch gets its position.
+     *
+     * @param inlineOnly whether it can only travel inline
+     */
+    void arrived(TailBatch batch, boolean inlineOnly) {
+        for (PendingPersist persist : persists) {
+            if ((persist.isInline() || !inlineOnly) && persist.waitsFor(batch)) {
+                persist.batchArrived();
+            }
+        }
+    }
+
+    /** Removes those that wait for a batch, for its encoding or for its segment. */
+    void takeWaiting(TailBatch batch, boolean inline, List<PendingPersist> taken) {
+        persists.removeIf(
+                persist ->
+                        persist.isInline() == inline
+                                && persist.waitsFor(batch)
+                                && taken.add(persist));
+    }
+
+    /** Removes those that wait for nothing any more. */
+    List<PendingPersist> takeComplete() {
+        List<PendingPersist> complete = new ArrayList<>();
+        Iterator<PendingPersist> waiting = persists.iterator();
+        while (waiting.hasNext()) {
+            PendingPersist persist = waiting.next();
+            if (persist.isComplete()) {
+                waiting.remove();
+                complete.add(persist);
+            }
+        }
+        return complete;
+    }
+
+    List<PendingPersist> takeAll() {
+        List<PendingPersist> all = new ArrayList<>(persists);
+        persists.clear();
+        return all;
+    }
+}

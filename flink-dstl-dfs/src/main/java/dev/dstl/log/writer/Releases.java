@@ -1,0 +1,55 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.local.LocalLog;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Drops references to batches, and releases without any lock what nobody refers to any more. */
+final class Releases implements Runnable {
+
+    private final GroupCommit commit;
+    private final LocalLog localLog;
+    private final List<TailBatch> unreferenced = new ArrayList<>();
+
+    Releases(GroupCommit commit, LocalLog localLog) {
+        this.commit = commit;
+        this.localLog = localLog;
+    }
+
+    /** Called with the lock of the {@link LogTail} held. */
+    void add(TailBatch batch) {
+        if (batch.release()) {
+            unreferenced.add(batch);
+        }
+    }
+
+    /** Called with the lock of the {@link LogTail} held. */
+    void addAll(List<TailBatch> batches) {
+        batches.forEach(this::add);
+    }
+
+    @Override
+    public void run() {
+        for (TailBatch batch : unreferenced) {
+            localLog.letGo(batch.copyInCheckpoints());
+            commit.release(batch.sealed());
+        }
+    }
+}

@@ -1,0 +1,268 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import static dev.dstl.log.testing.LogFixture.handleOf;
+import static dev.dstl.log.testing.LogFixture.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.ManualExecutor;
+import dev.dstl.log.testing.WriteFault;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Parts of a log become fewer, and nothing else changes. */
+class LogMergeTest {
+
+    private static final int PARTS = 4;
+
+    private final ManualExecutor threads = new ManualExecutor();
+    private final LogFixture log = LogFixture.on(threads, settings());
+    private final DstlLogWriter writer = log.writer();
+    private final List<String> expected = new ArrayList<>();
+    private int checkpoints;
+
+    private static Configuration settings() {
+        return new Configuration()
+                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
+                .set(DstlOptions.RETRY_POLICY, "none")
+                .set(DstlOptions.MERGE_PARTS, PARTS);
+    }
+
+    @AfterEach
+    void close() {
+        writer.close();
+        threads.runAll();
+        assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
+        log.close();
+    }
+
+    @Test
+    void partsOfManyCheckpoints_becomeFew_inOrder() throws Exception {
+        writer.markBase();
+        ChangelogStateHandleStreamImpl handle = null;
+        int most = 0;
+        for (int i = 0; i < 300; i++) {
+            handle = checkpointWith("change " + i);
+            assertThat(texts(handle)).isEqualTo(expected);
+            most = Math.max(most, handle.getHandlesAndOffsets().size());
+        }
+        assertThat(most).as("parts in any of 300 checkpoints").isLessThanOrEqualTo(5 * PARTS);
+        assertThat(log.metrics().count("numberOfMerges")).isPositive();
+    }
+
+    /** Small changes travel inline at first, larger ones do not. */
+    @ParameterizedTest
+    @ValueSource(ints = {100, 30_000})
+    void checkpointsOfTenMinutesAt100Millis_nameLessThan64Parts(int bytes) throws Exception {
+        String change = "x".repeat(bytes);
+        try (LogFixture defaults = LogFixture.on(threads, new Configuration())) {
+            DstlLogWriter defaultWriter = defaults.writer();
+            defaultWriter.markBase();
+            int most = 0;
+            for (int checkpoint = 1; checkpoint <= 6_000; checkpoint++) {
+                LogFixture.append(defaultWriter, change);
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        defaultWriter.persist(defaultWriter.initialSequenceNumber(), checkpoint);
+                threads.runAll();
+                defaults.timers().advanceMillis(100);
+                threads.runAll();
+                most = Math.max(most, handleOf(persist).getHandlesAndOffsets().size());
+            }
+            assertThat(most).isLessThan(64);
+            defaultWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void supersededChanges_areGoneFromTheMergedPart() throws Exception {
+        writer.markBase();
+        ChangelogStateHandleStreamImpl before = null;
+        for (int i = 0; i < PARTS; i++) {
+            before = checkpointOfValue("value " + i);
+        }
+        checkpointOfValue("the merge begins here");
+        ChangelogStateHandleStreamImpl after = checkpoint();
+        assertThat(before.getHandlesAndOffsets()).hasSize(PARTS);
+        assertThat(after.getHandlesAndOffsets()).hasSize(2);
+        assertThat(payloads(after))
+                .containsExactly("value " + (PARTS - 1), "the merge begins here");
+    }
+
+    @Test
+    void partsOnBothSidesOfABase_areNeverMerged() throws Exception {
+        writer.markBase();
+        for (int i = 0; i < PARTS - 1; i++) {
+            checkpointWith("before the base " + i);
+        }
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.markBase();
+        List<String> sinceTheBase = new ArrayList<>();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("since the base " + i);
+            sinceTheBase.add("since the base " + i);
+        }
+        checkpointWith("one more");
+        sinceTheBase.add("one more");
+
+        ChangelogStateHandleStreamImpl handle = persisted(base);
+        assertThat(texts(handle)).isEqualTo(sinceTheBase);
+        assertThat(handle.getHandlesAndOffsets()).as("since the base").hasSize(2);
+        writer.truncate(base);
+        assertThat(texts(persisted(base))).isEqualTo(sinceTheBase);
+    }
+
+    @Test
+    void logWhoseOwnerMarksNoBase_isNotMerged() throws Exception {
+        ChangelogStateHandleStreamImpl handle = null;
+        for (int i = 0; i < 3 * PARTS; i++) {
+            handle = checkpointWith("change " + i);
+        }
+        assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+    }
+
+    @Test
+    void segmentsThatOnlyTheTaskManagerKnows_areDeletedWhenTheyAreMerged_othersAreNot()
+            throws Exception {
+        writer.markBase();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        List<Path> parts = log.store().segments();
+        assertThat(parts).hasSize(PARTS);
+        checkpointWith("one more");
+        assertThat(log.store().segments()).containsAll(parts).hasSize(PARTS + 2);
+    }
+
+    @Test
+    void mergeThatFails_leavesEverythingAsItWas_andIsTriedAgain() throws Exception {
+        writer.markBase();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        ChangelogStateHandleStreamImpl unmerged = checkpointWith("during the failure");
+        assertThat(texts(unmerged)).isEqualTo(expected);
+        assertThat(log.metrics().count("numberOfMergeFailures")).isEqualTo(1);
+
+        ChangelogStateHandleStreamImpl handle = null;
+        for (int i = 0; i < 40; i++) {
+            handle = checkpointWith("afterwards " + i);
+        }
+        assertThat(texts(handle)).isEqualTo(expected);
+        assertThat(handle.getHandlesAndOffsets()).hasSizeLessThan(20);
+    }
+
+    @Test
+    void truncationDuringAMerge_leavesNothingOfIt() throws Exception {
+        writer.markBase();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.markBase();
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist("one more");
+        writer.truncate(base);
+        settle();
+        handleOf(persist);
+        assertThat(texts(persisted(base))).containsExactly("one more");
+        assertThat(log.store().segments()).as("no merged one").hasSize(PARTS + 1);
+    }
+
+    @Test
+    void closingDuringAMerge_leavesNothingOfIt() throws Exception {
+        writer.markBase();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist("one more");
+        writer.close();
+        assertThat(persist).isDone();
+        settle();
+        assertThat(log.store().segments()).as("what checkpoints were given").hasSize(PARTS);
+    }
+
+    private Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(String text) {
+        LogFixture.append(writer, text);
+        expected.add(text);
+        return writer.persist(writer.initialSequenceNumber(), checkpoints + 1);
+    }
+
+    private ChangelogStateHandleStreamImpl checkpointWith(String text) throws Exception {
+        LogFixture.append(writer, text);
+        expected.add(text);
+        return checkpoint();
+    }
+
+    private ChangelogStateHandleStreamImpl checkpointOfValue(String value) throws Exception {
+        byte[] bytes = ("k" + value).getBytes(StandardCharsets.UTF_8);
+        writer.append(RecordKind.PUT, 1, 0, bytes, 1, 1, bytes.length);
+        return checkpoint();
+    }
+
+    private ChangelogStateHandleStreamImpl checkpoint() throws Exception {
+        return persisted(writer.initialSequenceNumber());
+    }
+
+    private ChangelogStateHandleStreamImpl persisted(SequenceNumber from) throws Exception {
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(from, ++checkpoints);
+        settle();
+        return handleOf(persist);
+    }
+
+    private static List<String> payloads(ChangelogStateHandleStreamImpl handle) throws Exception {
+        List<String> payloads = new ArrayList<>();
+        try (RecordCursor cursor = new DstlHandleReader().open(handle)) {
+            LogRecord record = new LogRecord();
+            while (cursor.next(record)) {
+                payloads.add(
+                        new String(
+                                record.buffer(),
+                                record.payloadOffset(),
+                                record.payloadLength(),
+                                StandardCharsets.UTF_8));
+            }
+        }
+        return payloads;
+    }
+
+    private void settle() {
+        threads.runAll();
+        log.passLinger();
+        threads.runAll();
+    }
+}

@@ -245,7 +245,7 @@ public final class DstlOptions {
                                     + " kind, they are read back in the background, from the local"
                                     + " disk if local recovery is on, and written as one, without"
                                     + " what newer changes have superseded; later, as many of"
-                                    + " those become one again. So 6,000 checkpoints leave about 40"
+                                    + " those become one again. So 6,000 checkpoints leave less than 64"
                                     + " parts, and a restore reads less. Each change is written"
                                     + " once more per step: with 8, three times for 600"
                                     + " checkpoints. More means fewer steps and more parts. 2 to"

@@ -89,7 +89,8 @@ public final class ChangelogBackendOptions {
                     .withDescription(
                             "A subtask materializes before its time when its log consists of more"
                                     + " parts than this, since each checkpoint names them all to"
-                                    + " the JobManager. A checkpoint adds at least one part. 0 or"
+                                    + " the JobManager. A checkpoint adds at least one part, and"
+                                    + " state.changelog.dstl.merge.parts of them become one. 0 or"
                                     + " less switches it off. A job may set it, and wins over the"
                                     + " cluster.");
 

@@ -44,6 +44,8 @@ public enum LogStorage {
                     "state.changelog.dstl.dfs.base-path", directory.toUri().toString());
             // These tests are about segments, however small.
             configuration.setString("state.changelog.dstl.inline-threshold", "0");
+            // Few checkpoints, and yet merged parts.
+            configuration.setString("state.changelog.dstl.merge.parts", "2");
             return new DstlStorage(jobId, configuration, new UnregisteredMetricsGroup());
         }
     };

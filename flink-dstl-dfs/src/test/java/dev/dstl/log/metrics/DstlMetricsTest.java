@@ -47,6 +47,8 @@ class DstlMetricsTest {
                         "ChangelogStorage.numberOfHedgedUploads",
                         "ChangelogStorage.numberOfHedgeWins",
                         "ChangelogStorage.numberOfInlinePersists",
+                        "ChangelogStorage.numberOfMerges",
+                        "ChangelogStorage.numberOfMergeFailures",
                         "ChangelogStorage.numberOfLocalCopies",
                         "ChangelogStorage.numberOfLocalCopyFailures",
                         "ChangelogStorage.uncheckpointedSegments",

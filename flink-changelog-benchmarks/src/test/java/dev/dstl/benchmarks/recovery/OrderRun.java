@@ -31,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -187,6 +188,17 @@ final class OrderRun {
     /** Lets the rest of the input come at once and waits for the end. */
     void finish() throws Exception {
         pace.open();
+        AtomicLong seen = new AtomicLong(-1);
+        while (seen.get() < board.read().records()) {
+            seen.set(board.read().records());
+            // A slow backend may take its time, as long as it goes on.
+            watch.await(
+                    job,
+                    "more records, nor the end",
+                    () ->
+                            board.read().records() > seen.get()
+                                    || client.status(job) == JobStatus.FINISHED);
+        }
         awaitStatus(JobStatus.FINISHED);
     }
 

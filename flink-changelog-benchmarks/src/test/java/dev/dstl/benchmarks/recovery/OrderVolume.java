@@ -26,8 +26,8 @@ final class OrderVolume {
     /** 15,000 orders, 75,000 events. */
     static final OrderVolume SMALL = new OrderVolume(0.01, Duration.ofMinutes(2));
 
-    /** 75,000 orders, 375,000 events, of which no soak sees the end by itself. */
-    static final OrderVolume LARGE = new OrderVolume(0.05, Duration.ofMinutes(20));
+    /** 30,000 orders, 150,000 events; longer than any round of the soak takes. */
+    static final OrderVolume LARGE = new OrderVolume(0.02, Duration.ofMinutes(6));
 
     private final double scale;
     private final Duration wholeInput;

@@ -123,8 +123,12 @@ final class SoakRound {
         settings.set(
                 CheckpointingOptions.CHECKPOINTING_INTERVAL,
                 Duration.ofMillis(100 + random.nextInt(500)));
-        settings.set(CheckpointingOptions.MAX_CONCURRENT_CHECKPOINTS, 1 + random.nextInt(3));
-        settings.set(CheckpointingOptions.ENABLE_UNALIGNED, random.nextInt(3) == 0);
+        // Flink has several at the same time, or unaligned ones.
+        if (random.nextInt(3) == 0) {
+            settings.set(CheckpointingOptions.ENABLE_UNALIGNED, true);
+        } else {
+            settings.set(CheckpointingOptions.MAX_CONCURRENT_CHECKPOINTS, 1 + random.nextInt(3));
+        }
         settings.set(
                 StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
                 Duration.ofMillis(200 + random.nextInt(5000)));

@@ -58,6 +58,16 @@ final class DeploymentCheck {
     }
 
     /**
+     * Whether this is a task of a job. Flink's State Processor API opens backends without a
+     * TaskManager, to read their state or to write a savepoint: there is nothing to log, and no
+     * storage, not even the one in memory that every TaskManager has.
+     */
+    boolean isOnTaskManager() {
+        return environment.getTaskStateManager().getStateChangelogStorage() != null
+                || !MemoryStorage.isMeantBy(cluster);
+    }
+
+    /**
      * The storage to log into.
      *
      * @throws MisconfigurationException if there is none, or none that fits the checkpoints

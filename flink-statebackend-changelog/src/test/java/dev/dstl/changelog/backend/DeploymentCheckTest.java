@@ -93,6 +93,16 @@ class DeploymentCheckTest {
     }
 
     @Test
+    void noStorageAtAll_whereEveryTaskManagerHasOne_isTheStateProcessor() throws Exception {
+        assertThat(check(null, fileSystem()).isOnTaskManager()).isFalse();
+        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).isOnTaskManager())
+                .isTrue();
+
+        taskManager.setString("state.changelog.storage", "filesytem");
+        assertThat(check(null, fileSystem()).isOnTaskManager()).isTrue();
+    }
+
+    @Test
     void localRecovery_needsTheFlag() throws Exception {
         DeploymentCheck check =
                 new DeploymentCheck(

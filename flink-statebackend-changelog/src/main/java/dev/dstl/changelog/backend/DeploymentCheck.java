@@ -25,6 +25,7 @@ import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
@@ -58,13 +59,16 @@ final class DeploymentCheck {
     }
 
     /**
-     * Whether this is a task of a job. Flink's State Processor API opens backends without a
-     * TaskManager, to read their state or to write a savepoint: there is nothing to log, and no
-     * storage, not even the one in memory that every TaskManager has.
+     * Whether anybody will ever ask for the log. Not in batch mode, in which there are no
+     * checkpoints. Nor in Flink's State Processor API, which opens backends without a TaskManager,
+     * to read their state or to write a savepoint; it has no storage, not even the one in memory
+     * that every TaskManager has.
      */
-    boolean isOnTaskManager() {
-        return environment.getTaskStateManager().getStateChangelogStorage() != null
-                || !MemoryStorage.isMeantBy(cluster);
+    boolean needsLog() {
+        boolean onTaskManager =
+                environment.getTaskStateManager().getStateChangelogStorage() != null
+                        || !MemoryStorage.isMeantBy(cluster);
+        return onTaskManager && environment.getJobType() != JobType.BATCH;
     }
 
     /**

@@ -32,7 +32,7 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        if (!new DeploymentCheck(parameters.getEnv()).isOnTaskManager()) {
+        if (!new DeploymentCheck(parameters.getEnv()).needsLog()) {
             return replayed(parameters);
         }
         return new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();

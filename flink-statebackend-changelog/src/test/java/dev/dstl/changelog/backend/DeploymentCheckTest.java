@@ -93,13 +93,13 @@ class DeploymentCheckTest {
     }
 
     @Test
-    void noStorageAtAll_whereEveryTaskManagerHasOne_isTheStateProcessor() throws Exception {
-        assertThat(check(null, fileSystem()).isOnTaskManager()).isFalse();
-        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).isOnTaskManager())
-                .isTrue();
+    void noStorageAtAll_whereEveryTaskManagerHasOne_isTheStateProcessor_whichNeedsNoLog()
+            throws Exception {
+        assertThat(check(null, fileSystem()).needsLog()).isFalse();
+        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).needsLog()).isTrue();
 
         taskManager.setString("state.changelog.storage", "filesytem");
-        assertThat(check(null, fileSystem()).isOnTaskManager()).isTrue();
+        assertThat(check(null, fileSystem()).needsLog()).isTrue();
     }
 
     @Test

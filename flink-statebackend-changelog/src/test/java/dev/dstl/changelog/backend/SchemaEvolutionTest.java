@@ -26,93 +26,88 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.apache.avro.reflect.AvroDefault;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.formats.avro.typeutils.AvroSerializer;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A job comes back with types that have grown, and all that it had is in the log. */
 class SchemaEvolutionTest {
 
+    private static final String BEFORE = "public long cents; public String gone;";
+    private static final String AFTER =
+            "public long cents; @org.apache.avro.reflect.AvroDefault(\"2026\") public int since;";
+
     @TempDir private Path directory;
 
-    @ParameterizedTest
-    @EnumSource(names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
-    void pojoThatLostOneFieldAndGainedAnother_keepsTheRest(Delegate delegate) throws Exception {
-        FakeJobManager jobManager = new FakeJobManager();
-        try (URLClassLoader before = job("before", "public long cents; public String gone;")) {
-            Class<?> type = before.loadClass("Account");
-            run(
-                    delegate,
-                    before,
-                    jobManager,
-                    task -> {
-                        for (int key = 0; key < 10; key++) {
-                            Object account = type.getConstructor().newInstance();
-                            type.getField("cents").setLong(account, 100 + key);
-                            type.getField("gone").set(account, "gone");
-                            task.state(key, value(type)).update(account);
-                            task.state(key, list(type)).add(account);
-                            task.state(key, map(type)).put("a", account);
-                        }
-                    });
-        }
-        try (URLClassLoader after = job("after", "public long cents; public int since;")) {
-            Class<?> type = after.loadClass("Account");
-            for (int attempt = 0; attempt < 2; attempt++) {
-                run(
-                        delegate,
-                        after,
-                        jobManager,
-                        task -> {
-                            for (int key = 0; key < 10; key++) {
-                                Object account = task.state(key, value(type)).value();
-                                assertThat(account).isInstanceOf(type);
-                                assertThat(type.getField("cents").getLong(account))
-                                        .isEqualTo(100 + key);
-                                assertThat(task.state(key, list(type)).get())
-                                        .allMatch(type::isInstance)
-                                        .hasSize(1);
-                                Object inMap = task.state(key, map(type)).get("a");
-                                assertThat(type.getField("cents").getLong(inMap))
-                                        .isEqualTo(100 + key);
-                                task.state(key, map(type)).put("a", inMap);
-                            }
-                        });
+    /** Who takes the class apart, and what a new field is when there was none. */
+    enum Family {
+        POJO(0) {
+            @Override
+            TypeSerializer<Object> serializer(Class<Object> type) {
+                return Types.POJO(type).createSerializer(new SerializerConfigImpl());
             }
+        },
+        AVRO(2026) {
+            @Override
+            TypeSerializer<Object> serializer(Class<Object> type) {
+                return new AvroSerializer<>(type);
+            }
+        };
+
+        private final int newField;
+
+        Family(int newField) {
+            this.newField = newField;
         }
+
+        abstract TypeSerializer<Object> serializer(Class<Object> type);
+    }
+
+    static Stream<Arguments> combinations() {
+        return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
+                .flatMap(
+                        delegate ->
+                                Arrays.stream(Family.values())
+                                        .map(family -> Arguments.of(delegate, family)));
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
-    void avroRecordThatGainedAField_hasItsDefault(Delegate delegate) throws Exception {
+    @MethodSource("combinations")
+    void typeThatLostOneFieldAndGainedAnother_keepsTheRest(Delegate delegate, Family family)
+            throws Exception {
         FakeJobManager jobManager = new FakeJobManager();
-        try (URLClassLoader before = job("before", "public long cents;")) {
-            Class<?> type = before.loadClass("Account");
+        try (URLClassLoader before = job("before", BEFORE)) {
+            Account account = new Account(before, family);
             run(
                     delegate,
                     before,
                     jobManager,
                     task -> {
                         for (int key = 0; key < 10; key++) {
-                            Object account = type.getConstructor().newInstance();
-                            type.getField("cents").setLong(account, 100 + key);
-                            task.state(key, avro(type)).update(account);
+                            Object had = account.of(100 + key);
+                            task.state(key, account.value).update(had);
+                            task.state(key, account.list).add(had);
+                            task.state(key, account.map).put("a", had);
                         }
                     });
         }
-        String grown =
-                "public long cents; @org.apache.avro.reflect.AvroDefault(\"2026\") public int since;";
-        try (URLClassLoader after = job("after", grown)) {
-            Class<?> type = after.loadClass("Account");
+        try (URLClassLoader after = job("after", AFTER)) {
+            Account account = new Account(after, family);
+            // The second time from what the first one wrote.
             for (int attempt = 0; attempt < 2; attempt++) {
                 run(
                         delegate,
@@ -120,12 +115,14 @@ class SchemaEvolutionTest {
                         jobManager,
                         task -> {
                             for (int key = 0; key < 10; key++) {
-                                Object account = task.state(key, avro(type)).value();
-                                assertThat(account).isInstanceOf(type);
-                                assertThat(type.getField("cents").getLong(account))
-                                        .isEqualTo(100 + key);
-                                assertThat(type.getField("since").getInt(account)).isEqualTo(2026);
-                                task.state(key, avro(type)).update(account);
+                                Object has = task.state(key, account.value).value();
+                                account.assertGrown(has, 100 + key, family.newField);
+                                for (Object listed : task.state(key, account.list).get()) {
+                                    account.assertGrown(listed, 100 + key, family.newField);
+                                }
+                                Object mapped = task.state(key, account.map).get("a");
+                                account.assertGrown(mapped, 100 + key, family.newField);
+                                task.state(key, account.map).put("a", mapped);
                             }
                         });
             }
@@ -176,26 +173,35 @@ class SchemaEvolutionTest {
                 .toString();
     }
 
-    @SuppressWarnings("unchecked") // The class is known at run time only.
-    private static TypeInformation<Object> type(Class<?> type) {
-        return (TypeInformation<Object>) Types.POJO(type);
-    }
+    /** The class of one version of the job, and the states that hold it. */
+    private static final class Account {
+        private final Class<Object> type;
+        private final ValueStateDescriptor<Object> value;
+        private final ListStateDescriptor<Object> list;
+        private final MapStateDescriptor<String, Object> map;
 
-    private static ValueStateDescriptor<Object> value(Class<?> type) {
-        return new ValueStateDescriptor<>("value", type(type));
-    }
+        @SuppressWarnings("unchecked") // The class is known at run time only.
+        private Account(ClassLoader job, Family family) throws ReflectiveOperationException {
+            type = (Class<Object>) job.loadClass("Account");
+            TypeSerializer<Object> serializer = family.serializer(type);
+            value = new ValueStateDescriptor<>("value", serializer);
+            list = new ListStateDescriptor<>("list", serializer);
+            map = new MapStateDescriptor<>("map", StringSerializer.INSTANCE, serializer);
+        }
 
-    private static ListStateDescriptor<Object> list(Class<?> type) {
-        return new ListStateDescriptor<>("list", type(type));
-    }
+        private Object of(long cents) throws ReflectiveOperationException {
+            Object account = type.getConstructor().newInstance();
+            type.getField("cents").setLong(account, cents);
+            type.getField("gone").set(account, "gone");
+            return account;
+        }
 
-    private static MapStateDescriptor<String, Object> map(Class<?> type) {
-        return new MapStateDescriptor<>("map", Types.STRING, type(type));
-    }
-
-    @SuppressWarnings("unchecked") // The class is known at run time only.
-    private static ValueStateDescriptor<Object> avro(Class<?> type) {
-        return new ValueStateDescriptor<>("avro", new AvroSerializer<>((Class<Object>) type));
+        private void assertGrown(Object account, long cents, int since)
+                throws ReflectiveOperationException {
+            assertThat(account).isInstanceOf(type);
+            assertThat(type.getField("cents").getLong(account)).isEqualTo(cents);
+            assertThat(type.getField("since").getInt(account)).isEqualTo(since);
+        }
     }
 
     /** What the job does. */

@@ -21,10 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -111,40 +108,46 @@ class SerializerFamilyTest {
         TypeSerializer<T> serializer = type.createSerializer(new SerializerConfigImpl());
         FakeJobManager jobManager = new FakeJobManager();
         try (KeyedTask<T> task = KeyedTask.start(directory, delegate, serializer, jobManager)) {
-            for (int key = 0; key < KEYS; key++) {
-                for (int namespace = 0; namespace < 2; namespace++) {
-                    int number = 100 * key + namespace;
-                    States<T> states =
-                            new States<>(
-                                    task, values.apply(key), values.apply(namespace), serializer);
-                    states.value.update(values.apply(number));
-                    states.map.put(values.apply(number), values.apply(number + 1));
-                    states.map.put(values.apply(number + 2), values.apply(number + 3));
-                    states.map.remove(values.apply(number));
-                    states.list.addAll(
-                            Arrays.asList(values.apply(number), values.apply(number + 1)));
-                }
-            }
+            forEach(
+                    task,
+                    serializer,
+                    values,
+                    (states, number) -> {
+                        T some = values.apply(number);
+                        states.value.update(some);
+                        states.map.put(some, values.apply(number + 1));
+                        states.map.put(values.apply(number + 2), values.apply(number + 3));
+                        states.map.remove(some);
+                        states.list.addAll(Arrays.asList(some, values.apply(number + 1)));
+                    });
             task.checkpoint(1);
         }
         try (KeyedTask<T> task = KeyedTask.start(directory, delegate, serializer, jobManager)) {
-            for (int key = 0; key < KEYS; key++) {
-                for (int namespace = 0; namespace < 2; namespace++) {
-                    int number = 100 * key + namespace;
-                    States<T> states =
-                            new States<>(
-                                    task, values.apply(key), values.apply(namespace), serializer);
-                    assertThat(states.value.value()).isEqualTo(values.apply(number));
-                    List<T> entries = new ArrayList<>();
-                    for (Map.Entry<T, T> entry : states.map.entries()) {
-                        entries.add(entry.getKey());
-                        entries.add(entry.getValue());
-                    }
-                    assertThat(entries)
-                            .containsExactly(values.apply(number + 2), values.apply(number + 3));
-                    assertThat(states.list.get())
-                            .containsExactly(values.apply(number), values.apply(number + 1));
-                }
+            forEach(
+                    task,
+                    serializer,
+                    values,
+                    (states, number) -> {
+                        T some = values.apply(number);
+                        assertThat(states.value.value()).isEqualTo(some);
+                        assertThat(states.map.get(values.apply(number + 2)))
+                                .isEqualTo(values.apply(number + 3));
+                        assertThat(states.map.keys()).containsExactly(values.apply(number + 2));
+                        assertThat(states.list.get())
+                                .containsExactly(some, values.apply(number + 1));
+                    });
+        }
+    }
+
+    /** Some keys with two namespaces each, and a number for each pair. */
+    private static <T> void forEach(
+            KeyedTask<T> task, TypeSerializer<T> serializer, IntFunction<T> values, Use<T> use)
+            throws Exception {
+        for (int key = 0; key < KEYS; key++) {
+            for (int namespace = 0; namespace < 2; namespace++) {
+                States<T> states =
+                        new States<>(task, values.apply(key), values.apply(namespace), serializer);
+                use.with(states, 100 * key + namespace);
             }
         }
     }
@@ -154,6 +157,11 @@ class SerializerFamilyTest {
                 .set("number", number)
                 .set("name", new org.apache.avro.util.Utf8("account " + number))
                 .build();
+    }
+
+    /** What is done with the states of a key and a namespace. */
+    private interface Use<T> {
+        void with(States<T> states, int number) throws Exception;
     }
 
     /** One of each kind, of one key and namespace, all of one type. */

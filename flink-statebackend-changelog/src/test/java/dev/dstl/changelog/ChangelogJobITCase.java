@@ -247,16 +247,23 @@ class ChangelogJobITCase {
         return expected;
     }
 
-    /** Slows the source down, not the sums: barriers must not queue behind records. */
+    /**
+     * Slows the source down, not the sums: barriers must not queue behind records. It does not come
+     * to the end of the input before the sums have failed, however long checkpoints take.
+     */
     private static final class Pace implements MapFunction<Long, Long> {
         private static final long serialVersionUID = 1L;
+
+        private static final int FAST_RECORDS = 20_000;
 
         private transient int records;
 
         @Override
         public Long map(Long number) throws Exception {
-            if (++records % 100 == 0 && Sums.failures.get() > 0) {
-                Thread.sleep(20);
+            if (Sums.failures.get() > 0) {
+                if (++records % 100 == 0 || records > FAST_RECORDS) {
+                    Thread.sleep(20);
+                }
             }
             return number;
         }

@@ -224,6 +224,18 @@ public final class ClusterClient implements AutoCloseable {
         return answer("take a savepoint", cluster.triggerSavepoint(job, directory, format));
     }
 
+    /**
+     * Takes a savepoint and ends the job with it; nothing is processed after it.
+     *
+     * @return its path
+     */
+    public String stopWithSavepoint(JobID job, String directory, SavepointFormatType format)
+            throws ClusterException, InterruptedException {
+        return answer(
+                "stop the job with a savepoint",
+                cluster.stopWithSavepoint(job, false, directory, format));
+    }
+
     /** The newest failure of the job: what was thrown first and what caused it. */
     public Optional<String> newestFailure(JobID job) throws ClusterException, InterruptedException {
         JobExceptionsMessageParameters parameters = new JobExceptionsMessageParameters();

@@ -160,6 +160,25 @@ public final class ProcessCluster implements AutoCloseable {
         process.kill();
     }
 
+    /**
+     * Kills the JobManager with SIGKILL; it is gone when this returns. The TaskManagers stay. Only
+     * with high availability does the next one know the jobs of this one.
+     */
+    public void killJobManager() {
+        jobManager.kill();
+        jobManager = null;
+    }
+
+    /** Starts a JobManager in place of the killed one; it answers when it is ready. */
+    public void startJobManager() throws ClusterException {
+        jobManager =
+                start(
+                        "jobmanager",
+                        ClusterProcessMain.Role.JOB_MANAGER,
+                        JOB_MANAGER_HEAP_MEBIBYTES,
+                        configuration);
+    }
+
     /** The process id of a TaskManager that was started and not killed. */
     public long pidOf(String taskManager) {
         return taskManagers.get(taskManager).pid();
@@ -197,12 +216,7 @@ public final class ProcessCluster implements AutoCloseable {
     private void startProcesses(int count)
             throws IOException, ClusterException, InterruptedException {
         Runtime.getRuntime().addShutdownHook(shutdownHook);
-        jobManager =
-                start(
-                        "jobmanager",
-                        ClusterProcessMain.Role.JOB_MANAGER,
-                        JOB_MANAGER_HEAP_MEBIBYTES,
-                        configuration);
+        startJobManager();
         for (int i = 0; i < count; i++) {
             startTaskManager();
         }

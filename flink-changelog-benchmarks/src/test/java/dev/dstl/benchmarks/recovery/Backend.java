@@ -18,6 +18,8 @@ package dev.dstl.benchmarks.recovery;
 
 import dev.dstl.spillable.RandomlyPlacedBackendFactory;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
@@ -46,6 +48,10 @@ enum Backend {
     SPILLABLE(RandomlyPlacedBackendFactory.class.getName(), false),
     ROCKSDB("rocksdb", false);
 
+    /** Those that restore each other's checkpoints and native savepoints. */
+    private static final Set<Backend> ON_ROCKSDB =
+            EnumSet.of(CHANGELOG_ON_ROCKSDB, CHANGELOG_ON_ROCKSDB_NEVER_MATERIALIZED, ROCKSDB);
+
     /** Several materializations within a test. */
     private static final Duration MATERIALIZATION_INTERVAL = Duration.ofMillis(700);
 
@@ -57,9 +63,20 @@ enum Backend {
         this.changelog = changelog;
     }
 
+    /** Whether a job on this one may go on from a checkpoint or native savepoint of the other. */
+    boolean readsFormatOf(Backend other) {
+        return this == other || (ON_ROCKSDB.contains(this) && ON_ROCKSDB.contains(other));
+    }
+
     void configure(Configuration job) {
         job.set(StateBackendOptions.STATE_BACKEND, delegate);
         job.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, changelog);
-        job.set(StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL, MATERIALIZATION_INTERVAL);
+        job.set(StateChangelogOptions.PERIODIC_MATERIALIZATION_ENABLED, true);
+        if (!job.contains(StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL)) {
+            job.set(
+                    StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
+                    MATERIALIZATION_INTERVAL);
+        }
+        job.setString("state.backend.rocksdb.timer-service.factory", "ROCKSDB");
     }
 }

@@ -43,6 +43,11 @@ final class FailingOrderWorkload extends OrderWorkload {
         Files.createFile(fuse);
     }
 
+    /** Whether a task did what {@link #failOnce()} asked for. */
+    boolean hasFailed() {
+        return !Files.exists(fuse);
+    }
+
     @Override
     protected OrderAssembly assembly(ProgressBoard board) {
         return new FailingAssembly(board, fuse.toFile());

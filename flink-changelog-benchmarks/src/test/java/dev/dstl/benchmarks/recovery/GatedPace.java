@@ -21,7 +21,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 
 /**
  * A trickle until the gate is opened, then the rest at once: a test does what it does while records
@@ -30,12 +30,18 @@ import java.util.concurrent.TimeUnit;
 final class GatedPace implements Pace {
 
     private static final long serialVersionUID = 1L;
-    private static final long WHOLE_INPUT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
     private final File gate;
+    private final long wholeInputNanos;
 
-    GatedPace(Path gate) {
+    /**
+     * Creates a pace.
+     *
+     * @param wholeInput how long the input would take if the gate were never opened
+     */
+    GatedPace(Path gate, Duration wholeInput) {
         this.gate = gate.toFile();
+        this.wholeInputNanos = wholeInput.toNanos();
     }
 
     void open() throws IOException {
@@ -44,7 +50,7 @@ final class GatedPace implements Pace {
 
     @Override
     public long waitNanos(double startFraction, long elapsedNanos, double fraction) {
-        long early = (long) (WHOLE_INPUT_NANOS * (fraction - startFraction)) - elapsedNanos;
+        long early = (long) (wholeInputNanos * (fraction - startFraction)) - elapsedNanos;
         return early > 0 && !gate.exists() ? early : 0;
     }
 

@@ -17,48 +17,46 @@
 package dev.dstl.benchmarks.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 
 import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.progress.ProgressBoard;
-import dev.dstl.benchmarks.verification.OrderModel;
 import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
 import dev.dstl.benchmarks.workload.WorkloadJob;
-import dev.dstl.benchmarks.workload.orders.OrderInput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.core.execution.RestoreMode;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 
 /** The order workload as a test drives it: one result, possibly from several jobs in turn. */
 final class OrderRun {
 
-    private static final double SCALE = 0.01;
-    private static final Map<String, String> EXPECTED = new OrderModel(SCALE).expectedRows();
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
-
     private final ProcessCluster cluster;
     private final ClusterClient client;
+    private final JobWatch watch;
     private final Configuration configuration;
+    private final OrderVolume volume;
     private final Path directory;
     private final Path log;
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
-    private final ProgressBoard board;
+    private ProgressBoard board;
     private JobID job;
+    private int jobs;
 
     /**
      * Creates a run.
@@ -66,15 +64,31 @@ final class OrderRun {
      * @param directory for the result and what a test and its job tell each other
      * @param log where the cluster's log storage puts its files
      */
-    OrderRun(ProcessCluster cluster, Configuration configuration, Path directory, Path log) {
+    OrderRun(
+            ProcessCluster cluster,
+            Configuration configuration,
+            OrderVolume volume,
+            Path directory,
+            Path log) {
         this.log = log;
         this.cluster = cluster;
         this.client = cluster.client();
+        this.watch = new JobWatch(cluster);
         this.configuration = configuration;
+        this.volume = volume;
         this.directory = createdDirectory(directory);
-        this.pace = new GatedPace(directory.resolve("gate"));
-        this.workload = new FailingOrderWorkload(new OrderInput(SCALE), directory.resolve("fuse"));
-        this.board = new ProgressBoard(directory.resolve("progress"));
+        this.pace = new GatedPace(directory.resolve("gate"), volume.wholeInput());
+        this.workload = new FailingOrderWorkload(volume.input(), directory.resolve("fuse"));
+    }
+
+    /** What holds the state of the jobs that are submitted from now on. */
+    void setBackend(Backend backend) {
+        backend.configure(configuration);
+    }
+
+    /** The parallelism of the jobs that are submitted from now on; 4 at most. */
+    void setParallelism(int parallelism) {
+        configuration.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
     }
 
     void submit() throws Exception {
@@ -82,34 +96,82 @@ final class OrderRun {
     }
 
     void submitFrom(RetainedCheckpoint checkpoint, RestoreMode mode) throws Exception {
+        submitFrom(checkpoint.path(), mode);
+    }
+
+    /** Submits a job that goes on from a checkpoint or savepoint. */
+    void submitFrom(String path, RestoreMode mode) throws Exception {
         JobGraph graph = graph();
-        graph.setSavepointRestoreSettings(
-                SavepointRestoreSettings.forPath(checkpoint.path(), false, mode));
+        graph.setSavepointRestoreSettings(SavepointRestoreSettings.forPath(path, false, mode));
         job = client.submit(graph);
     }
 
-    /** Waits until the job has read new records and then completed some checkpoints. */
+    /**
+     * Waits until the job has read new records and then completed some checkpoints that began after
+     * this call. What failed before this call is over then.
+     */
     void awaitCheckpoints(int count) throws Exception {
+        long began = System.currentTimeMillis();
         long records = board.read().records();
-        await("new records", () -> board.read().records() > records);
-        int before = client.checkpoints(job).size();
-        await(count + " checkpoints", () -> client.checkpoints(job).size() >= before + count);
+        watch.await(job, "new records", () -> board.read().records() > records);
+        watch.await(
+                job,
+                count + " checkpoints",
+                () ->
+                        client.checkpoints(job).stream()
+                                        .filter(done -> done.triggeredAtMillis() > began)
+                                        .count()
+                                >= count);
     }
 
     /** Kills a TaskManager that runs tasks of the job, and starts another. */
     void killTaskManager() throws Exception {
-        await("running tasks", () -> client.allTasksRun(job));
+        watch.await(job, "running tasks", () -> client.allTasksRun(job));
         cluster.killTaskManager(client.taskManagersOf(job).iterator().next());
         cluster.startTaskManager();
     }
 
+    /** Kills TaskManagers, whatever the job does just now, and starts as many others. */
+    void killTaskManagers(int count) throws Exception {
+        List<String> all = new ArrayList<>(cluster.taskManagers());
+        for (String taskManager : all.subList(0, count)) {
+            cluster.killTaskManager(taskManager);
+        }
+        for (int i = 0; i < count; i++) {
+            cluster.startTaskManager();
+        }
+    }
+
+    /** Kills the JobManager and starts another, which has to find the job by itself. */
+    void killJobManager() throws Exception {
+        cluster.killJobManager();
+        cluster.startJobManager();
+    }
+
+    /** Has a task fail; it has when this returns. */
     void failTask() throws Exception {
         workload.failOnce();
+        watch.await(job, "failure of a task", workload::hasFailed);
     }
 
     /** Waits until the job has been restored that many times. */
     void awaitRestores(long count) throws Exception {
-        await(count + " restores", () -> client.restores(job) >= count && client.allTasksRun(job));
+        watch.await(
+                job,
+                count + " restores",
+                () -> client.restores(job) >= count && client.allTasksRun(job));
+    }
+
+    /** Takes a savepoint of which nobody makes use. */
+    void savepoint(SavepointFormatType format) throws Exception {
+        assertThat(client.savepoint(job, savepoints(), format)).isNotEmpty();
+    }
+
+    /** Stops the job with a savepoint and says where it is. */
+    String stopWithSavepoint(SavepointFormatType format) throws Exception {
+        String path = client.stopWithSavepoint(job, savepoints(), format);
+        awaitStatus(JobStatus.FINISHED);
+        return path;
     }
 
     /** Cancels the job and says where its newest retained checkpoint is. */
@@ -126,42 +188,41 @@ final class OrderRun {
     /** Lets the rest of the input come at once and waits for the end. */
     void finish() throws Exception {
         pace.open();
+        AtomicLong seen = new AtomicLong(-1);
+        while (seen.get() < board.read().records()) {
+            seen.set(board.read().records());
+            // A slow backend may take its time, as long as it goes on.
+            watch.await(
+                    job,
+                    "more records, nor the end",
+                    () ->
+                            board.read().records() > seen.get()
+                                    || client.status(job) == JobStatus.FINISHED);
+        }
         awaitStatus(JobStatus.FINISHED);
     }
 
     void verify() throws IOException {
-        Verification verification = new Verification(EXPECTED);
+        Verification verification = new Verification(volume.expectedRows());
         new ResultFiles(directory.resolve("results")).forEachRow(verification::row);
         Verdict verdict = verification.verdict();
         assertThat(verdict.deviations()).as("deviations").isEmpty();
         assertThat(verdict.expectedRows()).isGreaterThan(15_000);
     }
 
+    /** A board of its own for each: one of another parallelism would leave slots behind. */
     private JobGraph graph() {
+        board = new ProgressBoard(directory.resolve("progress-" + ++jobs));
         return new WorkloadJob(workload, pace, board, directory.resolve("results"))
-                .graph(directory.getFileName().toString(), configuration);
+                .graph(directory.getFileName() + "-" + jobs, configuration);
+    }
+
+    private String savepoints() {
+        return directory.resolve("savepoints").toUri().toString();
     }
 
     private void awaitStatus(JobStatus wanted) throws Exception {
-        await("status " + wanted, () -> client.status(job) == wanted);
-    }
-
-    private void await(String what, Condition condition) throws Exception {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.holds()) {
-            JobStatus status = client.status(job);
-            boolean over = status.isGloballyTerminalState() && !condition.holds();
-            if (over || System.nanoTime() - deadline > 0 || cluster.deadProcess().isPresent()) {
-                fail(
-                        "No %s; the job is %s: %s; %s; logs in %s",
-                        what,
-                        status,
-                        client.newestFailure(job).orElse("no failure"),
-                        cluster.deadProcess().orElse("all processes are alive"),
-                        cluster.logs());
-            }
-            Thread.sleep(50);
-        }
+        watch.await(job, "status " + wanted, () -> client.status(job) == wanted);
     }
 
     private static Path createdDirectory(Path directory) {
@@ -170,10 +231,5 @@ final class OrderRun {
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
-    }
-
-    /** Something that is asked of the cluster again and again. */
-    private interface Condition {
-        boolean holds() throws Exception;
     }
 }

@@ -38,6 +38,11 @@ final class RecoveryCluster implements AutoCloseable {
     private int jobs;
 
     RecoveryCluster(Path directory) throws Exception {
+        this(directory, new Configuration());
+    }
+
+    /** Starts a cluster of two TaskManagers with two slots each. */
+    RecoveryCluster(Path directory, Configuration settings) throws Exception {
         this.directory = directory;
         this.log = directory.resolve("log");
         this.configuration = new Configuration();
@@ -62,6 +67,7 @@ final class RecoveryCluster implements AutoCloseable {
         // What the cluster says of a job has to be what is, not what was some seconds ago.
         configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ofMillis(1));
         configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
+        configuration.addAll(settings);
         this.cluster =
                 ProcessCluster.start(
                         directory.resolve("cluster"),
@@ -76,9 +82,15 @@ final class RecoveryCluster implements AutoCloseable {
 
     /** A job of the workload on a backend, not yet submitted. */
     OrderRun newRun(Backend backend) {
+        return newRun(backend, OrderVolume.SMALL, new Configuration());
+    }
+
+    /** The same with more or fewer orders, and with settings that only this job has. */
+    OrderRun newRun(Backend backend, OrderVolume volume, Configuration settings) {
         Configuration job = new Configuration(configuration);
         backend.configure(job);
-        return new OrderRun(cluster, job, directory.resolve("job-" + ++jobs), log);
+        job.addAll(settings);
+        return new OrderRun(cluster, job, volume, directory.resolve("job-" + ++jobs), log);
     }
 
     @Override

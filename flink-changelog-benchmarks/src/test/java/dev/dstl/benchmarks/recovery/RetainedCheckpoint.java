@@ -43,14 +43,24 @@ final class RetainedCheckpoint {
         return path;
     }
 
-    /** The checkpoint, what it shares with others, and the job's log. */
+    /** The checkpoint, what it shares with others, and the job's log, none of which is missing. */
     void deleteAllOfItsJob() throws IOException {
-        Path ofJob = Paths.get(URI.create(path)).getParent();
-        assertThat(ofJob).isDirectory();
-        FileUtils.deleteDirectory(ofJob.toFile());
+        assertThat(ofJob()).isDirectory();
         if (log != null) {
             assertThat(log).isDirectory();
+        }
+        deleteWhatThereIsOfItsJob();
+    }
+
+    /** The same for a job that may have ended before its log needed a file. */
+    void deleteWhatThereIsOfItsJob() throws IOException {
+        FileUtils.deleteDirectory(ofJob().toFile());
+        if (log != null) {
             FileUtils.deleteDirectory(log.toFile());
         }
+    }
+
+    private Path ofJob() {
+        return Paths.get(URI.create(path)).getParent();
     }
 }

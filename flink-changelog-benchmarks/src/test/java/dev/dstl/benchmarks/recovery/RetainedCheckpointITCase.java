@@ -21,14 +21,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.core.execution.RestoreMode;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A job is cancelled and another goes on from the checkpoint that it left. */
+/** A job is cancelled or stopped and another goes on from the checkpoint or savepoint it left. */
 class RetainedCheckpointITCase {
 
     @TempDir static Path directory;
@@ -80,6 +82,21 @@ class RetainedCheckpointITCase {
         }
         run.failTask();
         run.awaitRestores(2);
+        run.finish();
+        run.verify();
+    }
+
+    @ParameterizedTest
+    @EnumSource(SavepointFormatType.class)
+    void jobOfAnotherParallelism_goesOnWhereTheStoppedOneWas(SavepointFormatType format)
+            throws Exception {
+        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_ROCKSDB);
+        run.submit();
+        run.awaitCheckpoints(2);
+        String savepoint = run.stopWithSavepoint(format);
+        run.setParallelism(1);
+        run.submitFrom(savepoint, RestoreMode.NO_CLAIM);
+        run.awaitCheckpoints(2);
         run.finish();
         run.verify();
     }

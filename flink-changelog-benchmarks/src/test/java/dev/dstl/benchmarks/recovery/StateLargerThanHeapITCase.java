@@ -61,7 +61,7 @@ class StateLargerThanHeapITCase {
         CountTwiceWorkload workload = new CountTwiceWorkload(WORDS);
         ProgressBoard board =
                 new ProgressBoard(Files.createDirectory(directory.resolve("progress")));
-        GatedPace pace = new GatedPace(directory.resolve("gate"));
+        GatedPace pace = new GatedPace(directory.resolve("gate"), Duration.ofMinutes(2));
         pace.open();
         Configuration configuration = configuration(changelog);
         try (ProcessCluster cluster =

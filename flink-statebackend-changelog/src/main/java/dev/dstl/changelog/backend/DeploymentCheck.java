@@ -25,6 +25,7 @@ import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
@@ -55,6 +56,19 @@ final class DeploymentCheck {
         } catch (IllegalConfigurationException e) {
             throw new MisconfigurationException(e.getMessage(), e);
         }
+    }
+
+    /**
+     * Whether anybody will ever ask for the log. Not in batch mode, in which there are no
+     * checkpoints. Nor in Flink's State Processor API, which opens backends without a TaskManager,
+     * to read their state or to write a savepoint; it has no storage, not even the one in memory
+     * that every TaskManager has.
+     */
+    boolean needsLog() {
+        boolean onTaskManager =
+                environment.getTaskStateManager().getStateChangelogStorage() != null
+                        || !MemoryStorage.isMeantBy(cluster);
+        return onTaskManager && environment.getJobType() != JobType.BATCH;
     }
 
     /**

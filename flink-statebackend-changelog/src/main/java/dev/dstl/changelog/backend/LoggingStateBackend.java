@@ -32,6 +32,9 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
+        if (!new DeploymentCheck(parameters.getEnv()).needsLog()) {
+            return replayed(parameters);
+        }
         return new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();
     }
 }

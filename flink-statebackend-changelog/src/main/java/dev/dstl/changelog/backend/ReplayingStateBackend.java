@@ -16,13 +16,8 @@
 
 package dev.dstl.changelog.backend;
 
-import dev.dstl.changelog.mutation.DelegateStates;
-import dev.dstl.changelog.restore.RestoreOperation;
-import dev.dstl.changelog.restore.RestoredHandles;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
-import org.apache.flink.util.IOUtils;
 
 /**
  * A state backend that restores a changelog checkpoint and goes on without a changelog: the keyed
@@ -40,24 +35,6 @@ public abstract class ReplayingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        RestoredHandles restored =
-                RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
-        AbstractKeyedStateBackend<K> delegate =
-                new RestoreOperation<>(
-                                parameters.getEnv(),
-                                parameters.getCancelStreamRegistry(),
-                                this.<K>delegates(parameters))
-                        .restore(
-                                parameters.getKeyGroupRange(),
-                                restored,
-                                restored.snapshotsBoundToCheckpoints());
-        try {
-            DelegateStates.forgetRegistrations(delegate);
-            return delegate;
-        } catch (Throwable t) {
-            IOUtils.closeQuietly(delegate);
-            delegate.dispose();
-            throw t;
-        }
+        return replayed(parameters);
     }
 }

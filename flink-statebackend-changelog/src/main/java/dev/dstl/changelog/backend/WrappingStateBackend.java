@@ -16,7 +16,10 @@
 
 package dev.dstl.changelog.backend;
 
+import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.restore.DelegateFactory;
+import dev.dstl.changelog.restore.RestoreOperation;
+import dev.dstl.changelog.restore.RestoredHandles;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -29,6 +32,7 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.delegate.DelegatingStateBackend;
+import org.apache.flink.util.IOUtils;
 
 /**
  * A state backend that leaves all state to another one. Created on the JobManager and on every
@@ -76,6 +80,30 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
     @Override
     public final boolean supportsNoClaimRestoreMode() {
         return delegate.supportsNoClaimRestoreMode();
+    }
+
+    /** A keyed backend of the delegate with the restored log replayed into it, and no log since. */
+    final <K> CheckpointableKeyedStateBackend<K> replayed(KeyedStateBackendParameters<K> parameters)
+            throws Exception {
+        RestoredHandles restored =
+                RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
+        AbstractKeyedStateBackend<K> delegate =
+                new RestoreOperation<>(
+                                parameters.getEnv(),
+                                parameters.getCancelStreamRegistry(),
+                                this.<K>delegates(parameters))
+                        .restore(
+                                parameters.getKeyGroupRange(),
+                                restored,
+                                restored.snapshotsBoundToCheckpoints());
+        try {
+            DelegateStates.forgetRegistrations(delegate);
+            return delegate;
+        } catch (Throwable t) {
+            IOUtils.closeQuietly(delegate);
+            delegate.dispose();
+            throw t;
+        }
     }
 
     /** Creates keyed backends of the delegate. */

@@ -27,6 +27,11 @@ public final class MemoryStorage {
 
     private MemoryStorage() {}
 
+    /** Whether the log goes there. */
+    public static boolean isMeantBy(ReadableConfig cluster) {
+        return NAME.equalsIgnoreCase(cluster.get(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE));
+    }
+
     /**
      * Refuses it as early as the JobManager knows, where a configuration alone says enough.
      *
@@ -40,7 +45,7 @@ public final class MemoryStorage {
                         && !"jobmanager"
                                 .equalsIgnoreCase(
                                         cluster.get(CheckpointingOptions.CHECKPOINT_STORAGE));
-        if (NAME.equalsIgnoreCase(storage) && checkpointsInFiles) {
+        if (isMeantBy(cluster) && checkpointsInFiles) {
             throw refusal(storage);
         }
     }

@@ -93,6 +93,16 @@ class DeploymentCheckTest {
     }
 
     @Test
+    void noStorageAtAll_whereEveryTaskManagerHasOne_isTheStateProcessor_whichNeedsNoLog()
+            throws Exception {
+        assertThat(check(null, fileSystem()).needsLog()).isFalse();
+        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).needsLog()).isTrue();
+
+        taskManager.setString("state.changelog.storage", "filesytem");
+        assertThat(check(null, fileSystem()).needsLog()).isTrue();
+    }
+
+    @Test
     void localRecovery_needsTheFlag() throws Exception {
         DeploymentCheck check =
                 new DeploymentCheck(

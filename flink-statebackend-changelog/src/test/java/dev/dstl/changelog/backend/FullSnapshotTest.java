@@ -285,7 +285,7 @@ class FullSnapshotTest {
                     files.filter(Files::isRegularFile)
                             .filter(file -> !file.toString().contains(kept))
                             .collect(java.util.stream.Collectors.toList())) {
-                Files.delete(file);
+                Files.deleteIfExists(file);
             }
         }
     }

@@ -17,16 +17,22 @@
 package dev.dstl.changelog.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class TimeToLiveTest {
 
@@ -61,5 +67,41 @@ class TimeToLiveTest {
                 TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
             assertThat(task.state(1, descriptor).value()).isNull();
         }
+    }
+
+    static Stream<Arguments> changesOfMind() {
+        return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
+                .flatMap(
+                        delegate ->
+                                Stream.of(
+                                        Arguments.of(delegate, false),
+                                        Arguments.of(delegate, true)));
+    }
+
+    @ParameterizedTest(name = "{0}, with a time to live at first: {1}")
+    @MethodSource("changesOfMind")
+    void timeToLiveSwitchedOnOrOff_isRefusedAsFlinkRefusesIt_andTheCheckpointStaysRestorable(
+            Delegate delegate, boolean first) throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.state(1, hours(first)).update("v");
+            task.checkpoint(1);
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThatThrownBy(() -> task.state(1, hours(!first)))
+                    .isInstanceOf(StateMigrationException.class);
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(task.state(1, hours(first)).value()).isEqualTo("v");
+        }
+    }
+
+    private static ValueStateDescriptor<String> hours(boolean timeToLive) {
+        ValueStateDescriptor<String> descriptor = new ValueStateDescriptor<>("hours", String.class);
+        if (timeToLive) {
+            descriptor.enableTimeToLive(StateTtlConfig.newBuilder(Duration.ofHours(1)).build());
+        }
+        return descriptor;
     }
 }

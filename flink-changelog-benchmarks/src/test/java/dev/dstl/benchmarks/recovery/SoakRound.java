@@ -1,0 +1,146 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.recovery;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateChangelogOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A cluster with high availability, a result, and all that happens on the way to it: drawn from a
+ * seed. Whatever happens, the result holds every record exactly once.
+ */
+final class SoakRound {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SoakRound.class);
+
+    private final long seed;
+    private final OrderVolume volume;
+    private final Backend backend;
+    private final Configuration settings;
+    private final List<Step> steps;
+
+    private SoakRound(
+            long seed,
+            OrderVolume volume,
+            Backend backend,
+            Configuration settings,
+            List<Step> steps) {
+        this.seed = seed;
+        this.volume = volume;
+        this.backend = backend;
+        this.settings = settings;
+        this.steps = steps;
+    }
+
+    /** One kill of each process and one change of parallelism, on RocksDB to begin with. */
+    static SoakRound brief(long seed) {
+        Random random = new Random(seed);
+        Backend backend = Backend.CHANGELOG_ON_ROCKSDB;
+        return new SoakRound(
+                seed,
+                OrderVolume.SMALL,
+                backend,
+                new Configuration(),
+                new RandomSteps(random, backend).oneOfEach());
+    }
+
+    /** Any backend, any settings, and a number of disturbances of any kind. */
+    static SoakRound any(long seed, int disturbances) {
+        Random random = new Random(seed);
+        Backend backend = Backend.values()[random.nextInt(Backend.values().length)];
+        return new SoakRound(
+                seed,
+                OrderVolume.LARGE,
+                backend,
+                settings(random),
+                new RandomSteps(random, backend).any(disturbances));
+    }
+
+    /**
+     * Goes all the way and verifies the result.
+     *
+     * @param directory of this round alone
+     */
+    void run(Path directory) throws Exception {
+        List<Step> taken = new ArrayList<>();
+        LOG.info("Seed {}: {} with {}", seed, backend, settings);
+        try (EmbeddedZooKeeper zooKeeper = new EmbeddedZooKeeper(directory);
+                RecoveryCluster cluster = new RecoveryCluster(directory, settings(zooKeeper))) {
+            OrderRun run = cluster.newRun(backend, volume, settings);
+            run.submit();
+            for (Step step : steps) {
+                LOG.info("Seed {}: {}", seed, step);
+                taken.add(step);
+                step.take(run);
+            }
+            LOG.info("Seed {}: the rest of the input", seed);
+            run.finish();
+            run.verify();
+        } catch (Exception | AssertionError e) {
+            throw new AssertionError(
+                    String.format(
+                            "Seed %d fails, %s with %s, after %s: %s",
+                            seed, backend, settings, taken, e.getMessage()),
+                    e);
+        }
+    }
+
+    private Configuration settings(EmbeddedZooKeeper zooKeeper) {
+        Configuration cluster = new Configuration(settings);
+        zooKeeper.configure(cluster);
+        cluster.set(RestOptions.RETRY_DELAY, Duration.ofMillis(200));
+        cluster.set(RestOptions.RETRY_MAX_ATTEMPTS, 10);
+        cluster.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 100_000);
+        return cluster;
+    }
+
+    private static Configuration settings(Random random) {
+        Configuration settings = new Configuration();
+        settings.set(
+                CheckpointingOptions.CHECKPOINTING_INTERVAL,
+                Duration.ofMillis(100 + random.nextInt(500)));
+        // Flink has several at the same time, or unaligned ones.
+        if (random.nextInt(3) == 0) {
+            settings.set(CheckpointingOptions.ENABLE_UNALIGNED, true);
+        } else {
+            settings.set(CheckpointingOptions.MAX_CONCURRENT_CHECKPOINTS, 1 + random.nextInt(3));
+        }
+        settings.set(
+                StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
+                Duration.ofMillis(200 + random.nextInt(5000)));
+        boolean local = random.nextBoolean();
+        settings.setString("execution.checkpointing.local-backup.enabled", Boolean.toString(local));
+        settings.setString("execution.state-recovery.from-local", Boolean.toString(local));
+        settings.setString(
+                "state.changelog.dstl.dfs.compression.enabled",
+                Boolean.toString(random.nextBoolean()));
+        if (random.nextBoolean()) {
+            settings.setString("state.changelog.dstl.inline-threshold", "0 b");
+        }
+        return settings;
+    }
+}

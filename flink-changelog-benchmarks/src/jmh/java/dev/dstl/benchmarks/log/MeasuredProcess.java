@@ -35,7 +35,7 @@ final class MeasuredProcess {
     private static final int LARGE_PERSIST_BYTES = 64 << 10;
     private static final int SMALL_PERSIST_BYTES = 10 << 10;
     private static final int LARGE_PERSISTS_PER_JOB = 170;
-    private static final int SMALL_PERSISTS_PER_JOB = 40;
+    private static final int SMALL_PERSISTS_PER_JOB = 120;
     private static final int SHARED_FLUSHES = 40;
     private static final int WARM_UP_SECONDS = 3;
     private static final int THROUGHPUT_SECONDS = 6;

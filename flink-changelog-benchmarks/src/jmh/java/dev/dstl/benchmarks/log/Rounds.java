@@ -23,21 +23,26 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** The values one measure took, one from each round. */
-final class Rounds {
+public final class Rounds {
 
     private final List<Double> values = new ArrayList<>();
 
-    void add(double value) {
+    public void add(double value) {
         values.add(value);
     }
 
-    double median() {
+    public double median() {
         List<Double> sorted = new ArrayList<>(values);
         Collections.sort(sorted);
         int middle = sorted.size() / 2;
         return sorted.size() % 2 == 1
                 ? sorted.get(middle)
                 : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+
+    /** In the order in which they were taken. */
+    public List<Double> values() {
+        return List.copyOf(values);
     }
 
     double min() {

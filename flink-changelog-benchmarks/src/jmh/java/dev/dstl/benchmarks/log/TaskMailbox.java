@@ -27,7 +27,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
  * The mailbox of a task thread: any thread adds, the task thread runs what was added while it
  * waits. Stock's log needs it, since its uploads complete there.
  */
-final class TaskMailbox implements MailboxExecutor {
+public final class TaskMailbox implements MailboxExecutor {
 
     private final BlockingQueue<ThrowingRunnable<? extends Exception>> mails =
             new LinkedBlockingQueue<>();

@@ -53,12 +53,12 @@ public class TaskThreadUse {
         records = 0;
     }
 
-    void start() {
+    public void start() {
         startBytes = allocated();
         startCpuNanos = THREADS.getCurrentThreadCpuTime();
     }
 
-    void stop(int appended) {
+    public void stop(int appended) {
         taskThreadCpuNanos += THREADS.getCurrentThreadCpuTime() - startCpuNanos;
         taskThreadBytes += allocated() - startBytes;
         records += appended;

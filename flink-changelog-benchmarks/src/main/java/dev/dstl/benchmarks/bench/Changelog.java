@@ -22,7 +22,7 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /** Whose changelog a variant runs with. */
-enum Changelog {
+public enum Changelog {
     NONE(""),
     STOCK("filesystem"),
     OURS("dstl");
@@ -34,7 +34,7 @@ enum Changelog {
     }
 
     /** The value of {@code state.changelog.storage}, and what the log's handles carry. */
-    String storage() {
+    public String storage() {
         return storage;
     }
 
@@ -48,8 +48,8 @@ enum Changelog {
      *
      * @param stock the folder with Flink's jars
      */
-    ClassPath classPath(Path stock) throws IOException {
-        ClassPath all = ClassPath.ofThisProcess();
+    public ClassPath classPath(Path stock) throws IOException {
+        ClassPath all = ClassPath.ofThisProcess().withoutStock();
         switch (this) {
             case NONE:
                 return all.withoutBackends();

@@ -49,6 +49,12 @@ public final class ClassPath {
 
     private final List<String> entries;
 
+    /** Flink's changelog, which the benchmarks of the log alone have beside ours. */
+    private static final Pattern STOCK_CHANGELOG =
+            Pattern.compile(
+                    "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog)"
+                            + "-1\\.[0-9]+\\.[0-9]+\\.jar");
+
     private ClassPath(List<String> entries) {
         this.entries = entries;
     }
@@ -75,6 +81,14 @@ public final class ClassPath {
                 entries.stream().filter(isBackend.negate()).collect(Collectors.toList()));
     }
 
+    /** Without Flink's own changelog, whatever this process has it for. */
+    public ClassPath withoutStock() {
+        return new ClassPath(
+                entries.stream()
+                        .filter(entry -> !STOCK_CHANGELOG.matcher(entry).matches())
+                        .collect(Collectors.toList()));
+    }
+
     /**
      * The jars of a folder before all others.
      *
@@ -97,7 +111,7 @@ public final class ClassPath {
     }
 
     /** As {@code java -classpath} takes it. */
-    String text() {
+    public String text() {
         return String.join(File.pathSeparator, entries);
     }
 

@@ -88,6 +88,25 @@ class ClassPathTest {
     }
 
     @Test
+    void withoutStock_isWithoutFlinksChangelogAlone() {
+        assertThat(
+                        ClassPath.of(
+                                        path(
+                                                "/lib/flink-dstl-dfs-0.1.0.jar",
+                                                "/lib/flink-statebackend-changelog-0.1.0-SNAPSHOT.jar",
+                                                "/m2/flink-dstl-dfs-1.20.5.jar",
+                                                "/m2/flink-statebackend-changelog-1.20.5.jar",
+                                                "/m2/flink-statebackend-rocksdb-1.20.5.jar"))
+                                .withoutStock()
+                                .text())
+                .isEqualTo(
+                        path(
+                                "/lib/flink-dstl-dfs-0.1.0.jar",
+                                "/lib/flink-statebackend-changelog-0.1.0-SNAPSHOT.jar",
+                                "/m2/flink-statebackend-rocksdb-1.20.5.jar"));
+    }
+
+    @Test
     void jarsOfAFolder_comeBeforeAllOthers(@TempDir Path folder) throws IOException {
         Path jar = Files.createFile(folder.resolve("flink-dstl-dfs-1.20.5.jar"));
         Files.createFile(folder.resolve("notes.txt"));

@@ -109,10 +109,13 @@ public final class DstlOptions {
     public static final ConfigOption<Integer> UPLOAD_THREADS =
             flink("upload.num-threads")
                     .intType()
-                    .defaultValue(5)
+                    .defaultValue(10)
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.num-threads")
                     .withDescription(
                             "Upload attempts of one job on one TaskManager that run at a time."
+                                    + " Each writes at the speed of one stream to the store, so"
+                                    + " this bounds the throughput; the default is as many as"
+                                    + " upload.max-in-flight holds segments of full size (Flink: 5)."
                                     + " Attempts older than upload.timeout are not counted, see"
                                     + " state.changelog.dstl.upload.max-slow-attempts.");
 

@@ -18,45 +18,77 @@ package dev.dstl.log.segment;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /** Bytes that grow at the end without ever being moved. Not thread safe while they grow. */
 final class ByteChunks {
 
-    private static final int CHUNK_BYTES = 1 << 16;
+    private static final int SMALLEST_CHUNK_BYTES = 1 << 12;
 
-    private final List<byte[]> chunks = new ArrayList<>();
+    private byte[][] chunks = new byte[8][];
+
+    /** Where each chunk begins. */
+    private long[] starts = new long[8];
+
+    private int count;
+
+    /** Bytes used of the last chunk, and bytes it has. */
+    private int used;
+
+    private int capacity;
     private long length;
 
     long length() {
         return length;
     }
 
-    void append(byte[] source, int offset, int count) {
+    /** Copies bytes to the end. */
+    void append(byte[] source, int offset, int bytes) {
         int from = offset;
-        int left = count;
+        int left = bytes;
         while (left > 0) {
-            int used = (int) (length % CHUNK_BYTES);
-            if (used == 0) {
-                chunks.add(new byte[CHUNK_BYTES]);
+            if (used == capacity) {
+                add(new byte[Math.max(SMALLEST_CHUNK_BYTES, left)]);
             }
-            int part = Math.min(left, CHUNK_BYTES - used);
-            System.arraycopy(source, from, chunks.get(chunks.size() - 1), used, part);
+            int part = Math.min(left, capacity - used);
+            System.arraycopy(source, from, chunks[count - 1], used, part);
             from += part;
             left -= part;
+            used += part;
             length += part;
         }
     }
 
+    /** Takes an array over, which is nobody else's from here on, and holds bytes from its start. */
+    void adopt(byte[] chunk, int bytes) {
+        add(chunk);
+        used = bytes;
+        capacity = bytes;
+        length += bytes;
+    }
+
+    private void add(byte[] chunk) {
+        if (count == chunks.length) {
+            chunks = Arrays.copyOf(chunks, 2 * count);
+            starts = Arrays.copyOf(starts, 2 * count);
+        }
+        chunks[count] = chunk;
+        starts[count] = length;
+        count++;
+        used = 0;
+        capacity = chunk.length;
+    }
+
     /** Writes {@code [from, to)}. */
     void writeTo(OutputStream out, long from, long to) throws IOException {
+        int found = Arrays.binarySearch(starts, 0, count, from);
+        int chunk = found >= 0 ? found : -found - 2;
         long at = from;
         while (at < to) {
-            int offset = (int) (at % CHUNK_BYTES);
-            int part = (int) Math.min(to - at, CHUNK_BYTES - offset);
-            out.write(chunks.get((int) (at / CHUNK_BYTES)), offset, part);
-            at += part;
+            long end = Math.min(to, chunk + 1 < count ? starts[chunk + 1] : length);
+            out.write(chunks[chunk], (int) (at - starts[chunk]), (int) (end - at));
+            at = end;
+            chunk++;
         }
     }
 }

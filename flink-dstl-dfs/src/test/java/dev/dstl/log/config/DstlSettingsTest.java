@@ -65,7 +65,7 @@ class DstlSettingsTest {
         assertThat(settings.lingerMillis()).isEqualTo(10);
         assertThat(settings.cutThresholdBytes()).isEqualTo(10 << 20);
         assertThat(settings.uploadBufferBytes()).isEqualTo(1 << 20);
-        assertThat(settings.uploadThreads()).isEqualTo(5);
+        assertThat(settings.uploadThreads()).isEqualTo(10);
         assertThat(settings.discardThreads()).isEqualTo(1);
         assertThat(settings.maxInFlightBytes()).isEqualTo(100 << 20);
         assertThat(settings.retryMode()).isEqualTo(RetryMode.UNTIL_SUCCESS);

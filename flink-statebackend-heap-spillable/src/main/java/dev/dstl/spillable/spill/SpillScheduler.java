@@ -50,6 +50,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private static final long URGENT_SLICE_NANOS = 4_000_000;
     private static final int STEP_ENTRIES = 64;
     private static final int KEYS_PER_REPORT = 4096;
+    private static final int RESTORED_PER_LOOK = 1024;
+    private static final long RESTORED_BYTES_PER_LOOK = 1 << 20;
     private static final long COOL_DOWN_NANOS = 10_000_000_000L;
 
     /** Of an entry on the heap, beside what it serializes to: links, headers, table. */
@@ -83,6 +85,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private long nextCoolDownNanos;
     private long serializedBytes = ASSUMED_SERIALIZED_BYTES;
     private boolean refusalLogged;
+    private int restoredEntries;
+    private long restoredBytes;
+    private boolean restoresToHeap = true;
 
     /** Made on the task thread. */
     public SpillScheduler(
@@ -118,6 +123,24 @@ public final class SpillScheduler implements StateMover, SpillMember {
         }
     }
 
+    @Override
+    public boolean restoresToHeap(long bytes) throws IOException {
+        restoredEntries++;
+        restoredBytes += bytes;
+        if (restoredEntries >= RESTORED_PER_LOOK || restoredBytes >= RESTORED_BYTES_PER_LOOK) {
+            serializedBytes = Math.max(1, restoredBytes / restoredEntries);
+            restoredEntries = 0;
+            restoredBytes = 0;
+            report();
+            restoresToHeap = arbiter.hasRoomFor(this) || !spaceTakesMore(space.open());
+        }
+        // What a heap that is being filled has room for is no reason to load.
+        if (requestedBytes > 0) {
+            workIfDue();
+        }
+        return restoresToHeap;
+    }
+
     private void workIfDue() {
         long start = clockNanos.getAsLong();
         if (start - nextSliceNanos < 0) {
@@ -143,17 +166,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     private void spillStep() throws IOException {
         BlockPool pool = space.open();
-        if (!pool.diskTakesMore()) {
-            // The pool has said why.
-            drop();
-            return;
-        }
-        if (!pool.budget().hasRoom()) {
-            refuse(
-                    "the memory for the index of spilled entries is used up; raise"
-                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
-                            + " memory",
-                    null);
+        if (!spaceTakesMore(pool)) {
             return;
         }
         ColdestPerByte.Choice choice = ColdestPerByte.toSpill(tables());
@@ -181,6 +194,24 @@ public final class SpillScheduler implements StateMover, SpillMember {
             }
         }
         refusalLogged = false;
+    }
+
+    /** Drops what is requested if there is no place for it. */
+    private boolean spaceTakesMore(BlockPool pool) {
+        if (!pool.diskTakesMore()) {
+            // The pool has said why.
+            drop();
+            return false;
+        }
+        if (!pool.budget().hasRoom()) {
+            refuse(
+                    "the memory for the index of spilled entries is used up; raise"
+                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
+                            + " memory",
+                    null);
+            return false;
+        }
+        return true;
     }
 
     private void loadStep() throws IOException {

@@ -131,7 +131,7 @@ public final class WordCountRun {
     }
 
     /** Sixteen characters, different for each {@code i}. */
-    private static String word(int i) {
+    static String word(int i) {
         String digits = Long.toHexString((i * 0x9E3779B97F4A7C15L) ^ i);
         return "0000000000000000".substring(digits.length()) + digits;
     }

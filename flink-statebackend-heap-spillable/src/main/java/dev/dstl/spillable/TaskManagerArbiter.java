@@ -41,7 +41,8 @@ final class TaskManagerArbiter {
 
     private static final Logger LOG = LoggerFactory.getLogger(TaskManagerArbiter.class);
 
-    private static final String NAME =
+    /** Under which the arbiter is shared. */
+    static final String NAME =
             SpillArbiter.class.getName()
                     + "@"
                     + System.identityHashCode(SpillArbiter.class.getClassLoader());

@@ -318,7 +318,17 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public void requestSpill(long bytes, boolean isUrgent) {
+        openSpace();
         request(bytes, isUrgent);
+    }
+
+    /** Here and not on the task thread: making directories takes tens of milliseconds. */
+    private void openSpace() {
+        try {
+            space.open();
+        } catch (IOException e) {
+            LOG.debug("The task is about to meet this and says what it means.", e);
+        }
     }
 
     @Override

@@ -48,7 +48,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     private static final long SLICE_NANOS = 1_000_000;
     private static final long URGENT_SLICE_NANOS = 4_000_000;
-    private static final int STEP_ENTRIES = 64;
+    private static final int SPILLED_PER_STEP = 16;
+    private static final int LOADED_PER_STEP = 64;
     private static final int KEYS_PER_REPORT = 4096;
     private static final int RESTORED_PER_LOOK = 1024;
     private static final long RESTORED_BYTES_PER_LOOK = 1 << 20;
@@ -150,7 +151,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         try {
             while (requestedBytes != 0 && clockNanos.getAsLong() - start < slice) {
                 if (requestedBytes > 0) {
-                    spillStep();
+                    spillStep(start + slice);
                 } else {
                     loadStep();
                 }
@@ -164,7 +165,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         report();
     }
 
-    private void spillStep() throws IOException {
+    private void spillStep(long sliceEnd) throws IOException {
         BlockPool pool = space.open();
         if (!spaceTakesMore(pool)) {
             return;
@@ -179,13 +180,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (residency == Residency.ON_HEAP || residency == Residency.LOADING) {
             table.startSpill(choice.position);
         }
-        long slice = urgent ? URGENT_SLICE_NANOS : SLICE_NANOS;
-        long start = clockNanos.getAsLong();
         while (table.residency(choice.position) == Residency.SPILLING
                 && requestedBytes > 0
-                && clockNanos.getAsLong() - start < slice) {
+                && clockNanos.getAsLong() - sliceEnd < 0) {
             long before = pool.entryBytes() - pool.deadBytes();
-            int moved = table.spill(choice.position, STEP_ENTRIES);
+            int moved = table.spill(choice.position, SPILLED_PER_STEP);
             long written = pool.entryBytes() - pool.deadBytes() - before;
             if (moved > 0) {
                 serializedBytes = Math.max(1, (serializedBytes * 7 + written / moved) / 8);
@@ -224,7 +223,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (table.residency(choice.position) != Residency.LOADING) {
             table.startLoad(choice.position);
         }
-        int moved = table.load(choice.position, STEP_ENTRIES);
+        int moved = table.load(choice.position, LOADED_PER_STEP);
         counters.loaded(moved);
         done(moved * bytesPerEntry());
     }

@@ -133,7 +133,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
             restoredEntries = 0;
             restoredBytes = 0;
             report();
-            restoresToHeap = arbiter.hasRoomFor(this) || !spaceTakesMore(space.open());
+            boolean toHeap = arbiter.hasRoomFor(this) || !spaceTakesMore(space.open());
+            if (restoresToHeap && !toHeap) {
+                LOG.info("The heap has no room for more restored state; {} spills the rest.", this);
+            }
+            restoresToHeap = toHeap;
         }
         // What a heap that is being filled has room for is no reason to load.
         if (requestedBytes > 0) {

@@ -43,7 +43,11 @@ class CollectorPressureITCase {
                 CountingRun.start(
                         directory,
                         Collections.emptyList(),
-                        Arrays.asList(HEAP, "-XX:+Use" + collector),
+                        Arrays.asList(
+                                HEAP,
+                                // Java 11 has ZGC as an experiment.
+                                "-XX:+UnlockExperimentalVMOptions",
+                                "-XX:+Use" + collector),
                         "spillable",
                         WORDS,
                         "state.backend.spillable.trigger-interval=200ms")) {

@@ -111,18 +111,9 @@ final class KeyGroupView<K, N, S> {
                 });
     }
 
-    private interface AddressConsumer {
-        void accept(long address) throws IOException;
-    }
-
-    private void forEachSpilled(AddressConsumer consumer) throws IOException {
-        if (spilled == null) {
-            return;
-        }
-        for (int cursor = 0; cursor < spilled.cursorEnd(); cursor++) {
-            for (long address : addressesAt(cursor)) {
-                consumer.accept(address);
-            }
+    private void forEachSpilled(SpilledView.AddressConsumer consumer) throws IOException {
+        if (spilled != null) {
+            spilled.forEachAsItLies(consumer);
         }
     }
 

@@ -26,28 +26,22 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.StateBackend;
-import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Restores go by what state will take, not by collections, none of which is reported here: what the
@@ -57,6 +51,12 @@ class RestoreLargerThanHeapTest {
 
     private static final int KEYS = 20_000;
     private static final KeyGroupRange RANGE = new KeyGroupRange(0, 3);
+
+    private enum Format {
+        HEAP,
+        COMPRESSED,
+        CANONICAL
+    }
 
     @TempDir Path disk;
 
@@ -76,10 +76,10 @@ class RestoreLargerThanHeapTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void stateThatTheHeapHasNoRoomFor_goesToChunksDirectly_andStaysExact(boolean canonical)
+    @EnumSource
+    void stateThatTheHeapHasNoRoomFor_goesToChunksDirectly_andStaysExact(Format format)
             throws Exception {
-        Collection<KeyedStateHandle> snapshot = snapshot(canonical);
+        Collection<KeyedStateHandle> snapshot = snapshot(format);
         giveHeap(1 << 20);
 
         AbstractKeyedStateBackend<String> restored = restore(snapshot);
@@ -93,7 +93,7 @@ class RestoreLargerThanHeapTest {
 
     @Test
     void stateThatTheHeapHasRoomFor_isRestoredAsObjects() throws Exception {
-        Collection<KeyedStateHandle> snapshot = snapshot(false);
+        Collection<KeyedStateHandle> snapshot = snapshot(Format.HEAP);
         giveHeap(1 << 30);
 
         AbstractKeyedStateBackend<String> restored = restore(snapshot);
@@ -126,14 +126,21 @@ class RestoreLargerThanHeapTest {
                 environment);
     }
 
-    private static Collection<KeyedStateHandle> snapshot(boolean canonical) throws Exception {
-        StateBackend heap = new HashMapStateBackend();
+    private static Collection<KeyedStateHandle> snapshot(Format format) throws Exception {
+        MockEnvironment writer = MockEnvironment.builder().build();
+        writer.getExecutionConfig().setUseSnapshotCompression(format == Format.COMPRESSED);
         AbstractKeyedStateBackend<String> backend =
                 KeyedBackends.create(
-                        heap, StringSerializer.INSTANCE, 4, RANGE, Collections.emptyList());
-        ValueState<Long> value = value(backend);
-        ListState<String> list = list(backend);
-        MapState<String, Long> map = map(backend);
+                        new HashMapStateBackend(),
+                        StringSerializer.INSTANCE,
+                        4,
+                        RANGE,
+                        Collections.emptyList(),
+                        new UnregisteredMetricsGroup(),
+                        writer);
+        ValueState<Long> value = NamedStates.value(backend);
+        ListState<String> list = NamedStates.list(backend);
+        MapState<String, Long> map = NamedStates.map(backend);
         for (int i = 0; i < KEYS; i++) {
             backend.setCurrentKey("key " + i);
             value.update((long) i);
@@ -143,19 +150,20 @@ class RestoreLargerThanHeapTest {
         }
         try {
             return KeyedBackends.handles(
-                    canonical
+                    format == Format.CANONICAL
                             ? KeyedBackends.savepoint(backend, 1)
                             : KeyedBackends.checkpoint(backend, 1));
         } finally {
             backend.dispose();
+            writer.close();
         }
     }
 
     private static void verify(AbstractKeyedStateBackend<String> backend) throws Exception {
         assertThat(backend.numKeyValueStateEntries()).isEqualTo(3 * KEYS);
-        ValueState<Long> value = value(backend);
-        ListState<String> list = list(backend);
-        MapState<String, Long> map = map(backend);
+        ValueState<Long> value = NamedStates.value(backend);
+        ListState<String> list = NamedStates.list(backend);
+        MapState<String, Long> map = NamedStates.map(backend);
         for (int i = 0; i < KEYS; i++) {
             backend.setCurrentKey("key " + i);
             assertThat(value.value()).isEqualTo(i);
@@ -170,30 +178,6 @@ class RestoreLargerThanHeapTest {
         return IntStream.rangeClosed(0, key % 3)
                 .mapToObj(i -> "element " + i + " of " + key)
                 .collect(Collectors.toList());
-    }
-
-    private static ValueState<Long> value(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ValueStateDescriptor<>("value", Types.LONG));
-    }
-
-    private static ListState<String> list(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ListStateDescriptor<>("list", Types.STRING));
-    }
-
-    private static MapState<String, Long> map(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new MapStateDescriptor<>("map", Types.STRING, Types.LONG));
     }
 
     private long gauge(String name) {

@@ -183,7 +183,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 keyGroupRange,
                                 numberOfKeyGroups,
                                 userCodeClassLoader,
-                                mover::keySelected)
+                                mover)
                         .restore(restoreStateHandles);
             } else {
                 new HeapFormatRestore<>(
@@ -192,7 +192,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 keyGroupRange,
                                 userCodeClassLoader,
                                 cancelStreamRegistry,
-                                mover::keySelected)
+                                mover)
                         .restore(restoreStateHandles);
             }
         } catch (Exception e) {

@@ -25,6 +25,7 @@ import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.SpillCounters;
 import dev.dstl.spillable.spill.SpillScheduler;
 import dev.dstl.spillable.spill.StateMover;
+import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.MetricGroup;
@@ -40,7 +41,8 @@ final class TaskManagerArbiter {
 
     private static final Logger LOG = LoggerFactory.getLogger(TaskManagerArbiter.class);
 
-    private static final String NAME =
+    /** Under which the arbiter is shared. */
+    static final String NAME =
             SpillArbiter.class.getName()
                     + "@"
                     + System.identityHashCode(SpillArbiter.class.getClassLoader());
@@ -68,6 +70,7 @@ final class TaskManagerArbiter {
                                 size ->
                                         new SpillArbiter(
                                                 System::currentTimeMillis,
+                                                CollectorNotifications.oldGenerationBytes(),
                                                 CollectorNotifications::start),
                                 0)
                         .resourceHandle();
@@ -80,6 +83,11 @@ final class TaskManagerArbiter {
             @Override
             public void keySelected() {
                 scheduler.keySelected();
+            }
+
+            @Override
+            public boolean restoresToHeap(long serializedBytes) throws IOException {
+                return scheduler.restoresToHeap(serializedBytes);
             }
 
             @Override

@@ -21,12 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Collection;
 import java.util.Collections;
 import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
@@ -34,8 +30,6 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
-import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.junit.jupiter.api.Test;
 
 /** Canonical savepoints go from spilled state to RocksDB and back. */
@@ -49,37 +43,13 @@ class CanonicalInteropTest {
                 backend, StringSerializer.INSTANCE, 16, new KeyGroupRange(0, 15), handles);
     }
 
-    private static ValueState<Long> value(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ValueStateDescriptor<>("value", Types.LONG));
-    }
-
-    private static ListState<String> list(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ListStateDescriptor<>("list", Types.STRING));
-    }
-
-    private static MapState<String, Long> map(AbstractKeyedStateBackend<String> backend)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new MapStateDescriptor<>("map", Types.STRING, Types.LONG));
-    }
-
     @Test
     void spilledToRocksDbAndBack_nothingIsLost() throws Exception {
         AbstractKeyedStateBackend<String> spilled =
                 open(PlacedBackends.spilled(new Configuration()), Collections.emptyList());
-        ValueState<Long> value = value(spilled);
-        ListState<String> list = list(spilled);
-        MapState<String, Long> map = map(spilled);
+        ValueState<Long> value = NamedStates.value(spilled);
+        ListState<String> list = NamedStates.list(spilled);
+        MapState<String, Long> map = NamedStates.map(spilled);
         for (int i = 0; i < KEYS; i++) {
             spilled.setCurrentKey("key " + i);
             value.update((long) i);
@@ -105,9 +75,9 @@ class CanonicalInteropTest {
     }
 
     private static void verify(AbstractKeyedStateBackend<String> backend) throws Exception {
-        ValueState<Long> value = value(backend);
-        ListState<String> list = list(backend);
-        MapState<String, Long> map = map(backend);
+        ValueState<Long> value = NamedStates.value(backend);
+        ListState<String> list = NamedStates.list(backend);
+        MapState<String, Long> map = NamedStates.map(backend);
         for (int i = 0; i < KEYS; i++) {
             backend.setCurrentKey("key " + i);
             assertThat(value.value()).isEqualTo(i);

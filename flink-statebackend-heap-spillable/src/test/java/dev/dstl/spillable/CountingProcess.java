@@ -18,16 +18,11 @@ package dev.dstl.spillable;
 
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StateBackend;
@@ -112,27 +107,6 @@ public final class CountingProcess {
                 return new HashMapStateBackend();
             default:
                 throw new IllegalArgumentException("Unknown backend " + name);
-        }
-    }
-
-    private static final class Gauges extends UnregisteredMetricsGroup {
-
-        private final Map<String, Gauge<?>> gauges = new ConcurrentHashMap<>();
-
-        @Override
-        public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
-            gauges.put(name, gauge);
-            return gauge;
-        }
-
-        @Override
-        public MetricGroup addGroup(String name) {
-            return this;
-        }
-
-        Object value(String name) {
-            Gauge<?> gauge = gauges.get(name);
-            return gauge == null ? "none" : gauge.getValue();
         }
     }
 }

@@ -25,6 +25,7 @@ import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -70,10 +71,29 @@ public final class KeyedBackends {
             Collection<KeyedStateHandle> handles,
             MetricGroup metrics)
             throws Exception {
+        return create(
+                backend,
+                keySerializer,
+                numberOfKeyGroups,
+                range,
+                handles,
+                metrics,
+                MockEnvironment.builder().build());
+    }
+
+    public static <K> AbstractKeyedStateBackend<K> create(
+            StateBackend backend,
+            TypeSerializer<K> keySerializer,
+            int numberOfKeyGroups,
+            KeyGroupRange range,
+            Collection<KeyedStateHandle> handles,
+            MetricGroup metrics,
+            Environment environment)
+            throws Exception {
         return (AbstractKeyedStateBackend<K>)
                 backend.createKeyedStateBackend(
                         new KeyedStateBackendParametersImpl<>(
-                                MockEnvironment.builder().build(),
+                                environment,
                                 new JobID(),
                                 "operator",
                                 keySerializer,

@@ -63,7 +63,7 @@ public final class PlacedBackends {
                 SpillConfig.of(config),
                 states -> {
                     SpillEverything spiller = new SpillEverything(states);
-                    return new StateMover() {
+                    return new RestoringMover() {
                         @Override
                         public void keySelected() {
                             if (spill.getAsBoolean()) {
@@ -78,7 +78,7 @@ public final class PlacedBackends {
     }
 
     private static StateMover idle() {
-        return new StateMover() {
+        return new RestoringMover() {
             @Override
             public void keySelected() {}
 
@@ -87,7 +87,17 @@ public final class PlacedBackends {
         };
     }
 
-    private static final class SpillEverything implements StateMover {
+    /** Takes no more notice of a restored entry than of a selected key. */
+    private abstract static class RestoringMover implements StateMover {
+
+        @Override
+        public boolean restoresToHeap(long serializedBytes) {
+            keySelected();
+            return true;
+        }
+    }
+
+    private static final class SpillEverything extends RestoringMover {
 
         private final RegisteredStates<?> states;
 
@@ -117,7 +127,7 @@ public final class PlacedBackends {
         public void close() {}
     }
 
-    private static final class SpillFirstGroups implements StateMover {
+    private static final class SpillFirstGroups extends RestoringMover {
 
         private final RegisteredStates<?> states;
         private final int groups;
@@ -150,7 +160,7 @@ public final class PlacedBackends {
         public void close() {}
     }
 
-    private static final class MoveAtRandom implements StateMover {
+    private static final class MoveAtRandom extends RestoringMover {
 
         private final RegisteredStates<?> states;
         private final Random random;

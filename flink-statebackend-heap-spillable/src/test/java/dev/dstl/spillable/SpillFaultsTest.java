@@ -19,9 +19,14 @@ package dev.dstl.spillable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.entry.BlockPool;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -30,9 +35,12 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.util.FileUtils;
+import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,12 +60,13 @@ class SpillFaultsTest {
     }
 
     private static AbstractKeyedStateBackend<Long> create(StateBackend backend) throws Exception {
+        return create(backend, Collections.emptyList());
+    }
+
+    private static AbstractKeyedStateBackend<Long> create(
+            StateBackend backend, Collection<KeyedStateHandle> handles) throws Exception {
         return KeyedBackends.create(
-                backend,
-                LongSerializer.INSTANCE,
-                4,
-                new KeyGroupRange(0, 3),
-                Collections.emptyList());
+                backend, LongSerializer.INSTANCE, 4, new KeyGroupRange(0, 3), handles);
     }
 
     private static ValueState<String> state(AbstractKeyedStateBackend<Long> backend)
@@ -115,6 +124,63 @@ class SpillFaultsTest {
         for (long key = 0; key < KEYS; key++) {
             backend.setCurrentKey(key);
             state.update(prefix + key);
+        }
+    }
+
+    @Test
+    void memoryUsedUpWithoutADiskThatTakesState_failsTheTask_withOneErrorAndNothingLost()
+            throws Exception {
+        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config));
+        ValueState<String> state = state(backend);
+        backend.setCurrentKey(0L);
+        state.update(large(0));
+        backend.setCurrentKey(0L);
+        Collection<KeyedStateHandle> checkpoint =
+                KeyedBackends.handles(KeyedBackends.checkpoint(backend, 1));
+        breakDisk();
+        AtomicLong written = new AtomicLong();
+
+        try (LoggedLines errors = new LoggedLines(BlockPool.class, Level.ERROR)) {
+            assertThatThrownBy(
+                            () -> {
+                                while (true) {
+                                    backend.setCurrentKey(written.get() + 1);
+                                    state.update(large(written.get() + 1));
+                                    written.incrementAndGet();
+                                }
+                            })
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("its budget is 1048576, and no disk takes it")
+                    .hasMessageContaining("state.backend.spillable.off-heap.size");
+            assertThat(errors.lines()).hasSize(1);
+            assertThat(errors.lines().get(0)).contains("No disk takes spilled state");
+        }
+
+        assertThat(written.get() * large(0).length()).isGreaterThan(32 << 20);
+        for (long key = 0; key <= written.get(); key++) {
+            backend.setCurrentKey(key);
+            assertThat(state.value()).isEqualTo(large(key));
+        }
+        backend.dispose();
+
+        AbstractKeyedStateBackend<Long> restarted =
+                create(PlacedBackends.spilled(config), checkpoint);
+        restarted.setCurrentKey(0L);
+        assertThat(state(restarted).value()).isEqualTo(large(0));
+        assertThat(restarted.numKeyValueStateEntries()).isOne();
+        restarted.dispose();
+    }
+
+    private static String large(long key) {
+        return Long.toString(key % 10).repeat(200_000);
+    }
+
+    /** Takes the directories away, so that no chunk can be made in them. */
+    private void breakDisk() throws IOException {
+        try (Stream<Path> directories = Files.list(disk)) {
+            for (Path directory : (Iterable<Path>) directories::iterator) {
+                FileUtils.deleteDirectory(directory.toFile());
+            }
         }
     }
 

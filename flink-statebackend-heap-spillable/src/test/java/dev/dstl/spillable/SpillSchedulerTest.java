@@ -81,7 +81,7 @@ class SpillSchedulerTest {
                                                         Collections.singletonList(disk)),
                                                 1 << 20,
                                                 clockMillis::get)));
-        arbiter = new SpillArbiter(clockMillis::get, a -> () -> {});
+        arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});
         states =
                 new RegisteredStates<>(
                         currentKey, new HeapPriorityQueueSetFactory(RANGE, 8, 8), space);

@@ -87,7 +87,7 @@ class StateLargerThanHeapITCase {
 
             assertThat(client.restores(job)).isEqualTo(1);
             assertThat(Files.readString(cluster.logs().resolve(restarted + ".log")))
-                    .contains("of state on the heap spills about")
+                    .contains("The heap has no room for more restored state")
                     .doesNotContain("OutOfMemoryError");
         }
         Verification verification = new Verification(workload.expectedRows());

@@ -21,7 +21,8 @@ import javax.annotation.Nullable;
 
 /**
  * The block pool of one backend, made when the first entry is spilled: a backend that never spills
- * makes no directory and takes no memory. Task thread, except {@link #pool()}.
+ * makes no directory and takes no memory. Used by any thread; what it opens belongs to the task
+ * thread.
  */
 public final class SpillSpace implements AutoCloseable {
 
@@ -37,7 +38,7 @@ public final class SpillSpace implements AutoCloseable {
         this.opener = opener;
     }
 
-    public BlockPool open() throws IOException {
+    public synchronized BlockPool open() throws IOException {
         if (pool == null) {
             pool = opener.open();
         }
@@ -51,7 +52,7 @@ public final class SpillSpace implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
         if (pool != null) {
             pool.close();
             pool = null;

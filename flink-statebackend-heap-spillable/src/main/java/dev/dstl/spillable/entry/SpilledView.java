@@ -25,7 +25,16 @@ import java.io.UncheckedIOException;
  */
 public final class SpilledView extends EntryStore implements AutoCloseable {
 
+    /** Takes addresses. */
+    public interface AddressConsumer {
+        void accept(long address) throws IOException;
+    }
+
     private final BlockPool pool;
+
+    /** Bytes of entries in each block when the view was opened. */
+    private final int[] used;
+
     private boolean closed;
 
     SpilledView(BlockPool pool, IndexTable[] tables, int depth, Block[] blocks, int size) {
@@ -34,17 +43,43 @@ public final class SpilledView extends EntryStore implements AutoCloseable {
         this.depth = depth;
         this.blocks = blocks;
         this.size = size;
+        this.used = new int[blocks.length];
         pool.hold();
         for (int i = 0; i < tables.length; i++) {
             if (isFirstOfItsTable(i)) {
                 tables[i].hold();
             }
         }
-        for (Block block : blocks) {
-            if (block != null) {
-                block.holdForView();
+        for (int number = 0; number < blocks.length; number++) {
+            if (blocks[number] != null) {
+                used[number] = blocks[number].used;
+                blocks[number].holdForView();
             }
         }
+    }
+
+    /**
+     * Gives out the addresses of the entries, parts left out, in the order in which they lie in
+     * memory and in files: reading them one after the other costs neither cache misses nor seeks,
+     * and the index, in which each is looked up to see whether it lives, is small.
+     */
+    public void forEachAsItLies(AddressConsumer consumer) throws IOException {
+        for (int number = 0; number < used.length; number++) {
+            int offset = 0;
+            while (offset < used[number]) {
+                long address = EntryFormat.address(number, offset);
+                read(address);
+                offset += (int) EntryFormat.entryBytes(keyLength(), valueLength());
+                if (!isPart() && lives(address)) {
+                    consumer.accept(address);
+                }
+            }
+        }
+    }
+
+    private boolean lives(long address) {
+        int hash = hashAt(address);
+        return tables[tableIndex(hash)].indexOf(EntryFormat.slot(hash, address)) >= 0;
     }
 
     private boolean isFirstOfItsTable(int index) {

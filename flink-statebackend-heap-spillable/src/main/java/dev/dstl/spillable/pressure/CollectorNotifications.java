@@ -70,6 +70,17 @@ public final class CollectorNotifications implements NotificationListener {
         return notifications::stop;
     }
 
+    /** Most bytes that the old generation can hold. */
+    public static long oldGenerationBytes() {
+        MemoryPoolMXBean pool = findOldGeneration();
+        return pool == null ? Long.MAX_VALUE : limit(pool.getUsage());
+    }
+
+    private static long limit(MemoryUsage usage) {
+        return usage.getMax() > 0 ? usage.getMax() : Runtime.getRuntime().maxMemory();
+    }
+
+    @Nullable
     private static MemoryPoolMXBean findOldGeneration() {
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             String name = pool.getName();
@@ -97,7 +108,7 @@ public final class CollectorNotifications implements NotificationListener {
         if (after == null) {
             return;
         }
-        long max = after.getMax() > 0 ? after.getMax() : Runtime.getRuntime().maxMemory();
+        long max = limit(after);
         OptionalLong live =
                 estimate.collected(info.getGcName(), info.getGcAction(), after.getUsed());
         boolean moving = live.isPresent() && arbiter.onLiveHeap(live.getAsLong(), max);

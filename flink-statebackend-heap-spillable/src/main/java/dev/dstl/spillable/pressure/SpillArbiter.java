@@ -46,6 +46,7 @@ public final class SpillArbiter implements AutoCloseable {
 
     private final List<SpillMember> members = new ArrayList<>();
     private final LongSupplier clockMillis;
+    private final long heapBytes;
     private final Runnable stopSource;
     private long nextDecisionMillis = Long.MIN_VALUE;
     private volatile double liveRatio;
@@ -59,8 +60,12 @@ public final class SpillArbiter implements AutoCloseable {
         Runnable start(SpillArbiter arbiter);
     }
 
-    public SpillArbiter(LongSupplier clockMillis, Source source) {
+    /**
+     * @param heapBytes most bytes of live objects
+     */
+    public SpillArbiter(LongSupplier clockMillis, long heapBytes, Source source) {
         this.clockMillis = clockMillis;
+        this.heapBytes = heapBytes;
         this.stopSource = source.start(this);
     }
 
@@ -70,6 +75,14 @@ public final class SpillArbiter implements AutoCloseable {
 
     public synchronized void leave(SpillMember member) {
         members.remove(member);
+    }
+
+    /**
+     * Whether restored state finds room on the heap, so that nothing has to be spilled for it. Does
+     * not wait for a collection: goes by what members say that their state takes.
+     */
+    public synchronized boolean hasRoomFor(SpillMember member) {
+        return otherBytes + stateBytes() < member.config().spillEndRatio() * heapBytes;
     }
 
     /** Live share of the heap as of the last report. */

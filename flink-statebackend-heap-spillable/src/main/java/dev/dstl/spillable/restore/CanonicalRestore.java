@@ -19,6 +19,7 @@ package dev.dstl.spillable.restore;
 import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.Collection;
@@ -52,21 +53,18 @@ public final class CanonicalRestore<K> {
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final ClassLoader userClassLoader;
-    private final Runnable afterEntry;
+    private final StateMover mover;
     private final DataInputDeserializer keyIn = new DataInputDeserializer();
     private final DataInputDeserializer valueIn = new DataInputDeserializer();
     private final ListDelimitedSerializer listSerializer = new ListDelimitedSerializer();
 
-    /**
-     * @param afterEntry called after every entry; state may move then
-     */
     public CanonicalRestore(
             RegisteredStates<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             int numberOfKeyGroups,
             ClassLoader userClassLoader,
-            Runnable afterEntry) {
+            StateMover mover) {
         this.states = states;
         this.keySerializerProvider = keySerializerProvider;
         this.keyGroupRange = keyGroupRange;
@@ -74,7 +72,7 @@ public final class CanonicalRestore<K> {
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
                         numberOfKeyGroups);
         this.userClassLoader = userClassLoader;
-        this.afterEntry = afterEntry;
+        this.mover = mover;
     }
 
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
@@ -100,7 +98,6 @@ public final class CanonicalRestore<K> {
                     while (entries.hasNext()) {
                         KeyGroupEntry entry = entries.next();
                         restore(entry, metaInfos.get(entry.getKvStateId()));
-                        afterEntry.run();
                     }
                 }
             }
@@ -139,6 +136,9 @@ public final class CanonicalRestore<K> {
         K key = CompositeKeySerializationUtils.readKey(keySerializer, keyIn, ambiguous);
         N namespace =
                 CompositeKeySerializationUtils.readNamespace(namespaceSerializer, keyIn, ambiguous);
+        if (!mover.restoresToHeap((long) entry.getKey().length + entry.getValue().length)) {
+            table.spillFromNowOn(keyGroup);
+        }
         switch (metaInfo.getStateType()) {
             case LIST:
                 List<Object> list =

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.restore;
 
 import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -56,25 +57,22 @@ public final class HeapFormatRestore<K> {
     private final KeyGroupRange keyGroupRange;
     private final ClassLoader userClassLoader;
     private final CloseableRegistry cancelRegistry;
-    private final Runnable afterEntry;
+    private final StateMover mover;
     private boolean keySerializerChecked;
 
-    /**
-     * @param afterEntry called after every entry; state may move then
-     */
     public HeapFormatRestore(
             RegisteredStates<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             ClassLoader userClassLoader,
             CloseableRegistry cancelRegistry,
-            Runnable afterEntry) {
+            StateMover mover) {
         this.states = states;
         this.keySerializerProvider = keySerializerProvider;
         this.keyGroupRange = keyGroupRange;
         this.userClassLoader = userClassLoader;
         this.cancelRegistry = cancelRegistry;
-        this.afterEntry = afterEntry;
+        this.mover = mover;
     }
 
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
@@ -98,7 +96,8 @@ public final class HeapFormatRestore<K> {
         FSDataInputStream stream = handle.openInputStream();
         cancelRegistry.registerCloseable(stream);
         try {
-            DataInputViewStreamWrapper in = new DataInputViewStreamWrapper(stream);
+            SnapshotInput input = new SnapshotInput(stream, stream.getPos());
+            DataInputViewStreamWrapper in = new DataInputViewStreamWrapper(input);
             KeyedBackendSerializationProxy<K> header =
                     new KeyedBackendSerializationProxy<>(userClassLoader);
             header.read(in);
@@ -121,8 +120,11 @@ public final class HeapFormatRestore<K> {
                             : UncompressedStreamCompressionDecorator.INSTANCE;
             for (Tuple2<Integer, Long> group : handle.getGroupRangeOffsets()) {
                 if (keyGroupRange.contains(group.f0)) {
-                    stream.seek(group.f1);
-                    readKeyGroup(handle, group, in, stream, compression, restored, header);
+                    if (!input.seekInBuffer(group.f1)) {
+                        stream.seek(group.f1);
+                        input.restart(group.f1);
+                    }
+                    readKeyGroup(handle, group, in, input, compression, restored, header);
                 }
             }
         } finally {
@@ -155,7 +157,7 @@ public final class HeapFormatRestore<K> {
             KeyGroupsStateHandle handle,
             Tuple2<Integer, Long> group,
             DataInputView in,
-            InputStream stream,
+            SnapshotInput input,
             StreamCompressionDecorator compression,
             List<StateMetaInfoSnapshot> restored,
             KeyedBackendSerializationProxy<K> header)
@@ -167,37 +169,47 @@ public final class HeapFormatRestore<K> {
                             "%s is corrupt: expected key group %d at offset %d, found %d.",
                             handle, group.f0, group.f1, written));
         }
-        try (InputStream decorated = compression.decorateWithCompression(stream)) {
-            DataInputViewStreamWrapper stateIn = new DataInputViewStreamWrapper(decorated);
-            for (int i = 0; i < restored.size(); i++) {
-                int stateId = stateIn.readShort();
-                if (stateId < 0 || stateId >= restored.size()) {
-                    throw new IOException(
-                            String.format(
-                                    "%s is corrupt: key group %d at offset %d names state %d, the"
-                                            + " header lists %d states.",
-                                    handle, group.f0, group.f1, stateId, restored.size()));
-                }
-                readState(restored.get(stateId), group.f0, stateIn, header.getReadVersion());
+        if (compression == UncompressedStreamCompressionDecorator.INSTANCE) {
+            readStates(handle, group, input, restored, header);
+            return;
+        }
+        try (InputStream decompressed = compression.decorateWithCompression(input)) {
+            readStates(handle, group, new SnapshotInput(decompressed, 0), restored, header);
+        }
+    }
+
+    private void readStates(
+            KeyGroupsStateHandle handle,
+            Tuple2<Integer, Long> group,
+            SnapshotInput input,
+            List<StateMetaInfoSnapshot> restored,
+            KeyedBackendSerializationProxy<K> header)
+            throws IOException {
+        DataInputView in = new DataInputViewStreamWrapper(input);
+        for (int i = 0; i < restored.size(); i++) {
+            int stateId = in.readShort();
+            if (stateId < 0 || stateId >= restored.size()) {
+                throw new IOException(
+                        String.format(
+                                "%s is corrupt: key group %d at offset %d names state %d, the"
+                                        + " header lists %d states.",
+                                handle, group.f0, group.f1, stateId, restored.size()));
+            }
+            StateMetaInfoSnapshot metaInfo = restored.get(stateId);
+            if (metaInfo.getBackendStateType()
+                    == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
+                states.queues()
+                        .get(metaInfo.getName())
+                        .keyGroupReader(header.getReadVersion())
+                        .readMappingsInKeyGroup(in, group.f0);
+            } else {
+                readTable(states.table(metaInfo.getName()), group.f0, in, input);
             }
         }
     }
 
-    private void readState(
-            StateMetaInfoSnapshot metaInfo, int keyGroup, DataInputView in, int readVersion)
-            throws IOException {
-        if (metaInfo.getBackendStateType()
-                == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
-            states.queues()
-                    .get(metaInfo.getName())
-                    .keyGroupReader(readVersion)
-                    .readMappingsInKeyGroup(in, keyGroup);
-        } else {
-            readTable(states.table(metaInfo.getName()), keyGroup, in);
-        }
-    }
-
-    private <N, S> void readTable(StateTable<K, N, S> table, int keyGroup, DataInputView in)
+    private <N, S> void readTable(
+            StateTable<K, N, S> table, int keyGroup, DataInputView in, SnapshotInput input)
             throws IOException {
         RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
         TypeSerializer<K> keySerializer = keySerializerProvider.previousSchemaSerializer();
@@ -205,10 +217,14 @@ public final class HeapFormatRestore<K> {
         TypeSerializer<S> stateSerializer = metaInfo.getPreviousStateSerializer();
         int entries = in.readInt();
         for (int i = 0; i < entries; i++) {
+            long start = input.position();
             N namespace = namespaceSerializer.deserialize(in);
             K key = keySerializer.deserialize(in);
-            table.put(key, keyGroup, namespace, stateSerializer.deserialize(in));
-            afterEntry.run();
+            S state = stateSerializer.deserialize(in);
+            if (!mover.restoresToHeap(input.position() - start)) {
+                table.spillFromNowOn(keyGroup);
+            }
+            table.put(key, keyGroup, namespace, state);
         }
     }
 }

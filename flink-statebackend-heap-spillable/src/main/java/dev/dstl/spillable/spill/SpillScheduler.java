@@ -48,8 +48,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     private static final long SLICE_NANOS = 1_000_000;
     private static final long URGENT_SLICE_NANOS = 4_000_000;
-    private static final int STEP_ENTRIES = 64;
+    private static final int SPILLED_PER_STEP = 16;
+    private static final int LOADED_PER_STEP = 64;
     private static final int KEYS_PER_REPORT = 4096;
+    private static final int RESTORED_PER_LOOK = 1024;
+    private static final long RESTORED_BYTES_PER_LOOK = 1 << 20;
     private static final long COOL_DOWN_NANOS = 10_000_000_000L;
 
     /** Of an entry on the heap, beside what it serializes to: links, headers, table. */
@@ -83,6 +86,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private long nextCoolDownNanos;
     private long serializedBytes = ASSUMED_SERIALIZED_BYTES;
     private boolean refusalLogged;
+    private int restoredEntries;
+    private long restoredBytes;
+    private boolean restoresToHeap = true;
 
     /** Made on the task thread. */
     public SpillScheduler(
@@ -118,6 +124,28 @@ public final class SpillScheduler implements StateMover, SpillMember {
         }
     }
 
+    @Override
+    public boolean restoresToHeap(long bytes) throws IOException {
+        restoredEntries++;
+        restoredBytes += bytes;
+        if (restoredEntries >= RESTORED_PER_LOOK || restoredBytes >= RESTORED_BYTES_PER_LOOK) {
+            serializedBytes = Math.max(1, restoredBytes / restoredEntries);
+            restoredEntries = 0;
+            restoredBytes = 0;
+            report();
+            boolean toHeap = arbiter.hasRoomFor(this) || !spaceTakesMore(space.open());
+            if (restoresToHeap && !toHeap) {
+                LOG.info("The heap has no room for more restored state; {} spills the rest.", this);
+            }
+            restoresToHeap = toHeap;
+        }
+        // What a heap that is being filled has room for is no reason to load.
+        if (requestedBytes > 0) {
+            workIfDue();
+        }
+        return restoresToHeap;
+    }
+
     private void workIfDue() {
         long start = clockNanos.getAsLong();
         if (start - nextSliceNanos < 0) {
@@ -127,7 +155,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         try {
             while (requestedBytes != 0 && clockNanos.getAsLong() - start < slice) {
                 if (requestedBytes > 0) {
-                    spillStep();
+                    spillStep(start + slice);
                 } else {
                     loadStep();
                 }
@@ -141,19 +169,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
         report();
     }
 
-    private void spillStep() throws IOException {
+    private void spillStep(long sliceEnd) throws IOException {
         BlockPool pool = space.open();
-        if (!pool.diskTakesMore()) {
-            // The pool has said why.
-            drop();
-            return;
-        }
-        if (!pool.budget().hasRoom()) {
-            refuse(
-                    "the memory for the index of spilled entries is used up; raise"
-                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
-                            + " memory",
-                    null);
+        if (!spaceTakesMore(pool)) {
             return;
         }
         ColdestPerByte.Choice choice = ColdestPerByte.toSpill(tables());
@@ -166,13 +184,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (residency == Residency.ON_HEAP || residency == Residency.LOADING) {
             table.startSpill(choice.position);
         }
-        long slice = urgent ? URGENT_SLICE_NANOS : SLICE_NANOS;
-        long start = clockNanos.getAsLong();
         while (table.residency(choice.position) == Residency.SPILLING
                 && requestedBytes > 0
-                && clockNanos.getAsLong() - start < slice) {
+                && clockNanos.getAsLong() - sliceEnd < 0) {
             long before = pool.entryBytes() - pool.deadBytes();
-            int moved = table.spill(choice.position, STEP_ENTRIES);
+            int moved = table.spill(choice.position, SPILLED_PER_STEP);
             long written = pool.entryBytes() - pool.deadBytes() - before;
             if (moved > 0) {
                 serializedBytes = Math.max(1, (serializedBytes * 7 + written / moved) / 8);
@@ -181,6 +197,24 @@ public final class SpillScheduler implements StateMover, SpillMember {
             }
         }
         refusalLogged = false;
+    }
+
+    /** Drops what is requested if there is no place for it. */
+    private boolean spaceTakesMore(BlockPool pool) {
+        if (!pool.diskTakesMore()) {
+            // The pool has said why.
+            drop();
+            return false;
+        }
+        if (!pool.budget().hasRoom()) {
+            refuse(
+                    "the memory for the index of spilled entries is used up; raise"
+                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
+                            + " memory",
+                    null);
+            return false;
+        }
+        return true;
     }
 
     private void loadStep() throws IOException {
@@ -193,7 +227,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (table.residency(choice.position) != Residency.LOADING) {
             table.startLoad(choice.position);
         }
-        int moved = table.load(choice.position, STEP_ENTRIES);
+        int moved = table.load(choice.position, LOADED_PER_STEP);
         counters.loaded(moved);
         done(moved * bytesPerEntry());
     }
@@ -287,7 +321,17 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public void requestSpill(long bytes, boolean isUrgent) {
+        openSpace();
         request(bytes, isUrgent);
+    }
+
+    /** Here and not on the task thread: making directories takes tens of milliseconds. */
+    private void openSpace() {
+        try {
+            space.open();
+        } catch (IOException e) {
+            LOG.debug("The task is about to meet this and says what it means.", e);
+        }
     }
 
     @Override

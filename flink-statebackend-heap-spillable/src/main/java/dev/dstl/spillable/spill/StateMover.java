@@ -16,11 +16,23 @@
 
 package dev.dstl.spillable.spill;
 
+import java.io.IOException;
+
 /** Moves state of one backend while it works. Called on the task thread. */
 public interface StateMover extends AutoCloseable {
 
     /** A key was selected: the record before is done with its state, so entries may move now. */
     void keySelected();
+
+    /**
+     * An entry was read from a snapshot and is about to be placed; those placed before may move
+     * now. State that needed spilling before a failure would fill the heap faster than collections
+     * can tell, so it is asked.
+     *
+     * @param serializedBytes what the entry took in the snapshot
+     * @return whether it may become an object on the heap; otherwise its key group is to be spilled
+     */
+    boolean restoresToHeap(long serializedBytes) throws IOException;
 
     @Override
     void close();

@@ -49,11 +49,11 @@ final class KeyGroupView<K, N, S> {
             TypeSerializer<S> stateSerializer,
             SpilledLayout<K, N, S> layout,
             @Nullable StateSnapshotTransformer<S> transformer,
-            DataOutputView out)
+            EntryOutput out)
             throws IOException {
         List<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer);
         if (transformer == null) {
-            out.writeInt(onHeap.size() + (spilled == null ? 0 : spilled.size()));
+            out.view().writeInt(onHeap.size() + (spilled == null ? 0 : spilled.size()));
             writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
             copySpilled(layout, out);
             return;
@@ -78,11 +78,12 @@ final class KeyGroupView<K, N, S> {
                     }
                 });
         long[] copied = unchanged.toArray();
-        out.writeInt(onHeap.size() + changed.size() + copied.length);
+        out.view().writeInt(onHeap.size() + changed.size() + copied.length);
         writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
         writeEntries(changed, keySerializer, namespaceSerializer, stateSerializer, out);
         for (long address : copied) {
-            layout.copyEntry(spilled, address, out);
+            layout.copyEntry(spilled, address, out.view());
+            out.endEntry();
         }
     }
 
@@ -91,31 +92,28 @@ final class KeyGroupView<K, N, S> {
             TypeSerializer<K> keySerializer,
             TypeSerializer<N> namespaceSerializer,
             TypeSerializer<S> stateSerializer,
-            DataOutputView out)
+            EntryOutput out)
             throws IOException {
+        DataOutputView view = out.view();
         for (StateEntry<K, N, S> entry : entries) {
-            namespaceSerializer.serialize(entry.getNamespace(), out);
-            keySerializer.serialize(entry.getKey(), out);
-            stateSerializer.serialize(entry.getState(), out);
+            namespaceSerializer.serialize(entry.getNamespace(), view);
+            keySerializer.serialize(entry.getKey(), view);
+            stateSerializer.serialize(entry.getState(), view);
+            out.endEntry();
         }
     }
 
-    private void copySpilled(SpilledLayout<K, N, S> layout, DataOutputView out) throws IOException {
-        forEachSpilled(address -> layout.copyEntry(spilled, address, out));
+    private void copySpilled(SpilledLayout<K, N, S> layout, EntryOutput out) throws IOException {
+        forEachSpilled(
+                address -> {
+                    layout.copyEntry(spilled, address, out.view());
+                    out.endEntry();
+                });
     }
 
-    private interface AddressConsumer {
-        void accept(long address) throws IOException;
-    }
-
-    private void forEachSpilled(AddressConsumer consumer) throws IOException {
-        if (spilled == null) {
-            return;
-        }
-        for (int cursor = 0; cursor < spilled.cursorEnd(); cursor++) {
-            for (long address : addressesAt(cursor)) {
-                consumer.accept(address);
-            }
+    private void forEachSpilled(SpilledView.AddressConsumer consumer) throws IOException {
+        if (spilled != null) {
+            spilled.forEachAsItLies(consumer);
         }
     }
 

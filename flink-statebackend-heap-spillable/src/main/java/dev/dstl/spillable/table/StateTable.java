@@ -408,6 +408,14 @@ public final class StateTable<K, N, S> {
         groups[position].startSpill(space.open());
     }
 
+    /** Entries new to a key group go off the heap from now on; those on the heap stay there. */
+    public void spillFromNowOn(int keyGroup) throws IOException {
+        KeyGroupMap<K, N, S> group = group(keyGroup);
+        if (!group.residency().spillsNewEntries()) {
+            group.startSpill(space.open());
+        }
+    }
+
     /** Moves about that many entries off the heap; returns how many it moved. */
     public int spill(int position, int entries) throws IOException {
         return groups[position].spill(entries, layout);

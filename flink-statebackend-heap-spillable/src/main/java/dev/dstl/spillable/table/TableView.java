@@ -76,7 +76,10 @@ public final class TableView<K, N, S> {
     /** Writes the entries of one key group in Flink's heap format and releases them. */
     public void writeKeyGroup(int keyGroup, DataOutputView out) throws IOException {
         KeyGroupView<K, N, S> group = groups.get(keyGroup - firstKeyGroup);
-        group.write(keySerializer, namespaceSerializer, stateSerializer, layout, transformer, out);
+        EntryOutput entries = new EntryOutput(out);
+        group.write(
+                keySerializer, namespaceSerializer, stateSerializer, layout, transformer, entries);
+        entries.flush();
         group.close();
     }
 

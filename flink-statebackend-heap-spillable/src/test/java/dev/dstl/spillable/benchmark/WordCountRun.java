@@ -43,6 +43,7 @@ public final class WordCountRun {
 
     private static final int ROUNDS = 3;
     private static final int SNAPSHOTS = 3;
+    private static final int OPERATIONS_PER_LOOK = 64;
     private static final double ZIPF_EXPONENT = 0.99;
 
     private final int keys;
@@ -102,11 +103,19 @@ public final class WordCountRun {
                 words[i] = word(ranks.getAsInt());
             }
             Stopwatch stopwatch = new Stopwatch();
-            for (String word : words) {
-                count(word);
+            long longestNanos = 0;
+            long last = System.nanoTime();
+            for (int i = 0; i < operations; i++) {
+                count(words[i]);
+                if (i % OPERATIONS_PER_LOOK == 0) {
+                    long now = System.nanoTime();
+                    longestNanos = Math.max(longestNanos, now - last);
+                    last = now;
+                }
             }
             if (round > 0) {
                 stopwatch.report(name, operations);
+                say(name + "-pause", longestNanos / 1e6);
             }
         }
     }
@@ -131,7 +140,7 @@ public final class WordCountRun {
     }
 
     /** Sixteen characters, different for each {@code i}. */
-    private static String word(int i) {
+    static String word(int i) {
         String digits = Long.toHexString((i * 0x9E3779B97F4A7C15L) ^ i);
         return "0000000000000000".substring(digits.length()) + digits;
     }

@@ -19,8 +19,10 @@ package dev.dstl.spillable.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.LoggedLines;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -80,7 +82,7 @@ class SpillConfigTest {
 
     @Test
     void keysOfThePreviewThatMeanNothingAnyMore_giveOneWarningWithWhatReplacedThem() {
-        try (Warnings warnings = new Warnings(SpillConfig.class)) {
+        try (LoggedLines warnings = new LoggedLines(SpillConfig.class, Level.WARN)) {
             of(
                     "gc-time.threshold", "2s",
                     "heap-status.check-interval", "1min",
@@ -100,7 +102,7 @@ class SpillConfigTest {
 
     @Test
     void keysOfThePreviewThatStillMeanSomething_giveNoWarning() {
-        try (Warnings warnings = new Warnings(SpillConfig.class)) {
+        try (LoggedLines warnings = new LoggedLines(SpillConfig.class, Level.WARN)) {
             of("chunk-size", "512 mb", "load-start.ratio", "0.1");
 
             assertThat(warnings.lines()).isEmpty();

@@ -70,7 +70,7 @@ class SpillArbiterTest {
     }
 
     private final AtomicLong clockMillis = new AtomicLong();
-    private final SpillArbiter arbiter = new SpillArbiter(clockMillis::get, a -> () -> {});
+    private final SpillArbiter arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});
 
     @Test
     void underPressure_bytesOverTheEndRatioAreSharedOutBySize() {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.config;
+package dev.dstl.spillable;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,20 +25,21 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** What a class warns of while this is open. */
-final class Warnings implements AutoCloseable {
+/** What a class logs at one level while this is open. */
+public final class LoggedLines implements AutoCloseable {
 
     private final Logger logger;
-    private final Lines lines = new Lines();
+    private final Lines lines;
 
-    Warnings(Class<?> type) {
+    public LoggedLines(Class<?> type, Level level) {
         logger = (Logger) LogManager.getLogger(type);
+        lines = new Lines(level);
         lines.start();
         logger.addAppender(lines);
     }
 
-    List<String> lines() {
-        return lines.warnings;
+    public List<String> lines() {
+        return lines.messages;
     }
 
     @Override
@@ -49,16 +50,18 @@ final class Warnings implements AutoCloseable {
 
     private static final class Lines extends AbstractAppender {
 
-        private final List<String> warnings = new CopyOnWriteArrayList<>();
+        private final Level level;
+        private final List<String> messages = new CopyOnWriteArrayList<>();
 
-        private Lines() {
-            super("warnings", null, null, true, Property.EMPTY_ARRAY);
+        private Lines(Level level) {
+            super("lines", null, null, true, Property.EMPTY_ARRAY);
+            this.level = level;
         }
 
         @Override
         public void append(LogEvent event) {
-            if (event.getLevel().equals(Level.WARN)) {
-                warnings.add(event.getMessage().getFormattedMessage());
+            if (event.getLevel().equals(level)) {
+                messages.add(event.getMessage().getFormattedMessage());
             }
         }
     }

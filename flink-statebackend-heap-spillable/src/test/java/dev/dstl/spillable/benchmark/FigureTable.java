@@ -1,0 +1,89 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.benchmark;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Medians of what processes measured: a column per label, in the order they were added. */
+final class FigureTable {
+
+    private final Map<String, Map<String, List<Double>>> columns = new LinkedHashMap<>();
+
+    void add(String label, Map<String, List<Double>> figures) {
+        Map<String, List<Double>> column = columns.computeIfAbsent(label, l -> new HashMap<>());
+        figures.forEach(
+                (name, values) ->
+                        column.computeIfAbsent(name, n -> new ArrayList<>()).addAll(values));
+    }
+
+    void printHead() {
+        row("", label -> label);
+        row("---", label -> "---");
+    }
+
+    /** Medians, each with its ratio to the first column's. */
+    void printRatios(String heading, String name) {
+        String first = columns.keySet().iterator().next();
+        row(
+                heading,
+                label ->
+                        Double.isNaN(median(label, name))
+                                ? ""
+                                : String.format(
+                                        Locale.ROOT,
+                                        "%.2f (%.2f)",
+                                        median(label, name),
+                                        median(label, name) / median(first, name)));
+    }
+
+    void print(String heading, String name, String format) {
+        row(
+                heading,
+                label ->
+                        Double.isNaN(median(label, name))
+                                ? ""
+                                : String.format(Locale.ROOT, format, median(label, name)));
+    }
+
+    private double median(String label, String name) {
+        List<Double> sorted =
+                new ArrayList<>(columns.get(label).getOrDefault(name, Collections.emptyList()));
+        if (sorted.isEmpty()) {
+            return Double.NaN;
+        }
+        Collections.sort(sorted);
+        int middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1
+                ? sorted.get(middle)
+                : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+
+    private void row(String heading, Function<String, String> cell) {
+        System.out.println(
+                columns.keySet().stream()
+                        .map(cell)
+                        .collect(Collectors.joining(" | ", "| " + heading + " | ", " |")));
+    }
+}

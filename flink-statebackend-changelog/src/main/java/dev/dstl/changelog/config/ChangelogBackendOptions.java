@@ -85,7 +85,7 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<Integer> MATERIALIZE_MAX_LOG_PARTS =
             ConfigOptions.key("state.changelog.dstl.materialize.max-log-parts")
                     .intType()
-                    .defaultValue(60)
+                    .defaultValue(48)
                     .withDescription(
                             "A subtask materializes before its time when its log consists of more"
                                     + " parts than this, since each checkpoint names them all to"

@@ -187,14 +187,15 @@ public final class GroupCommit implements AutoCloseable {
     /**
      * Takes a batch that shall be durable soon, in a segment without any other: checkpoints of
      * other logs then cannot lie so far from the first one that names it that the segment is gone.
-     * Its bytes count as in flight until it is durable or released.
+     * No task has to stop for it: it does not count as in flight.
      *
      * @throws IllegalStateException if the storage is closed; the batch stays the caller's
      */
     public void submitAlone(SealedBatch batch) {
         CutSegment cut;
         synchronized (lock) {
-            reserve(batch);
+            checkOpen();
+            batch.moveTo(BatchState.QUEUED);
             cut = new CutSegment(this, List.of(batch));
             batch.cutInto(cut);
         }
@@ -202,19 +203,20 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     @GuardedBy("lock")
-    private void reserve(SealedBatch batch) {
+    private void checkOpen() {
         if (closed) {
             throw new IllegalStateException(
                     "The changelog storage of this job is closed, nothing can be appended");
         }
-        batch.moveTo(BatchState.QUEUED);
-        budget.reserve(batch.sizeBytes());
     }
 
     private void enqueue(SealedBatch batch, boolean inHurry) {
         List<CutSegment> cut = List.of();
         synchronized (lock) {
-            reserve(batch);
+            checkOpen();
+            batch.moveTo(BatchState.QUEUED);
+            batch.reserve();
+            budget.reserve(batch.reservedBytes());
             queue.add(batch);
             queuedBytes += batch.sizeBytes();
             if (queuedBytes >= cutThresholdBytes) {
@@ -360,7 +362,7 @@ public final class GroupCommit implements AutoCloseable {
             segment = batch.segment();
         }
         if (inFlight) {
-            budget.release(batch.sizeBytes());
+            budget.release(batch.reservedBytes());
         }
         if (segment == null) {
             batch.batch().release();
@@ -386,7 +388,7 @@ public final class GroupCommit implements AutoCloseable {
             }
             batch.moveTo(BatchState.DURABLE);
         }
-        budget.release(batch.sizeBytes());
+        budget.release(batch.reservedBytes());
         tell(batch, listener -> listener.durable(position));
     }
 

@@ -29,6 +29,7 @@ public final class SealedBatch {
     private final BatchListener listener;
 
     private long omittedBy;
+    private long reservedBytes;
     private BatchState state = BatchState.SEALED;
     @Nullable private CutSegment segment;
 
@@ -61,6 +62,16 @@ public final class SealedBatch {
 
     long sizeBytes() {
         return batch.sizeBytes();
+    }
+
+    /** It counts as in flight. */
+    void reserve() {
+        reservedBytes = batch.sizeBytes();
+    }
+
+    /** What it counts as in flight until it is durable or released. */
+    long reservedBytes() {
+        return reservedBytes;
     }
 
     BatchState state() {

@@ -263,7 +263,7 @@ public final class DstlOptions {
                             "Parts of the log that together are larger than this are not merged, as"
                                     + " few large parts do no harm and copying them costs"
                                     + " bandwidth. A job on a TaskManager merges one run at a time,"
-                                    + " with up to eight times this in memory. At most 128 mb.");
+                                    + " with up to four times this in memory, besides upload.max-in-flight. At most 128 mb.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =

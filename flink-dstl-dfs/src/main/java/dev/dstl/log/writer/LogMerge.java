@@ -78,6 +78,9 @@ final class LogMerge implements Runnable, BatchListener {
 
     @Override
     public void run() {
+        if (isAbandoned()) {
+            return;
+        }
         try {
             submit(merging.read(source, logId, run.get(0).sequence()));
         } catch (Throwable t) {
@@ -111,6 +114,10 @@ final class LogMerge implements Runnable, BatchListener {
         }
     }
 
+    private synchronized boolean isAbandoned() {
+        return abandoned;
+    }
+
     /** The merged batch. Only to be called when it is durable. */
     synchronized SealedBatch merged() {
         return merged;
@@ -126,11 +133,13 @@ final class LogMerge implements Runnable, BatchListener {
         if (unwanted != null) {
             commit.release(unwanted);
         }
+        merging.ended(this);
     }
 
     @Override
     public void durable(BatchPosition position) {
         tail.merged(this, position);
+        merging.ended(this);
     }
 
     @Override

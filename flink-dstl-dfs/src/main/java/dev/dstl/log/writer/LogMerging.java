@@ -16,6 +16,7 @@
 
 package dev.dstl.log.writer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
@@ -25,7 +26,9 @@ import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.replay.DstlHandleReader;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.UUID;
@@ -35,15 +38,16 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Merges batches of the logs of a job on a TaskManager, one at a time: reads them back, from the
- * local disk if they are there, and writes what is left of them after newer records have superseded
- * older ones into one segment. So a checkpoint names few segments and a restore reads few, however
- * many checkpoints there were since the last materialization. Thread safe.
+ * Merges batches of the logs of a job on a TaskManager, one run at a time, so that the memory it
+ * takes is bounded: reads them back, from the local disk if they are there, and writes what is left
+ * of them after newer records have superseded older ones into one segment. So a checkpoint names
+ * few segments and a restore reads few, however many checkpoints there were since the last
+ * materialization. Thread safe.
  */
 public final class LogMerging {
 
     /** How much larger records may be in memory than in their frames. */
-    private static final int MAX_EXPANSION = 8;
+    private static final int MAX_EXPANSION = 4;
 
     @Nullable private final MergeRule rule;
     private final long maxMemoryBytes;
@@ -51,10 +55,18 @@ public final class LogMerging {
     private final PagePool pages;
     private final DstlMetrics metrics;
 
+    /** In the order in which they began. */
+    @GuardedBy("this")
+    private final Deque<LogMerge> waiting = new ArrayDeque<>();
+
+    @GuardedBy("this")
+    @Nullable
+    private LogMerge running;
+
     /**
      * Starts without merges.
      *
-     * @param threads runs one merge at a time, which blocks
+     * @param threads for one task at a time, which blocks
      * @param pages for the records of one merge
      */
     public LogMerging(
@@ -78,8 +90,35 @@ public final class LogMerging {
         return metrics;
     }
 
-    /** Has a merge run, unless the storage is closed. */
+    /** Has a merge run when it is its turn, unless the storage is closed. */
     void start(LogMerge merge) {
+        synchronized (this) {
+            if (running != null) {
+                waiting.add(merge);
+                return;
+            }
+            running = merge;
+        }
+        execute(merge);
+    }
+
+    /** A merge is durable or given up; whatever comes after that changes nothing. */
+    void ended(LogMerge merge) {
+        LogMerge next;
+        synchronized (this) {
+            if (merge != running) {
+                waiting.remove(merge);
+                return;
+            }
+            next = waiting.poll();
+            running = next;
+        }
+        if (next != null) {
+            execute(next);
+        }
+    }
+
+    private void execute(LogMerge merge) {
         try {
             threads.execute(merge);
         } catch (RejectedExecutionException closed) {

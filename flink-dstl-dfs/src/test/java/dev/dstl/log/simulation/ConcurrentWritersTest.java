@@ -87,6 +87,7 @@ class ConcurrentWritersTest {
                                 .set(DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD, new MemorySize(500))
                                 .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(2_000))
                                 .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(4_000))
+                                .set(DstlOptions.MERGE_PARTS, 2)
                                 .set(DstlOptions.MAX_AGE, Duration.ofMillis(50)));
         Random faults = new Random(seed);
         log.store().failBy(path -> randomFault(faults));
@@ -97,7 +98,9 @@ class ConcurrentWritersTest {
             List<Future<Task>> tasks = new ArrayList<>();
             for (int task = 0; task < TASKS; task++) {
                 Random random = new Random(seed * 1_000 + task);
-                tasks.add(threads.submit((Callable<Task>) () -> new Task(log, random).run()));
+                boolean merges = task % 2 == 0;
+                tasks.add(
+                        threads.submit((Callable<Task>) () -> new Task(log, random, merges).run()));
             }
             Set<String> handedOut = new TreeSet<>();
             int completed = 0;
@@ -110,6 +113,7 @@ class ConcurrentWritersTest {
                 }
             }
             assertThat(completed).as("completed checkpoints").isGreaterThan(TASKS);
+            assertThat(log.metrics().count("numberOfMerges")).as("merges").isPositive();
             assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
             awaitFiles(log, handedOut);
         } finally {
@@ -200,21 +204,26 @@ class ConcurrentWritersTest {
     private static final class Task {
         private final LogFixture log;
         private final Random random;
+        private final boolean merges;
         private final List<Checkpoint> checkpoints = new ArrayList<>();
 
         /** What the log should hold, by the sequence number it has at least. */
         private final TreeMap<Long, List<String>> model = new TreeMap<>();
 
+        /** Where a persist may begin, if the log merges; the first is where the log begins. */
+        private final TreeSet<Long> marks = new TreeSet<>();
+
         private DstlLogWriter writer;
         private int appended;
 
-        private Task(LogFixture log, Random random) {
+        private Task(LogFixture log, Random random, boolean merges) {
             this.log = log;
             this.random = random;
+            this.merges = merges;
         }
 
         private Task run() throws Exception {
-            writer = log.writer();
+            startLog();
             for (int step = 0; step < STEPS; step++) {
                 step();
             }
@@ -243,9 +252,23 @@ class ConcurrentWritersTest {
                 truncate();
             } else {
                 writer.close();
-                writer = log.writer();
-                model.clear();
+                startLog();
             }
+        }
+
+        private void startLog() {
+            writer = log.writer();
+            model.clear();
+            marks.clear();
+            if (merges) {
+                mark();
+            }
+        }
+
+        /** A persist may begin here. */
+        private void mark() {
+            writer.markBase();
+            marks.add(next());
         }
 
         private void appendSome() {
@@ -261,12 +284,24 @@ class ConcurrentWritersTest {
 
         private void persist() {
             long from = model.isEmpty() ? next() : model.firstKey();
+            if (merges) {
+                from = marks.first();
+            }
             List<String> expected = new ArrayList<>();
             model.values().forEach(expected::addAll);
             checkpoints.add(new Checkpoint(writer.persist(SequenceNumber.of(from), 1), expected));
         }
 
         private void truncate() {
+            if (merges) {
+                mark();
+                List<Long> all = new ArrayList<>(marks);
+                long to = all.get(random.nextInt(all.size()));
+                writer.truncate(SequenceNumber.of(to));
+                model.headMap(to).clear();
+                marks.headSet(to).clear();
+                return;
+            }
             List<Long> numbers = new ArrayList<>(model.keySet());
             numbers.add(next());
             long to = numbers.get(random.nextInt(numbers.size()));

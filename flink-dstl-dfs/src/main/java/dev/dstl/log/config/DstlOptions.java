@@ -241,18 +241,18 @@ public final class DstlOptions {
     public static final ConfigOption<Integer> MERGE_PARTS =
             ours("merge.parts")
                     .intType()
-                    .defaultValue(8)
+                    .defaultValue(16)
                     .withDescription(
                             "A checkpoint names one part of the log for every checkpoint since the"
                                     + " last materialization. When there are this many parts of a"
                                     + " kind, they are read back in the background, from the local"
                                     + " disk if local recovery is on, and written as one, without"
                                     + " what newer changes have superseded; later, as many of"
-                                    + " those become one again. So 6,000 checkpoints leave less than 64"
-                                    + " parts, and a restore reads less. Each change is written"
-                                    + " once more per step: with 8, three times for 600"
-                                    + " checkpoints. More means fewer steps and more parts. 2 to"
-                                    + " 64; 0 switches it off.");
+                                    + " those become one again. So 6,000 checkpoints leave less"
+                                    + " than 64 parts, and a restore reads less. Per keyed subtask"
+                                    + " this costs one PUT for so many checkpoints, and as many"
+                                    + " GETs as these have segments. Less keeps fewer parts and"
+                                    + " writes each change more often. 2 to 64; 0 switches it off.");
 
     /** Bound of one merge. */
     public static final ConfigOption<MemorySize> MERGE_MAX_SIZE =

@@ -67,6 +67,8 @@ final class RecoveryCluster implements AutoCloseable {
         // What the cluster says of a job has to be what is, not what was some seconds ago.
         configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ofMillis(1));
         configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
+        // Jobs of a few seconds, whose logs are restored with merged parts.
+        configuration.setString("state.changelog.dstl.merge.parts", "2");
         configuration.addAll(settings);
         this.cluster =
                 ProcessCluster.start(

@@ -141,6 +141,7 @@ final class SoakRound {
         if (random.nextBoolean()) {
             settings.setString("state.changelog.dstl.inline-threshold", "0 b");
         }
+        settings.setString("state.changelog.dstl.merge.parts", random.nextBoolean() ? "2" : "16");
         return settings;
     }
 }

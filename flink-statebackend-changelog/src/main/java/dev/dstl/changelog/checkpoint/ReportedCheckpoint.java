@@ -17,6 +17,7 @@
 package dev.dstl.changelog.checkpoint;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistry;
@@ -36,8 +37,8 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient Runnable drop;
-    private transient volatile boolean arrived;
+    /** Null once the checkpoint has arrived or was dropped. */
+    private final transient AtomicReference<Runnable> drop;
 
     /**
      * @param drop called, on any thread, if the checkpoint will never be sent
@@ -51,19 +52,20 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
             long newBytes,
             Runnable drop) {
         super(snapshots, logs, keyGroups, checkpointId, materializationId, newBytes);
-        this.drop = drop;
+        this.drop = new AtomicReference<>(drop);
     }
 
     @Override
     public void registerSharedStates(SharedStateRegistry registry, long checkpointId) {
-        arrived = true;
+        drop.set(null);
         super.registerSharedStates(registry, checkpointId);
     }
 
     @Override
     public void discardState() {
-        if (!arrived) {
-            drop.run();
+        Runnable action = drop.getAndSet(null);
+        if (action != null) {
+            action.run();
         }
     }
 

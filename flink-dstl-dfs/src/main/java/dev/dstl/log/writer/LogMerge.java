@@ -82,7 +82,12 @@ final class LogMerge implements Runnable, BatchListener {
             return;
         }
         try {
-            submit(merging.read(source, logId, run.get(0).sequence()));
+            LogBatch batch = merging.read(source, logId, run.get(0).sequence());
+            if (batch == null) {
+                tail.mergeFailed(this, null);
+            } else {
+                submit(batch);
+            }
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
             tail.mergeFailed(this, t);

@@ -130,8 +130,9 @@ public final class LogMerging {
      * Reads everything behind a handle into one batch; what supersedes what is seen when it is
      * encoded.
      *
-     * @return owned by the caller
+     * @return owned by the caller; null if the records take too much memory
      */
+    @Nullable
     LogBatch read(ChangelogStateHandleStreamImpl handle, UUID logId, long sequence)
             throws IOException {
         ActiveBatch batch = new ActiveBatch(logId, handle.getKeyGroupRange(), pages);
@@ -153,8 +154,8 @@ public final class LogMerging {
                         record.identityLength(),
                         length);
                 if (batch.sizeBytes() > maxMemoryBytes) {
-                    throw new IOException(
-                            "The records take more than " + maxMemoryBytes + " bytes of memory");
+                    batch.discard();
+                    return null;
                 }
             }
             return batch.seal(sequence);

@@ -251,8 +251,12 @@ final class LogTail implements AgedLog {
         releases.run();
     }
 
-    /** Called without any lock held. */
-    void mergeFailed(LogMerge failed, Throwable cause) {
+    /**
+     * Called without any lock held.
+     *
+     * @param cause null if the batches are too large after all
+     */
+    void mergeFailed(LogMerge failed, @Nullable Throwable cause) {
         Releases releases = releases();
         boolean needed;
         synchronized (this) {
@@ -267,7 +271,7 @@ final class LogTail implements AgedLog {
         }
         failed.abandon();
         releases.run();
-        if (needed) {
+        if (needed && cause != null) {
             // Truncated segments may be deleted meanwhile, and nobody needs to know.
             merging.metrics().mergeFailed();
             LOG.warn(

@@ -186,6 +186,33 @@ class LogMergeTest {
         assertThat(handle.getHandlesAndOffsets()).hasSizeLessThan(20);
     }
 
+    /** Frames of nothing but the same letter are small, and the records behind them are not. */
+    @Test
+    void recordsThatTakeTooMuchMemory_stayAsTheyAre_withoutComplaint() throws Exception {
+        Configuration small =
+                settings()
+                        .set(DstlOptions.COMPRESSION_ENABLED, true)
+                        .set(DstlOptions.MERGE_MAX_SIZE, MemorySize.parse("10 kb"));
+        try (LogFixture smallLog = LogFixture.on(threads, small)) {
+            DstlLogWriter smallWriter = smallLog.writer();
+            smallWriter.markBase();
+            ChangelogStateHandleStreamImpl handle = null;
+            for (int i = 0; i < 3 * PARTS; i++) {
+                LogFixture.append(smallWriter, "x".repeat(50_000));
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        smallWriter.persist(smallWriter.initialSequenceNumber(), i + 1);
+                threads.runAll();
+                smallLog.passLinger();
+                threads.runAll();
+                handle = handleOf(persist);
+            }
+            assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+            assertThat(smallLog.metrics().count("numberOfMergeFailures")).isZero();
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
     @Test
     void truncationDuringAMerge_leavesNothingOfIt() throws Exception {
         writer.markBase();

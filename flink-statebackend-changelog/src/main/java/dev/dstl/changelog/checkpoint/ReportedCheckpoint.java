@@ -21,7 +21,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistry;
-import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
@@ -70,7 +69,7 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
     }
 
     private Object writeReplace() {
-        return ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl.restore(
+        return ChangelogStateBackendHandleImpl.restore(
                 getMaterializedStateHandles(),
                 getNonMaterializedStateHandles(),
                 getKeyGroupRange(),

@@ -21,18 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A base on its way to the JobManager in one checkpoint. Thread safe. */
 public final class BaseDelivery {
 
-    private final MaterializedBase base;
     private final AtomicInteger deliveries;
 
-    BaseDelivery(MaterializedBase base, AtomicInteger deliveries) {
-        this.base = base;
+    BaseDelivery(AtomicInteger deliveries) {
         this.deliveries = deliveries;
         deliveries.incrementAndGet();
-    }
-
-    /** What the checkpoint begins with. */
-    public MaterializedBase base() {
-        return base;
     }
 
     /** The checkpoint will never be sent. To be called once at most. */

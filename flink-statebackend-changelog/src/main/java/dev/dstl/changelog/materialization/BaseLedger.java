@@ -55,7 +55,7 @@ public final class BaseLedger {
 
     /** The current base for a checkpoint, which from then on owns its files with others. */
     public BaseDelivery handOut() {
-        return new BaseDelivery(current, deliveries);
+        return new BaseDelivery(deliveries);
     }
 
     /** The current base if no checkpoint was sent with it, so that nobody else will discard it. */

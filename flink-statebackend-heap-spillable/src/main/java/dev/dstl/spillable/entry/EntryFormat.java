@@ -60,6 +60,8 @@ final class EntryFormat {
     /** Most blocks of one state in one key group; 8 TiB of them. */
     static final int MAX_BLOCK_NUMBER = (1 << (ADDRESS_BITS - OFFSET_BITS)) - 1;
 
+    private static final int MOST_BYTES_IN_WORDS = 64;
+
     private static final VarHandle LONGS =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -122,6 +124,40 @@ final class EntryFormat {
 
     static long longAt(byte[] bytes, int offset) {
         return (long) LONGS.get(bytes, offset);
+    }
+
+    /**
+     * Copies bytes of an entry into an array. Short ones go word by word: the vector stores of a
+     * bulk copy cannot be read back before they reach the cache, and whoever copies a value reads
+     * it at once.
+     */
+    static void copyOut(MemorySegment from, int offset, byte[] to, int length) {
+        if (length > MOST_BYTES_IN_WORDS) {
+            from.get(offset, to, 0, length);
+            return;
+        }
+        int i = 0;
+        for (; i + Long.BYTES <= length; i += Long.BYTES) {
+            LONGS.set(to, i, from.getLongLittleEndian(offset + i));
+        }
+        for (; i < length; i++) {
+            to[i] = from.get(offset + i);
+        }
+    }
+
+    /** Copies the start of an array into an entry, as {@link #copyOut} does the other way. */
+    static void copyIn(byte[] from, MemorySegment to, int offset, int length) {
+        if (length > MOST_BYTES_IN_WORDS) {
+            to.put(offset, from, 0, length);
+            return;
+        }
+        int i = 0;
+        for (; i + Long.BYTES <= length; i += Long.BYTES) {
+            to.putLongLittleEndian(offset + i, longAt(from, i));
+        }
+        for (; i < length; i++) {
+            to.put(offset + i, from[i]);
+        }
     }
 
     /** Hash of {@code [0, length)}: the same for equal bytes, well spread in all 32 bits. */

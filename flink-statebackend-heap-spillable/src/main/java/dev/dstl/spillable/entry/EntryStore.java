@@ -159,6 +159,11 @@ public abstract class EntryStore {
         return key;
     }
 
+    /** Copies {@code length} bytes at {@code offset} of {@link #segment()} to {@code target}. */
+    public final void copy(int offset, byte[] target, int length) {
+        EntryFormat.copyOut(segment, offset, target, length);
+    }
+
     public final boolean isPart() {
         return (keyWord & 1) != 0;
     }

@@ -57,7 +57,7 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         long address = find(key, keyLength, hash, part);
         if (address != 0) {
             if (valueLength == valueLength() && isMutable(address)) {
-                segment().put(valueOffset(), value, 0, valueLength);
+                EntryFormat.copyIn(value, segment(), valueOffset(), valueLength);
                 return;
             }
             int oldBytes = (int) EntryFormat.entryBytes(keyLength, valueLength());
@@ -177,8 +177,8 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
                 EntryFormat.putVarint(
                         memory, position + EntryFormat.HASH_BYTES, keyWord(keyLength, part));
         position = EntryFormat.putVarint(memory, position, valueLength);
-        memory.put(position, key, 0, keyLength);
-        memory.put(position + keyLength, value, 0, valueLength);
+        EntryFormat.copyIn(key, memory, position, keyLength);
+        EntryFormat.copyIn(value, memory, position + keyLength, valueLength);
         return address;
     }
 

@@ -188,7 +188,7 @@ public abstract class SpilledLayout<K, N, S> {
         if (copy.length < length) {
             copy = new byte[Math.max(length, (int) Math.min(1 << 30, 2L * copy.length))];
         }
-        store.segment().get(offset, copy, 0, length);
+        store.copy(offset, copy, length);
         return copy;
     }
 }

@@ -31,7 +31,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
  * <pre>
  *   directory (top bits)     00 ----.   01 ----.   10 -.  11 -.
  *                                   v          v       v      v
- *   tables (low bits)            [ 1024 ]   [ 1024 ]  [ 1024 ]     two directory slots, one table
+ *   tables (low bits)            [ 8192 ]   [ 8192 ]  [ 8192 ]     two directory slots, one table
  *                                   |
  *   chain                         entry -> entry -> entry
  * </pre>
@@ -42,7 +42,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
  */
 final class HeapMap<K, N, S> {
 
-    static final int MAX_BUCKETS = 1024;
+    static final int MAX_BUCKETS = 8192;
     private static final int FIRST_BUCKETS = 16;
 
     /** One small table and what the map must know about it. */
@@ -157,6 +157,9 @@ final class HeapMap<K, N, S> {
 
     /** Removes an entry and returns its state, safe to be changed in place, or null. */
     S remove(K key, N namespace) {
+        if (size == 0) {
+            return null;
+        }
         int hash = hash(key, namespace);
         HeapEntry<K, N, S> entry = find(hash, key, namespace);
         if (entry == null) {

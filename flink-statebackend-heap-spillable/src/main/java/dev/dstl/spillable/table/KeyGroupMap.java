@@ -119,7 +119,7 @@ final class KeyGroupMap<K, N, S> {
         accesses++;
         if (spilled == null) {
             heap.put(key, namespace, state);
-        } else if (!heap.replace(key, namespace, state)) {
+        } else if (heap.size() == 0 || !heap.replace(key, namespace, state)) {
             if (residency.spillsNewEntries()) {
                 layout.write(spilled, state);
             } else {

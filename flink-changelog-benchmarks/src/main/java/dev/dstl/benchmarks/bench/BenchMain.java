@@ -144,7 +144,7 @@ public final class BenchMain {
         results.machine = MachineDescription.ofThisMachine();
         results.versions.put("Flink", EnvironmentInformation.getVersion());
         results.versions.put("commit", System.getProperty("dstl.bench.commit", "unknown"));
-        results.settings.putAll(RunConfiguration.description(options.mode()));
+        results.settings.putAll(RunConfiguration.description(options.mode(), options.rounds()));
         for (BenchmarkWorkload workload : BenchmarkWorkload.values()) {
             results.workloads.put(workload.id(), workload.description());
         }

@@ -43,6 +43,8 @@ import picocli.CommandLine.Spec;
         })
 final class BenchOptions {
 
+    private static final int MOST_ROUNDS = 99;
+
     @Spec private CommandSpec spec;
 
     @ArgGroup(exclusive = true)
@@ -65,6 +67,12 @@ final class BenchOptions {
                             + " plain-hashmap, rare-hashmap, stock-hashmap, ours-hashmap,"
                             + " ours-spillable.")
     private List<String> variants = new ArrayList<>();
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "How often each run is repeated, 1 to 99, whatever the mode says.")
+    private Integer rounds;
 
     @Option(
             names = "--out",
@@ -113,6 +121,9 @@ final class BenchOptions {
      * @throws ParameterException one sentence about the first value that cannot be used
      */
     void check() {
+        if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
+            throw misuse("--rounds must be 1 to " + MOST_ROUNDS + ", but is " + rounds + ".");
+        }
         plan();
         if (from != null && !Files.isReadable(from)) {
             throw misuse("--from must name a file that can be read, but " + from + " is none.");
@@ -121,6 +132,11 @@ final class BenchOptions {
 
     Mode mode() {
         return length.mode();
+    }
+
+    /** How often each workload is run on each variant, at least once. */
+    int rounds() {
+        return rounds == null ? mode().rounds() : rounds;
     }
 
     /** All runs in order: within a round each workload on its variants in turn. */
@@ -132,7 +148,7 @@ final class BenchOptions {
         }
         List<Variant> chosenVariants = chosen("--variant", variants, Variant.values(), Variant::id);
         List<PlannedRun> plan = new ArrayList<>();
-        for (int round = 1; round <= mode().rounds(); round++) {
+        for (int round = 1; round <= rounds(); round++) {
             for (BenchmarkWorkload workload : chosenWorkloads) {
                 for (Variant variant :
                         chosenVariants.isEmpty() ? workload.variants(mode()) : chosenVariants) {

@@ -85,10 +85,10 @@ final class RunConfiguration {
     }
 
     /** What the report says about all runs. */
-    static Map<String, String> description(Mode mode) {
+    static Map<String, String> description(Mode mode, int rounds) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("mode", mode.option());
-        settings.put("rounds", Integer.toString(mode.rounds()));
+        settings.put("rounds", Integer.toString(rounds));
         settings.put("warm-up", seconds(mode.warmUp()));
         settings.put("measured window", seconds(mode.window()));
         settings.put("checkpoint interval", seconds(Variant.CHECKPOINT_INTERVAL));

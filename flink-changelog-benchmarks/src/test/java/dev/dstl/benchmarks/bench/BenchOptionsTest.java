@@ -97,6 +97,17 @@ class BenchOptionsTest {
     }
 
     @Test
+    void rounds_winOverTheMode() {
+        assertThat(parse("--full").rounds()).isEqualTo(3);
+        assertThat(parse("--full", "--rounds=1").plan())
+                .isNotEmpty()
+                .allSatisfy(run -> assertThat(run.round()).isEqualTo(1));
+        assertThatThrownBy(() -> parse("--rounds=0").check())
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining("--rounds must be 1 to 99, but is 0");
+    }
+
+    @Test
     void out_winsOverTheDefault() {
         Path fallback = Paths.get("/fallback");
 

@@ -159,7 +159,8 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                                 parameters.getEnv().getMemoryManager(),
                                 parameters.getManagedMemoryFraction())
                         .budget(config),
-                new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis));
+                new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis),
+                System::nanoTime);
     }
 
     private static void closeAfter(Throwable failure, RegisteredStates<?> states) {

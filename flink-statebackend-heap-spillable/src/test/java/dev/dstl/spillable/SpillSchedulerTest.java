@@ -80,7 +80,8 @@ class SpillSchedulerTest {
                                                 new SpillDirectories(
                                                         Collections.singletonList(disk)),
                                                 1 << 20,
-                                                clockMillis::get)));
+                                                clockMillis::get),
+                                        System::nanoTime));
         arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});
         states =
                 new RegisteredStates<>(

@@ -34,6 +34,41 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 final class LogMerge implements Runnable, BatchListener {
 
+    /**
+     * How far a merge is.
+     *
+     * <pre>
+     *   READING ----> SUBMITTING ----> SUBMITTED
+     *      |              |                |
+     *      '--------------+----------------'----> ABANDONED
+     * </pre>
+     */
+    private enum Step {
+        READING,
+        /** The merged batch is on its way to the group commit, which cannot give it back yet. */
+        SUBMITTING,
+        SUBMITTED,
+        /** Nobody wants the merged batch any more. */
+        ABANDONED;
+
+        /**
+         * Moves on.
+         *
+         * @return {@code next}
+         * @throws IllegalStateException if the picture has no such arrow
+         */
+        Step to(Step next) {
+            boolean allowed =
+                    (this == READING && next == SUBMITTING)
+                            || (this == SUBMITTING && next == SUBMITTED)
+                            || next == ABANDONED;
+            if (!allowed) {
+                throw new IllegalStateException("A merge cannot go from " + this + " to " + next);
+            }
+            return next;
+        }
+    }
+
     private final LogTail tail;
     private final LogMerging merging;
     private final GroupCommit commit;
@@ -46,10 +81,7 @@ final class LogMerge implements Runnable, BatchListener {
     private SealedBatch merged;
 
     @GuardedBy("this")
-    private boolean submitted;
-
-    @GuardedBy("this")
-    private boolean abandoned;
+    private Step step = Step.READING;
 
     /**
      * A merge that has not begun.
@@ -97,10 +129,11 @@ final class LogMerge implements Runnable, BatchListener {
     private void submit(LogBatch batch) {
         SealedBatch sealed = new SealedBatch(batch, this, 0);
         synchronized (this) {
-            if (abandoned) {
+            if (step == Step.ABANDONED) {
                 batch.release();
                 return;
             }
+            step = step.to(Step.SUBMITTING);
             merged = sealed;
         }
         try {
@@ -111,8 +144,10 @@ final class LogMerge implements Runnable, BatchListener {
         }
         boolean late;
         synchronized (this) {
-            submitted = true;
-            late = abandoned;
+            late = step == Step.ABANDONED;
+            if (!late) {
+                step = step.to(Step.SUBMITTED);
+            }
         }
         if (late) {
             commit.release(sealed);
@@ -120,7 +155,7 @@ final class LogMerge implements Runnable, BatchListener {
     }
 
     private synchronized boolean isAbandoned() {
-        return abandoned;
+        return step == Step.ABANDONED;
     }
 
     /** The merged batch. Only to be called when it is durable. */
@@ -132,8 +167,8 @@ final class LogMerge implements Runnable, BatchListener {
     void abandon() {
         SealedBatch unwanted;
         synchronized (this) {
-            unwanted = submitted && !abandoned ? merged : null;
-            abandoned = true;
+            unwanted = step == Step.SUBMITTED ? merged : null;
+            step = step.to(Step.ABANDONED);
         }
         if (unwanted != null) {
             commit.release(unwanted);

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.chunk;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
@@ -97,6 +98,22 @@ final class ChunkFile {
         long position = offset;
         while (source.hasRemaining()) {
             position += channel.write(source, position);
+        }
+    }
+
+    void read(ByteBuffer target, int offset) throws IOException {
+        int length = target.remaining();
+        long position = offset;
+        while (target.hasRemaining()) {
+            int bytes = channel.read(target, position);
+            if (bytes < 0) {
+                throw new EOFException(
+                        String.format(
+                                "%s ends at byte %d, %d bytes at %d were expected. Something else"
+                                        + " has shortened it.",
+                                path, channel.size(), length, offset));
+            }
+            position += bytes;
         }
     }
 

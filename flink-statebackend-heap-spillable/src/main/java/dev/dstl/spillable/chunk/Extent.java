@@ -16,6 +16,8 @@
 
 package dev.dstl.spillable.chunk;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.apache.flink.core.memory.MemorySegment;
 
 /** A run of bytes in a chunk file, written once. Its owner gives it back exactly once. */
@@ -34,6 +36,15 @@ public final class Extent {
     /** Memory in which the extent starts at {@link #offset()}. Read-only. */
     public MemorySegment segment() {
         return chunk.segment();
+    }
+
+    /**
+     * Reads {@code target.remaining()} bytes from {@code from} on with a call, past the mapping.
+     *
+     * @throws IOException also if the file has become shorter
+     */
+    public void read(ByteBuffer target, int from) throws IOException {
+        chunk.read(target, offset + from);
     }
 
     public int offset() {

@@ -17,6 +17,8 @@
 package dev.dstl.spillable.entry;
 
 import dev.dstl.spillable.chunk.Extent;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
@@ -84,6 +86,14 @@ final class Block {
 
     boolean isMutable(int offset) {
         return extent == null && (offset >= viewedBelow || holders.get() == 1);
+    }
+
+    /**
+     * Reads {@code target.remaining()} bytes from {@code from} on out of the file of a sealed
+     * block, past its mapping.
+     */
+    void read(ByteBuffer target, int from) throws IOException {
+        extent.read(target, from);
     }
 
     void holdForView() {

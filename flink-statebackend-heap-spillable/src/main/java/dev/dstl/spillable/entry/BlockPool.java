@@ -27,6 +27,7 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.slf4j.Logger;
@@ -74,6 +75,7 @@ public final class BlockPool implements AutoCloseable {
 
     private final OffHeapBudget budget;
     private final ChunkFiles chunks;
+    private final SealedReads reads;
     private final AtomicInteger holders = new AtomicInteger(1);
     private final AtomicInteger foreignReaders = new AtomicInteger();
     private final Queue<Runnable> deferred = new ConcurrentLinkedQueue<>();
@@ -97,8 +99,10 @@ public final class BlockPool implements AutoCloseable {
 
     /**
      * @param chunks owned and closed by this object, after the last view was released
+     * @param clockNanos tells how long reads take
      */
-    public BlockPool(OffHeapBudget budget, ChunkFiles chunks) {
+    public BlockPool(OffHeapBudget budget, ChunkFiles chunks, LongSupplier clockNanos) {
+        this.reads = new SealedReads(clockNanos);
         this.budget = budget;
         this.chunks = chunks;
     }
@@ -144,6 +148,15 @@ public final class BlockPool implements AutoCloseable {
 
     public long compactedBytes() {
         return compactedBytes;
+    }
+
+    /** Reads of single pages, past the mapping, for which the page cache was too small. */
+    public long pageReads() {
+        return reads.pageReads();
+    }
+
+    SealedReads reads() {
+        return reads;
     }
 
     // ------------------------------------------------ memory
@@ -314,6 +327,9 @@ public final class BlockPool implements AutoCloseable {
             compactedTo = 0;
             if (compacting == null) {
                 return;
+            }
+            if (compacting.block().isSealed()) {
+                reads.startCompaction(compacting.block());
             }
         }
         int from = compactedTo;

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.entry;
 
 import java.util.function.LongConsumer;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
 
 /**
@@ -36,11 +37,19 @@ public abstract class EntryStore {
     IndexTable foundTable;
     int foundIndex;
 
+    /** How to read what lies in chunk files; null to take it from their mappings. */
+    @Nullable final SealedReads reads;
+
     private MemorySegment segment;
+    private int entryOffset;
     private int keyWord;
     private int keyOffset;
     private int valueOffset;
     private int valueLength;
+
+    EntryStore(@Nullable SealedReads reads) {
+        this.reads = reads;
+    }
 
     /** Entries, parts not counted. */
     public final int size() {
@@ -104,8 +113,16 @@ public abstract class EntryStore {
     public final void read(long address) {
         Block block = blocks[EntryFormat.blockNumber(address)];
         MemorySegment memory = block.segment;
-        int position = block.base + EntryFormat.offset(address) + EntryFormat.HASH_BYTES;
+        int offset = EntryFormat.offset(address);
+        int start = block.base + offset;
+        boolean readsSealed = reads != null && block.isSealed();
+        if (readsSealed) {
+            start = reads.locate(block, offset);
+            memory = reads.segment();
+        }
+        int position = start + EntryFormat.HASH_BYTES;
         segment = memory;
+        entryOffset = start;
         int word = memory.get(position++);
         if (word < 0) {
             word &= 0x7F;
@@ -132,11 +149,19 @@ public abstract class EntryStore {
         keyOffset = position;
         valueOffset = position + (word >>> 1);
         valueLength = length;
+        if (readsSealed) {
+            reads.complete(block, offset, valueOffset + valueLength - start);
+        }
     }
 
-    final int hashAt(long address) {
-        Block block = blocks[EntryFormat.blockNumber(address)];
-        return block.segment.getInt(block.base + EntryFormat.offset(address));
+    /** Hash of the entry read last. */
+    final int entryHash() {
+        return segment.getInt(entryOffset);
+    }
+
+    /** Where the entry read last starts in {@link #segment()}. */
+    final int entryOffset() {
+        return entryOffset;
     }
 
     /** Memory of the entry read last; change it only where {@code mutable} allows it. */
@@ -188,19 +213,23 @@ public abstract class EntryStore {
     /**
      * Gives out the addresses of the entries, parts left out, under one cursor position. They hold
      * until the next change.
+     *
+     * @param most to give out at most
      */
-    public final void addressesAt(int cursor, LongConsumer consumer) {
+    public final void addressesAt(int cursor, int most, LongConsumer consumer) {
         IndexTable table = tables[cursor];
         if (cursor > 0 && tables[cursor - 1] == table) {
             return;
         }
-        for (int i = 0; i < table.slotCount(); i++) {
+        int given = 0;
+        for (int i = 0; i < table.slotCount() && given < most; i++) {
             long slot = table.get(i);
             if (slot != 0) {
                 long address = EntryFormat.slotAddress(slot);
                 read(address);
                 if (!isPart()) {
                     consumer.accept(address);
+                    given++;
                 }
             }
         }

@@ -31,6 +31,7 @@ public final class ForeignView extends EntryStore implements AutoCloseable {
     private final BlockPool pool;
 
     ForeignView(BlockPool pool, SpilledMap map) {
+        super(null);
         this.pool = pool;
         // First keep memory, then look at what there is: the reverse order could look at less.
         pool.enterForeign();

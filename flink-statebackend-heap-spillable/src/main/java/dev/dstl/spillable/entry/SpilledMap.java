@@ -46,6 +46,7 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
     private int lastBlockBytes = FIRST_BLOCK_BYTES / 2;
 
     public SpilledMap(BlockPool pool) {
+        super(pool.reads());
         this.pool = pool;
         this.tables = new IndexTable[] {new IndexTable(pool, IndexTable.MIN_SLOTS, 0)};
         this.blocks = new Block[4];
@@ -281,14 +282,13 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
             long address = EntryFormat.address(number, offset);
             read(address);
             int length = (int) EntryFormat.entryBytes(keyLength(), valueLength());
-            int hash = hashAt(address);
+            int hash = entryHash();
             IndexTable table = tables[tableIndex(hash)];
             int index = table.indexOf(EntryFormat.slot(hash, address));
             if (index >= 0) {
                 long moved = allocate(length);
                 Block target = blocks[EntryFormat.blockNumber(moved)];
-                block.segment.copyTo(
-                        block.base + offset, target.segment, EntryFormat.offset(moved), length);
+                segment().copyTo(entryOffset(), target.segment, EntryFormat.offset(moved), length);
                 writable(hash, table).set(index, EntryFormat.slot(hash, moved));
                 block.dead += length;
                 pool.died(length);

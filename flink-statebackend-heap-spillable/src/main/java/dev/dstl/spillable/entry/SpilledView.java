@@ -38,6 +38,7 @@ public final class SpilledView extends EntryStore implements AutoCloseable {
     private boolean closed;
 
     SpilledView(BlockPool pool, IndexTable[] tables, int depth, Block[] blocks, int size) {
+        super(null);
         this.pool = pool;
         this.tables = tables;
         this.depth = depth;
@@ -70,15 +71,16 @@ public final class SpilledView extends EntryStore implements AutoCloseable {
                 long address = EntryFormat.address(number, offset);
                 read(address);
                 offset += (int) EntryFormat.entryBytes(keyLength(), valueLength());
-                if (!isPart() && lives(address)) {
+                if (!isPart() && livesAt(address)) {
                     consumer.accept(address);
                 }
             }
         }
     }
 
-    private boolean lives(long address) {
-        int hash = hashAt(address);
+    /** Whether the entry read last, at this address, is in the index. */
+    private boolean livesAt(long address) {
+        int hash = entryHash();
         return tables[tableIndex(hash)].indexOf(EntryFormat.slot(hash, address)) >= 0;
     }
 

@@ -56,6 +56,7 @@ public final class SpillMetrics {
         metrics.poolGauge("deadEntryBytes", BlockPool::deadBytes);
         metrics.poolGauge("sealedBytesTotal", BlockPool::sealedBytes);
         metrics.poolGauge("compactedBytesTotal", BlockPool::compactedBytes);
+        metrics.poolGauge("pageReadsTotal", BlockPool::pageReads);
         metrics.poolGauge("indexBytes", pool -> pool.budget().indexBytes());
         metrics.poolGauge("blockMemoryBytes", pool -> pool.budget().blockBytes());
         metrics.poolGauge("offHeapLimitBytes", pool -> pool.budget().limitBytes());

@@ -176,7 +176,7 @@ final class KeyGroupMap<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.addressesAt(cursor, addresses);
+        spilled.addressesAt(cursor, Integer.MAX_VALUE, addresses);
         return addresses.toArray();
     }
 
@@ -231,12 +231,12 @@ final class KeyGroupMap<K, N, S> {
                 loadCursor = 0;
             }
             Addresses addresses = new Addresses();
-            spilled.addressesAt(loadCursor, addresses);
+            int wanted = entries - moved;
+            spilled.addressesAt(loadCursor, wanted, addresses);
             long[] found = addresses.toArray();
-            int now = Math.min(found.length, entries - moved);
-            List<byte[]> keys = new ArrayList<>(now);
-            for (int i = 0; i < now; i++) {
-                spilled.read(found[i]);
+            List<byte[]> keys = new ArrayList<>(found.length);
+            for (long address : found) {
+                spilled.read(address);
                 keys.add(spilled.copyKey());
             }
             for (byte[] key : keys) {
@@ -245,8 +245,8 @@ final class KeyGroupMap<K, N, S> {
                 layout.readKey((k, n) -> heap.put(k, n, state));
                 layout.delete(spilled);
             }
-            moved += now;
-            if (now == found.length) {
+            moved += found.length;
+            if (found.length < wanted) {
                 loadCursor++;
             }
         }

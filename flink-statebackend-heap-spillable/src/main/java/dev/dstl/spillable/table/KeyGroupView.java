@@ -119,7 +119,7 @@ final class KeyGroupView<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.addressesAt(cursor, addresses);
+        spilled.addressesAt(cursor, Integer.MAX_VALUE, addresses);
         return addresses.toArray();
     }
 

@@ -40,9 +40,14 @@ import org.junit.jupiter.api.io.TempDir;
 class SpilledMapTest {
 
     @TempDir Path disk;
+
+    /** What passes between two looks at the clock: how long a read takes. */
+    long nanosPerLook = 100;
+
+    private long nanos;
     private boolean released;
-    private BlockPool pool;
-    private SpilledMap map;
+    BlockPool pool;
+    SpilledMap map;
 
     @BeforeEach
     void open() throws IOException {
@@ -52,7 +57,8 @@ class SpilledMapTest {
                         new ChunkFiles(
                                 new SpillDirectories(Collections.singletonList(disk)),
                                 1 << 20,
-                                () -> 0));
+                                () -> 0),
+                        () -> nanos += nanosPerLook);
         map = new SpilledMap(pool);
     }
 
@@ -69,7 +75,7 @@ class SpilledMapTest {
         return ("key number " + i).getBytes(StandardCharsets.UTF_8);
     }
 
-    private void put(int key, byte[] value) {
+    void put(int key, byte[] value) {
         byte[] bytes = key(key);
         map.put(
                 bytes,
@@ -85,7 +91,7 @@ class SpilledMapTest {
         return map.remove(bytes, bytes.length, EntryStore.hash(bytes, bytes.length), false);
     }
 
-    private static byte[] get(EntryStore store, int key) {
+    static byte[] get(EntryStore store, int key) {
         byte[] bytes = key(key);
         if (store.find(bytes, bytes.length, EntryStore.hash(bytes, bytes.length), false) == 0) {
             return null;
@@ -95,7 +101,7 @@ class SpilledMapTest {
         return value;
     }
 
-    private static byte[] value(Random random, int maxLength) {
+    static byte[] value(Random random, int maxLength) {
         byte[] value = new byte[random.nextInt(maxLength)];
         random.nextBytes(value);
         return value;

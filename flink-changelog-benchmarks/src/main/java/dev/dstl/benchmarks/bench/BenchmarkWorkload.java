@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.bench;
 
+import static dev.dstl.benchmarks.bench.Variant.AMPLE_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.OURS_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.OURS_ROCKSDB;
 import static dev.dstl.benchmarks.bench.Variant.OURS_SPILLABLE;
@@ -112,9 +113,10 @@ enum BenchmarkWorkload {
                             PLAIN_ROCKSDB,
                             STOCK_ROCKSDB,
                             OURS_ROCKSDB,
+                            AMPLE_HASHMAP,
                             OURS_SPILLABLE,
                             PLAIN_HASHMAP)
-                    : List.of(PLAIN_ROCKSDB, OURS_SPILLABLE);
+                    : List.of(PLAIN_ROCKSDB, AMPLE_HASHMAP, OURS_SPILLABLE);
         }
 
         @Override

@@ -58,7 +58,7 @@ final class RunConfiguration {
         Configuration all = new Configuration();
         all.set(CoreOptions.DEFAULT_PARALLELISM, SLOTS);
         all.set(TaskManagerOptions.NUM_TASK_SLOTS, SLOTS);
-        all.set(TaskManagerOptions.TASK_HEAP_MEMORY, run.workload().heap());
+        all.set(TaskManagerOptions.TASK_HEAP_MEMORY, run.variant().heap(run.workload().heap()));
         all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MANAGED_MEMORY);
         all.set(TaskManagerOptions.BUFFER_DEBLOAT_ENABLED, true);
         all.set(TaskManagerOptions.BUFFER_DEBLOAT_TARGET, IN_FLIGHT);

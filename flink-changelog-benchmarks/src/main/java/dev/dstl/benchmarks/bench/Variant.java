@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.measurement.VariantDescription;
 import java.time.Duration;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 
@@ -33,9 +34,13 @@ enum Variant {
     RARE_HASHMAP("rare-hashmap", "HashMap, rare checkpoints", Delegate.HASHMAP, Changelog.NONE),
     STOCK_HASHMAP("stock-hashmap", "stock on HashMap", Delegate.HASHMAP, Changelog.STOCK),
     OURS_HASHMAP("ours-hashmap", "ours on HashMap", Delegate.HASHMAP, Changelog.OURS),
+    /** What one would have with a larger machine. */
+    AMPLE_HASHMAP("ample-hashmap", "HashMap, ample heap", Delegate.HASHMAP, Changelog.NONE),
     OURS_SPILLABLE("ours-spillable", "ours on spillable", Delegate.SPILLABLE, Changelog.OURS);
 
     static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
+
+    private static final int AMPLE = 8;
 
     /** What holds the working state. */
     private enum Delegate {
@@ -72,6 +77,15 @@ enum Variant {
     }
 
     /**
+     * The heap of its tasks.
+     *
+     * @param planned what the workload gives all others
+     */
+    MemorySize heap(MemorySize planned) {
+        return this == AMPLE_HASHMAP ? planned.multiply(AMPLE) : planned;
+    }
+
+    /**
      * What is special to this variant in {@code config.yaml}.
      *
      * @param storage URI below which checkpoints and the log go
@@ -100,17 +114,30 @@ enum Variant {
     VariantDescription description() {
         VariantDescription description = new VariantDescription();
         description.label = label;
-        // Spilled state is set against RocksDB: what one would take when the heap is too small.
+        // Spilled state is set against RocksDB, what one would take when the heap is too small, and
+        // against a HashMap that has enough of it.
         boolean onHeap = delegate == Delegate.HASHMAP;
         description.plain = (onHeap ? PLAIN_HASHMAP : PLAIN_ROCKSDB).id;
-        description.rare = (onHeap ? RARE_HASHMAP : RARE_ROCKSDB).id;
+        description.rare = rare().id;
         if (changelog == Changelog.OURS) {
             description.stock = (onHeap ? STOCK_HASHMAP : STOCK_ROCKSDB).id;
         }
         return description;
     }
 
+    private Variant rare() {
+        switch (delegate) {
+            case ROCKSDB:
+                return RARE_ROCKSDB;
+            case HASHMAP:
+                return RARE_HASHMAP;
+            case SPILLABLE:
+                return AMPLE_HASHMAP;
+        }
+        throw new IllegalStateException(delegate.name());
+    }
+
     private boolean hasRareCheckpoints() {
-        return this == RARE_ROCKSDB || this == RARE_HASHMAP;
+        return this == RARE_ROCKSDB || this == RARE_HASHMAP || this == AMPLE_HASHMAP;
     }
 }

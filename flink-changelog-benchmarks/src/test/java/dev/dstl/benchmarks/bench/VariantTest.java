@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,6 +76,16 @@ class VariantTest {
         assertThat(Variant.OURS_SPILLABLE.description().plain).isEqualTo("plain-rocksdb");
         assertThat(Variant.OURS_SPILLABLE.description().stock).isEqualTo("stock-rocksdb");
         assertThat(Variant.OURS_HASHMAP.description().plain).isEqualTo("plain-hashmap");
+    }
+
+    @Test
+    void spilledState_isAlsoSetAgainstAHeapThatHasRoomForIt_withRareCheckpoints() {
+        MemorySize planned = MemorySize.ofMebiBytes(256);
+
+        assertThat(Variant.OURS_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
+        assertThat(Variant.OURS_SPILLABLE.heap(planned)).isEqualTo(planned);
+        assertThat(Variant.AMPLE_HASHMAP.heap(planned)).isEqualTo(MemorySize.ofMebiBytes(2048));
+        assertThat(keys(Variant.AMPLE_HASHMAP)).contains("execution.checkpointing.interval=30 s");
     }
 
     private static String keys(Variant variant) {

@@ -44,8 +44,7 @@ public final class StateKindRun {
     /** What a list or a map takes more than the one counter that placements reckon with. */
     private static final int COUNTERS_PER_KEY = 8;
 
-    private static final ThreadMXBean THREADS =
-            (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private StateKindRun() {}
 
@@ -59,8 +58,7 @@ public final class StateKindRun {
         }
     }
 
-    private static void measure(Placement placement, StateKind kind, Long[] keys)
-            throws Exception {
+    private static void measure(Placement placement, StateKind kind, Long[] keys) throws Exception {
         AbstractKeyedStateBackend<Long> backend =
                 KeyedBackends.create(
                         placement.backend(keys.length * COUNTERS_PER_KEY),
@@ -83,9 +81,7 @@ public final class StateKindRun {
             }
             double accesses = (double) PASSES * keys.length;
             say(name, (THREADS.getCurrentThreadCpuTime() - cpu) / accesses);
-            say(
-                    name + "-bytes",
-                    (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
+            say(name + "-bytes", (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
         }
         backend.dispose();
     }

@@ -116,7 +116,7 @@ enum BenchmarkWorkload {
                             AMPLE_HASHMAP,
                             OURS_SPILLABLE,
                             PLAIN_HASHMAP)
-                    : List.of(PLAIN_ROCKSDB, AMPLE_HASHMAP, OURS_SPILLABLE);
+                    : List.of(PLAIN_ROCKSDB, OURS_SPILLABLE);
         }
 
         @Override

@@ -48,11 +48,11 @@ final class SealedReads {
     static final long SLOW_NANOS = 20_000;
 
     /** One mapped read of so many is timed. */
-    static final int SAMPLE_EVERY = 32;
+    private static final int SAMPLE_EVERY = 32;
 
-    static final int SAMPLES_LOOKED_AT = 1024;
-    static final int SLOW_SAMPLES = 2;
-    static final int FIRST_FAST_READS = 1 << 15;
+    private static final int SAMPLES_LOOKED_AT = 1024;
+    private static final int SLOW_SAMPLES = 2;
+    private static final int FIRST_FAST_READS = 1 << 15;
     private static final int MOST_FAST_READS = 1 << 22;
 
     /** Of so many reads one may be slow, for whatever reason, and they still count as fast. */
@@ -189,7 +189,8 @@ final class SealedReads {
         // Uses what it read, which cannot be left out then, and is in step with no job's pattern.
         readsToSample = SAMPLE_EVERY + someBit;
         if (isSlow && ++slow >= SLOW_SAMPLES) {
-            change();
+            way = way.other();
+            startCounting();
             fastReadsWanted = Math.min(MOST_FAST_READS, fastReadsWanted << 1);
             if (pages == null) {
                 pages = new Window();
@@ -199,8 +200,7 @@ final class SealedReads {
                     "The page cache no longer holds the chunk files of spilled state: reading single"
                             + " pages from now on. More memory outside of the JVM makes this faster.");
         } else if (++seen == SAMPLES_LOOKED_AT) {
-            seen = 0;
-            slow = 0;
+            startCounting();
         }
     }
 
@@ -210,16 +210,14 @@ final class SealedReads {
         }
         if (++seen >= fastReadsWanted) {
             if (slow <= seen / FAST_READS_PER_SLOW) {
-                change();
+                way = way.other();
                 LOG.info("The page cache holds the chunk files of spilled state again.");
             }
-            seen = 0;
-            slow = 0;
+            startCounting();
         }
     }
 
-    private void change() {
-        way = way.other();
+    private void startCounting() {
         seen = 0;
         slow = 0;
     }

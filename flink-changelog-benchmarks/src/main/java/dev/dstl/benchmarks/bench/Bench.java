@@ -99,7 +99,7 @@ final class Bench {
         RunFiles.delete(files.directory());
         watch.says("starts");
         Configuration configuration = RunConfiguration.of(run, mode, files);
-        ClassPath classPath = run.variant().changelog().classPath(stock);
+        ClassPath classPath = run.variant().classPath(stock);
         ProgressBoard board = new ProgressBoard(files.progress());
         try (ProcessCluster cluster =
                 ProcessCluster.start(files.cluster(), classPath, plugins, configuration, 1)) {

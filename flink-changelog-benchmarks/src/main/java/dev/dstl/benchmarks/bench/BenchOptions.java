@@ -65,7 +65,7 @@ final class BenchOptions {
                     "Only this variant, even where the mode would leave it out; repeatable. One of"
                             + " plain-rocksdb, rare-rocksdb, stock-rocksdb, ours-rocksdb,"
                             + " plain-hashmap, rare-hashmap, stock-hashmap, ours-hashmap,"
-                            + " ample-hashmap, ours-spillable.")
+                            + " ample-hashmap, rare-spillable, ours-spillable.")
     private List<String> variants = new ArrayList<>();
 
     @Option(

@@ -24,6 +24,7 @@ import static dev.dstl.benchmarks.bench.Variant.PLAIN_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.PLAIN_ROCKSDB;
 import static dev.dstl.benchmarks.bench.Variant.RARE_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.RARE_ROCKSDB;
+import static dev.dstl.benchmarks.bench.Variant.RARE_SPILLABLE;
 import static dev.dstl.benchmarks.bench.Variant.STOCK_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.STOCK_ROCKSDB;
 
@@ -114,6 +115,7 @@ enum BenchmarkWorkload {
                             STOCK_ROCKSDB,
                             OURS_ROCKSDB,
                             AMPLE_HASHMAP,
+                            RARE_SPILLABLE,
                             OURS_SPILLABLE,
                             PLAIN_HASHMAP)
                     : List.of(PLAIN_ROCKSDB, OURS_SPILLABLE);

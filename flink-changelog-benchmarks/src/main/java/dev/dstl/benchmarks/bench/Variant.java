@@ -16,7 +16,10 @@
 
 package dev.dstl.benchmarks.bench;
 
+import dev.dstl.benchmarks.cluster.ClassPath;
 import dev.dstl.benchmarks.measurement.VariantDescription;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -36,6 +39,8 @@ enum Variant {
     OURS_HASHMAP("ours-hashmap", "ours on HashMap", Delegate.HASHMAP, Changelog.OURS),
     /** What one would have with a larger machine. */
     AMPLE_HASHMAP("ample-hashmap", "HashMap, ample heap", Delegate.HASHMAP, Changelog.NONE),
+    RARE_SPILLABLE(
+            "rare-spillable", "spillable, rare checkpoints", Delegate.SPILLABLE, Changelog.NONE),
     OURS_SPILLABLE("ours-spillable", "ours on spillable", Delegate.SPILLABLE, Changelog.OURS);
 
     static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
@@ -74,6 +79,16 @@ enum Variant {
 
     Changelog changelog() {
         return changelog;
+    }
+
+    /**
+     * The class path of its processes.
+     *
+     * @param stock the folder with Flink's jars
+     */
+    ClassPath classPath(Path stock) throws IOException {
+        // The spillable heap comes with our jars, whether or not anything is logged.
+        return (delegate == Delegate.SPILLABLE ? Changelog.OURS : changelog).classPath(stock);
     }
 
     /**
@@ -138,6 +153,9 @@ enum Variant {
     }
 
     private boolean hasRareCheckpoints() {
-        return this == RARE_ROCKSDB || this == RARE_HASHMAP || this == AMPLE_HASHMAP;
+        return this == RARE_ROCKSDB
+                || this == RARE_HASHMAP
+                || this == RARE_SPILLABLE
+                || this == AMPLE_HASHMAP;
     }
 }

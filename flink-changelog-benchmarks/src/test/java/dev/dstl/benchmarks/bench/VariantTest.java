@@ -83,7 +83,10 @@ class VariantTest {
         MemorySize planned = MemorySize.ofMebiBytes(256);
 
         assertThat(Variant.OURS_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
+        assertThat(Variant.RARE_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
         assertThat(Variant.OURS_SPILLABLE.heap(planned)).isEqualTo(planned);
+        assertThat(Variant.RARE_SPILLABLE.heap(planned)).isEqualTo(planned);
+        assertThat(keys(Variant.RARE_SPILLABLE)).contains("execution.checkpointing.interval=30 s");
         assertThat(Variant.AMPLE_HASHMAP.heap(planned)).isEqualTo(MemorySize.ofMebiBytes(2048));
         assertThat(keys(Variant.AMPLE_HASHMAP)).contains("execution.checkpointing.interval=30 s");
     }

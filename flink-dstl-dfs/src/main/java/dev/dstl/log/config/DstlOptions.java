@@ -258,12 +258,14 @@ public final class DstlOptions {
     public static final ConfigOption<MemorySize> MERGE_MAX_SIZE =
             ours("merge.max-size")
                     .memoryType()
-                    .defaultValue(MemorySize.ofMebiBytes(8))
+                    .defaultValue(MemorySize.ofMebiBytes(32))
                     .withDescription(
-                            "Parts of the log that together are larger than this are not merged, as"
-                                    + " few large parts do no harm and copying them costs"
-                                    + " bandwidth. A job on a TaskManager merges one run at a time,"
-                                    + " with up to four times this in memory, besides upload.max-in-flight. At most 128 mb.");
+                            "Parts of the log that together are larger than this are not merged."
+                                    + " Up to a quarter of it they always are; beyond that only when a"
+                                    + " log has more than 32, as large parts are few for their bytes"
+                                    + " and copying them costs bandwidth. A job on a TaskManager"
+                                    + " merges one run at a time, with up to twice this in memory,"
+                                    + " besides upload.max-in-flight. At most 128 mb.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =

@@ -47,7 +47,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 public final class LogMerging {
 
     /** How much larger records may be in memory than in their frames. */
-    private static final int MAX_EXPANSION = 4;
+    private static final int MAX_EXPANSION = 2;
 
     @Nullable private final MergeRule rule;
     private final long maxMemoryBytes;

@@ -229,6 +229,7 @@ final class LogTail implements AgedLog {
     void merged(LogMerge ended, BatchPosition position) {
         Releases releases = releases();
         boolean taken;
+        Optional<LogMerge> next;
         synchronized (this) {
             if (merge != ended) {
                 return;
@@ -242,6 +243,7 @@ final class LogTail implements AgedLog {
                         ended.batches(),
                         new TailBatch(this, ended.batches(), ended.merged(), position));
             }
+            next = beginMerge();
         }
         if (taken) {
             merging.metrics().merged();
@@ -249,6 +251,7 @@ final class LogTail implements AgedLog {
             ended.abandon();
         }
         releases.run();
+        next.ifPresent(merging::start);
     }
 
     /**

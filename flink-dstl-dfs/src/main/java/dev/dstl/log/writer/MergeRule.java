@@ -34,11 +34,20 @@ import java.util.SortedSet;
  * <p>Only durable batches of one level are chosen, and none from both sides of a mark. With {@code
  * n} batches to a merge, each record is written again at most once per level, that is {@code
  * log_n(batches)} times, as in a size-tiered log-structured merge tree (O'Neil et al., 1996).
+ *
+ * <p>Large batches are few for their bytes and dear to copy. They are merged only when there are
+ * many all the same, which happens when changes come faster than materializations can follow.
  */
 final class MergeRule {
 
     /** Fewer than this share of the batches is not worth a segment. */
     private static final int LEAST_SHARE = 4;
+
+    /** Up to this share of the bound, a merge is cheap enough to be worth it at any time. */
+    private static final int CHEAP_SHARE = 4;
+
+    /** So many batches that dear merges are worth it; half of what a handle should name at most. */
+    private static final int CROWD = 32;
 
     private final int batches;
     private final long maxBytes;
@@ -53,14 +62,19 @@ final class MergeRule {
     }
 
     /**
-     * Chooses the batches to merge next. A batch that is too large for it is settled and never
-     * looked at again.
+     * Chooses the batches to merge next.
      *
      * @param tail in order, without gaps
      * @param marks where a persist may begin
      * @return empty if there is nothing to do
      */
     List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks) {
+        List<TailBatch> cheap = choose(tail, marks, maxBytes / CHEAP_SHARE);
+        return cheap.isEmpty() && tail.size() > CROWD ? choose(tail, marks, maxBytes) : cheap;
+    }
+
+    private List<TailBatch> choose(
+            Collection<TailBatch> tail, SortedSet<Long> marks, long mostBytes) {
         List<TailBatch> run = new ArrayList<>(batches);
         for (TailBatch batch : tail) {
             if (!batch.isMergeable()) {
@@ -73,21 +87,20 @@ final class MergeRule {
             }
             run.add(batch);
             if (run.size() == batches) {
-                List<TailBatch> fitting = fitting(run);
+                List<TailBatch> fitting = fitting(run, mostBytes);
                 if (!fitting.isEmpty()) {
                     return fitting;
                 }
-                run.get(0).settle();
                 run.remove(0);
             }
         }
         return List.of();
     }
 
-    private List<TailBatch> fitting(List<TailBatch> run) {
+    private List<TailBatch> fitting(List<TailBatch> run, long mostBytes) {
         long bytes = 0;
         int count = 0;
-        while (count < run.size() && bytes + run.get(count).position().frameBytes() <= maxBytes) {
+        while (count < run.size() && bytes + run.get(count).position().frameBytes() <= mostBytes) {
             bytes += run.get(count).position().frameBytes();
             count++;
         }

@@ -107,6 +107,40 @@ class LogMergeTest {
         }
     }
 
+    /**
+     * As when 5 MB at a time come in and materializations cannot follow, with everything a
+     * thousandth of its size.
+     */
+    @Test
+    void largeParts_areLeftAlone_untilThereAreMany() throws Exception {
+        Configuration small =
+                new Configuration()
+                        .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
+                        .set(DstlOptions.COMPRESSION_ENABLED, false)
+                        .set(DstlOptions.MERGE_MAX_SIZE, MemorySize.parse("32 kb"));
+        String change = "x".repeat(5_000);
+        try (LogFixture smallLog = LogFixture.on(threads, small)) {
+            DstlLogWriter smallWriter = smallLog.writer();
+            smallWriter.markBase();
+            int most = 0;
+            for (int checkpoint = 1; checkpoint <= 200; checkpoint++) {
+                LogFixture.append(smallWriter, change);
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        smallWriter.persist(smallWriter.initialSequenceNumber(), checkpoint);
+                threads.runAll();
+                smallLog.passLinger();
+                threads.runAll();
+                most = Math.max(most, handleOf(persist).getHandlesAndOffsets().size());
+                if (checkpoint == 32) {
+                    assertThat(smallLog.metrics().count("numberOfMerges")).isZero();
+                }
+            }
+            assertThat(most).isGreaterThan(32).isLessThan(64);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
     @Test
     void supersededChanges_areGoneFromTheMergedPart() throws Exception {
         writer.markBase();

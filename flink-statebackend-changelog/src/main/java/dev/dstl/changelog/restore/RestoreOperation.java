@@ -55,7 +55,9 @@ public final class RestoreOperation<K> {
             DelegateFactory<K> delegates) {
         this.environment = environment;
         this.cancelRegistry = cancelRegistry;
-        this.delegates = delegates;
+        this.delegates =
+                (keyGroups, snapshots) ->
+                        delegates.create(keyGroups, BufferedSnapshots.of(snapshots));
     }
 
     /**

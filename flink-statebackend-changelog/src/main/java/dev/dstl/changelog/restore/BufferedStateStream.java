@@ -1,0 +1,129 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.apache.flink.core.fs.FSDataInputStream;
+
+/**
+ * Reads a stream in large pieces. Delegates read snapshots field by field and strings byte by byte,
+ * and a file system may make a system call of each. Belongs to one thread; closing interrupts it as
+ * far as the stream below can be interrupted.
+ */
+final class BufferedStateStream extends FSDataInputStream {
+
+    private final FSDataInputStream stream;
+    private final byte[] buffer;
+
+    /** Where the byte behind the last one in the buffer is in the stream. */
+    private long end;
+
+    private int next;
+    private int limit;
+
+    /**
+     * @param stream from where it is; closed with this one
+     * @param bufferBytes at least 1
+     */
+    BufferedStateStream(FSDataInputStream stream, int bufferBytes) throws IOException {
+        this.stream = stream;
+        this.buffer = new byte[bufferBytes];
+        this.end = stream.getPos();
+    }
+
+    @Override
+    public long getPos() {
+        return end - limit + next;
+    }
+
+    @Override
+    public void seek(long position) throws IOException {
+        long inBuffer = position - (end - limit);
+        if (inBuffer >= 0 && inBuffer <= limit) {
+            next = (int) inBuffer;
+        } else {
+            next = 0;
+            limit = 0;
+            stream.seek(position);
+            end = position;
+        }
+    }
+
+    @Override
+    public int read() throws IOException {
+        return next < limit || fill() ? buffer[next++] & 0xff : -1;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        if (length == 0) {
+            return 0;
+        }
+        if (next == limit) {
+            if (length >= buffer.length) {
+                return readAround(target, offset, length);
+            }
+            if (!fill()) {
+                return -1;
+            }
+        }
+        int count = Math.min(length, limit - next);
+        System.arraycopy(buffer, next, target, offset, count);
+        next += count;
+        return count;
+    }
+
+    /** What is as large as the buffer needs no copy in it. */
+    private int readAround(byte[] target, int offset, int length) throws IOException {
+        int count = stream.read(target, offset, length);
+        next = 0;
+        limit = 0;
+        end += Math.max(0, count);
+        return count;
+    }
+
+    /** Returns whether there is a byte to read. */
+    private boolean fill() throws IOException {
+        int count = stream.read(buffer, 0, buffer.length);
+        next = 0;
+        limit = Math.max(0, count);
+        end += limit;
+        return limit > 0;
+    }
+
+    @Override
+    public long skip(long bytes) throws IOException {
+        if (next == limit && !fill()) {
+            return 0;
+        }
+        int count = (int) Math.max(0, Math.min(bytes, limit - next));
+        next += count;
+        return count;
+    }
+
+    @Override
+    public int available() throws IOException {
+        return limit - next + stream.available();
+    }
+
+    @Override
+    public void close() throws IOException {
+        stream.close();
+    }
+}

@@ -142,7 +142,7 @@ final class JobLog implements AutoCloseable {
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
-        merging = new LogMerging(settings, merges, pages, metrics);
+        merging = new LogMerging(settings, merges, pages, timers, metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }

@@ -261,9 +261,10 @@ public final class DstlOptions {
                     .defaultValue(MemorySize.ofMebiBytes(32))
                     .withDescription(
                             "Parts of the log that together are larger than this are not merged."
-                                    + " Up to a quarter of it they always are; beyond that only when a"
-                                    + " log has more than 32, as large parts are few for their bytes"
-                                    + " and copying them costs bandwidth. A job on a TaskManager"
+                                    + " It is a quarter of that while merging takes more than a tenth"
+                                    + " of the time, and 1/32 while newer changes supersede few older"
+                                    + " ones, since copying costs bandwidth; but all of it as soon as"
+                                    + " a log has more than 32 parts. A job on a TaskManager"
                                     + " merges one run at a time, with up to twice this in memory,"
                                     + " besides upload.max-in-flight. At most 128 mb.");
 

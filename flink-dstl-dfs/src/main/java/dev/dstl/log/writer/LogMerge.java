@@ -163,6 +163,16 @@ final class LogMerge implements Runnable, BatchListener {
         return merged;
     }
 
+    /**
+     * The share of their bytes that is left of the batches.
+     *
+     * @param position of the merged batch
+     */
+    double kept(BatchPosition position) {
+        long bytes = run.stream().mapToLong(batch -> batch.position().frameBytes()).sum();
+        return (double) position.frameBytes() / bytes;
+    }
+
     /** Nobody wants the merged batch any more. */
     void abandon() {
         SealedBatch unwanted;

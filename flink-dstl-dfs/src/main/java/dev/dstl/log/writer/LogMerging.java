@@ -21,6 +21,7 @@ import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
@@ -46,6 +47,9 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 public final class LogMerging {
 
+    /** Rest after reading for a merge, in times of what it took: a tenth of one thread. */
+    private static final int REST = 9;
+
     /** How much larger records may be in memory than in their frames. */
     private static final int MAX_EXPANSION = 2;
 
@@ -53,7 +57,11 @@ public final class LogMerging {
     private final long maxMemoryBytes;
     private final Executor threads;
     private final PagePool pages;
+    private final Timers timers;
     private final DstlMetrics metrics;
+
+    /** When merges will have taken no more than their share of the time. */
+    private volatile long restedNanos;
 
     /** In the order in which they began. */
     @GuardedBy("this")
@@ -68,9 +76,14 @@ public final class LogMerging {
      *
      * @param threads for one task at a time, which blocks
      * @param pages for the records of one merge
+     * @param timers tells the time
      */
     public LogMerging(
-            DstlSettings settings, Executor threads, PagePool pages, DstlMetrics metrics) {
+            DstlSettings settings,
+            Executor threads,
+            PagePool pages,
+            Timers timers,
+            DstlMetrics metrics) {
         this.rule =
                 settings.mergeBatches() == 0
                         ? null
@@ -78,12 +91,16 @@ public final class LogMerging {
         this.maxMemoryBytes = MAX_EXPANSION * settings.mergeMaxBytes();
         this.threads = threads;
         this.pages = pages;
+        this.timers = timers;
+        this.restedNanos = timers.nanoTime();
         this.metrics = metrics;
     }
 
     /** As {@link MergeRule#choose}, and nothing if merging is switched off. */
-    List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks) {
-        return rule == null ? List.of() : rule.choose(tail, marks);
+    List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks, double kept) {
+        return rule == null
+                ? List.of()
+                : rule.choose(tail, marks, kept, timers.nanoTime() - restedNanos >= 0);
     }
 
     DstlMetrics metrics() {
@@ -135,6 +152,7 @@ public final class LogMerging {
     @Nullable
     LogBatch read(ChangelogStateHandleStreamImpl handle, UUID logId, long sequence)
             throws IOException {
+        long startNanos = timers.nanoTime();
         ActiveBatch batch = new ActiveBatch(logId, handle.getKeyGroupRange(), pages);
         try (RecordCursor records = new DstlHandleReader().open(handle)) {
             LogRecord record = new LogRecord();
@@ -162,6 +180,9 @@ public final class LogMerging {
         } catch (Throwable t) {
             batch.discard();
             throw t;
+        } finally {
+            long now = timers.nanoTime();
+            restedNanos = now + REST * (now - startNanos);
         }
     }
 }

@@ -104,6 +104,10 @@ final class LogTail implements AgedLog {
     @GuardedBy("this")
     private int restingPersists;
 
+    /** The share of its bytes that the last merge kept; none before there was one. */
+    @GuardedBy("this")
+    private double kept;
+
     private volatile boolean sealDue;
 
     /** For as long as somebody has the handle. */
@@ -212,7 +216,7 @@ final class LogTail implements AgedLog {
             return Optional.empty();
         }
         restingPersists = 0;
-        List<TailBatch> run = batches.choose(merging);
+        List<TailBatch> run = batches.choose(merging, kept);
         if (run.isEmpty()) {
             return Optional.empty();
         }
@@ -235,6 +239,7 @@ final class LogTail implements AgedLog {
                 return;
             }
             merge = null;
+            kept = ended.kept(position);
             releases.addAll(ended.batches());
             taken = batches.holds(ended.batches());
             if (taken) {

@@ -35,26 +35,34 @@ import java.util.SortedSet;
  * n} batches to a merge, each record is written again at most once per level, that is {@code
  * log_n(batches)} times, as in a size-tiered log-structured merge tree (O'Neil et al., 1996).
  *
- * <p>Large batches are few for their bytes and dear to copy. They are merged only when there are
- * many all the same, which happens when changes come faster than materializations can follow.
+ * <p>Copying large batches costs bandwidth and processor time, and they are few for their bytes.
+ * They are merged where that saves bytes, as long as it does not take too much of the time, and
+ * whenever there are many of them all the same, which happens when changes come faster than
+ * materializations can follow.
  */
 final class MergeRule {
 
     /** Fewer than this share of the batches is not worth a segment. */
     private static final int LEAST_SHARE = 4;
 
-    /** Up to this share of the bound, a merge is cheap enough to be worth it at any time. */
-    private static final int CHEAP_SHARE = 4;
-
-    /** So many batches that dear merges are worth it; half of what a handle should name at most. */
+    /** More batches than this become fewer at any price; half of what a handle should name. */
     private static final int CROWD = 32;
+
+    /** A merge that keeps more than this share of its bytes only saves parts. */
+    private static final double LITTLE_SAVED = 0.9;
+
+    /** The share of the bound that is merged to save parts alone. */
+    private static final int TINY_SHARE = 32;
+
+    /** The share of the bound that is merged to save bytes while there is no time for more. */
+    private static final int SMALL_SHARE = 4;
 
     private final int batches;
     private final long maxBytes;
 
     /**
      * @param batches how many make one, at least 2
-     * @param maxBytes in frames, of all batches that make one
+     * @param maxBytes in frames, of all batches that make one; always less while it is not worth it
      */
     MergeRule(int batches, long maxBytes) {
         this.batches = batches;
@@ -66,15 +74,13 @@ final class MergeRule {
      *
      * @param tail in order, without gaps
      * @param marks where a persist may begin
+     * @param kept of the bytes of the last merge, in [0, 1]
+     * @param rested whether merges have not taken their share of the time
      * @return empty if there is nothing to do
      */
-    List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks) {
-        List<TailBatch> cheap = choose(tail, marks, maxBytes / CHEAP_SHARE);
-        return cheap.isEmpty() && tail.size() > CROWD ? choose(tail, marks, maxBytes) : cheap;
-    }
-
-    private List<TailBatch> choose(
-            Collection<TailBatch> tail, SortedSet<Long> marks, long mostBytes) {
+    List<TailBatch> choose(
+            Collection<TailBatch> tail, SortedSet<Long> marks, double kept, boolean rested) {
+        long mostBytes = mostBytes(tail.size(), kept, rested);
         List<TailBatch> run = new ArrayList<>(batches);
         for (TailBatch batch : tail) {
             if (!batch.isMergeable()) {
@@ -95,6 +101,16 @@ final class MergeRule {
             }
         }
         return List.of();
+    }
+
+    private long mostBytes(int parts, double kept, boolean rested) {
+        if (parts > CROWD) {
+            return maxBytes;
+        }
+        if (kept > LITTLE_SAVED) {
+            return maxBytes / TINY_SHARE;
+        }
+        return rested ? maxBytes : maxBytes / SMALL_SHARE;
     }
 
     private List<TailBatch> fitting(List<TailBatch> run, long mostBytes) {

@@ -76,9 +76,13 @@ final class TailBatches {
         marks.add(sequence);
     }
 
-    /** What to merge next; empty for nothing. */
-    List<TailBatch> choose(LogMerging merging) {
-        return marks == null ? List.of() : merging.choose(batches.values(), marks);
+    /**
+     * What to merge next; empty for nothing.
+     *
+     * @param kept of the bytes of the last merge, in [0, 1]
+     */
+    List<TailBatch> choose(LogMerging merging, double kept) {
+        return marks == null ? List.of() : merging.choose(batches.values(), marks, kept);
     }
 
     /** Whether none of them was truncated. */

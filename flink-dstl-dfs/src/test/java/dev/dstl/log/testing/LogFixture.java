@@ -129,7 +129,7 @@ public final class LogFixture implements AutoCloseable {
                         LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
                         localDisk,
                         metrics);
-        merging = new LogMerging(settings, executor, pages, metrics);
+        merging = new LogMerging(settings, executor, pages, timers, metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }

@@ -28,8 +28,10 @@ import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.ManualExecutor;
 import dev.dstl.log.testing.WriteFault;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.apache.flink.configuration.Configuration;
@@ -47,6 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LogMergeTest {
 
     private static final int PARTS = 4;
+    private static final int MERGED_PARTS = 16;
 
     private final ManualExecutor threads = new ManualExecutor();
     private final LogFixture log = LogFixture.on(threads, settings());
@@ -109,36 +112,63 @@ class LogMergeTest {
 
     /**
      * As when 5 MB at a time come in and materializations cannot follow, with everything a
-     * thousandth of its size.
+     * thousandth of its size. The first merge finds out that it saves nothing.
      */
     @Test
-    void largeParts_areLeftAlone_untilThereAreMany() throws Exception {
-        Configuration small =
-                new Configuration()
-                        .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
-                        .set(DstlOptions.COMPRESSION_ENABLED, false)
-                        .set(DstlOptions.MERGE_MAX_SIZE, MemorySize.parse("32 kb"));
-        String change = "x".repeat(5_000);
-        try (LogFixture smallLog = LogFixture.on(threads, small)) {
-            DstlLogWriter smallWriter = smallLog.writer();
+    void largePartsOfDifferentKeys_areLeftAlone_untilThereAreMany() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+            DstlLogWriter smallWriter = small.writer();
             smallWriter.markBase();
-            int most = 0;
-            for (int checkpoint = 1; checkpoint <= 200; checkpoint++) {
-                LogFixture.append(smallWriter, change);
-                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
-                        smallWriter.persist(smallWriter.initialSequenceNumber(), checkpoint);
-                threads.runAll();
-                smallLog.passLinger();
-                threads.runAll();
-                most = Math.max(most, handleOf(persist).getHandlesAndOffsets().size());
-                if (checkpoint == 32) {
-                    assertThat(smallLog.metrics().count("numberOfMerges")).isZero();
-                }
-            }
-            assertThat(most).isGreaterThan(32).isLessThan(64);
+            List<Integer> parts = partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 32, 1);
+            assertThat(small.metrics().count("numberOfMerges")).isEqualTo(1);
+
+            parts.addAll(partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 168, 33));
+            assertThat(small.metrics().count("numberOfMerges")).isGreaterThan(10);
+            assertThat(Collections.max(parts)).isGreaterThan(32).isLessThan(64);
             smallWriter.close();
             threads.runAll();
         }
+    }
+
+    @Test
+    void largePartsOfTheSameKey_areMergedLikeSmallOnes() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.markBase();
+            List<Integer> parts = new ArrayList<>();
+            for (int i = 0; i < 32; i++) {
+                parts.addAll(partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 1, 1));
+            }
+            assertThat(Collections.max(parts)).isLessThan(32);
+            assertThat(small.metrics().count("numberOfMerges")).isGreaterThan(1);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    private static Configuration settingsForLargeParts() {
+        return new Configuration()
+                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
+                .set(DstlOptions.COMPRESSION_ENABLED, false)
+                .set(DstlOptions.MERGE_PARTS, MERGED_PARTS)
+                .set(DstlOptions.MERGE_MAX_SIZE, MemorySize.parse("32 kb"));
+    }
+
+    /** Each checkpoint with one change, of keys from {@code firstKey}. */
+    private List<Integer> partsOfCheckpointsWith5KilobytesEach(
+            LogFixture small, DstlLogWriter smallWriter, int count, int firstKey) throws Exception {
+        List<Integer> parts = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ByteBuffer change = ByteBuffer.allocate(5_000).putInt(firstKey + i);
+            smallWriter.append(RecordKind.PUT, 1, 0, change.array(), 4, 4, change.capacity());
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                    smallWriter.persist(smallWriter.initialSequenceNumber(), ++checkpoints);
+            threads.runAll();
+            small.passLinger();
+            threads.runAll();
+            parts.add(handleOf(persist).getHandlesAndOffsets().size());
+        }
+        return parts;
     }
 
     @Test

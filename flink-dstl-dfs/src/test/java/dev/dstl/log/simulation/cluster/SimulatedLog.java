@@ -107,7 +107,7 @@ public final class SimulatedLog {
                         dstlMetrics,
                         dice::fraction);
         merges = new LaneExecutor(dice, List.of(schedule.lane(name + "-merge")));
-        merging = new LogMerging(settings, merges, pages, dstlMetrics);
+        merging = new LogMerging(settings, merges, pages, timers, dstlMetrics);
         commit = new GroupCommit(settings, uploader, registry, budget, timers, dstlMetrics);
         schedule.note(
                 name,

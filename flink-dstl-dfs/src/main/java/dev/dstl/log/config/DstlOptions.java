@@ -265,8 +265,9 @@ public final class DstlOptions {
                                     + " of the time, and 1/32 while newer changes supersede few older"
                                     + " ones, since copying costs bandwidth; but all of it as soon as"
                                     + " a log has more than 32 parts. A job on a TaskManager"
-                                    + " merges one run at a time, with up to twice this in memory,"
-                                    + " besides upload.max-in-flight. At most 128 mb.");
+                                    + " merges one run at a time, with up to four times this in memory,"
+                                    + " but no more than an eighth of the heap, besides"
+                                    + " upload.max-in-flight. At most 128 mb.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =

@@ -51,7 +51,10 @@ public final class LogMerging {
     private static final int REST = 9;
 
     /** How much larger records may be in memory than in their frames. */
-    private static final int MAX_EXPANSION = 2;
+    private static final int MAX_EXPANSION = 4;
+
+    /** The share of the heap that a merge may take. */
+    private static final int HEAP_SHARE = 8;
 
     @Nullable private final MergeRule rule;
     private final long maxMemoryBytes;
@@ -84,11 +87,15 @@ public final class LogMerging {
             PagePool pages,
             Timers timers,
             DstlMetrics metrics) {
+        this.maxMemoryBytes =
+                Math.min(
+                        MAX_EXPANSION * settings.mergeMaxBytes(),
+                        Runtime.getRuntime().maxMemory() / HEAP_SHARE);
         this.rule =
                 settings.mergeBatches() == 0
                         ? null
-                        : new MergeRule(settings.mergeBatches(), settings.mergeMaxBytes());
-        this.maxMemoryBytes = MAX_EXPANSION * settings.mergeMaxBytes();
+                        : new MergeRule(
+                                settings.mergeBatches(), settings.mergeMaxBytes(), maxMemoryBytes);
         this.threads = threads;
         this.pages = pages;
         this.timers = timers;

@@ -246,7 +246,7 @@ final class LogTail implements AgedLog {
                 releases.addAll(ended.batches());
                 batches.replace(
                         ended.batches(),
-                        new TailBatch(this, ended.batches(), ended.merged(), position));
+                        new TailBatch(this, ended.batches(), ended.merged(), position, kept));
             }
             next = beginMerge();
         }

@@ -59,14 +59,17 @@ final class MergeRule {
 
     private final int batches;
     private final long maxBytes;
+    private final long maxMemoryBytes;
 
     /**
      * @param batches how many make one, at least 2
      * @param maxBytes in frames, of all batches that make one; always less while it is not worth it
+     * @param maxMemoryBytes for the records of all batches that make one
      */
-    MergeRule(int batches, long maxBytes) {
+    MergeRule(int batches, long maxBytes, long maxMemoryBytes) {
         this.batches = batches;
         this.maxBytes = maxBytes;
+        this.maxMemoryBytes = maxMemoryBytes;
     }
 
     /**
@@ -115,9 +118,14 @@ final class MergeRule {
 
     private List<TailBatch> fitting(List<TailBatch> run, long mostBytes) {
         long bytes = 0;
+        long memoryBytes = 0;
         int count = 0;
-        while (count < run.size() && bytes + run.get(count).position().frameBytes() <= mostBytes) {
-            bytes += run.get(count).position().frameBytes();
+        for (TailBatch batch : run) {
+            bytes += batch.position().frameBytes();
+            memoryBytes += batch.sizeBytes();
+            if (bytes > mostBytes || memoryBytes > maxMemoryBytes) {
+                break;
+            }
             count++;
         }
         return count < Math.max(2, batches / LEAST_SHARE)

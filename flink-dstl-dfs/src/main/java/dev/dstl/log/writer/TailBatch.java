@@ -68,14 +68,20 @@ final class TailBatch implements BatchListener {
      * A durable batch in the place of some.
      *
      * @param merged those, in order and without gaps
+     * @param kept the share of their bytes that is left
      */
-    TailBatch(LogTail tail, List<TailBatch> merged, SealedBatch sealed, BatchPosition position) {
+    TailBatch(
+            LogTail tail,
+            List<TailBatch> merged,
+            SealedBatch sealed,
+            BatchPosition position,
+            double kept) {
         TailBatch first = merged.get(0);
         this.tail = tail;
         this.sequence = first.sequence;
         this.end = merged.get(merged.size() - 1).end;
         this.level = first.level + 1;
-        this.sizeBytes = merged.stream().mapToLong(TailBatch::sizeBytes).sum();
+        this.sizeBytes = (long) (kept * merged.stream().mapToLong(TailBatch::sizeBytes).sum());
         this.sealed = sealed;
         this.position = position;
     }
@@ -114,6 +120,7 @@ final class TailBatch implements BatchListener {
         settled = true;
     }
 
+    /** What its records take in memory; about, if it was merged. */
     long sizeBytes() {
         return sizeBytes;
     }

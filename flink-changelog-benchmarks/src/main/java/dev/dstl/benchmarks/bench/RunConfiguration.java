@@ -37,7 +37,8 @@ import org.apache.flink.configuration.WebOptions;
 final class RunConfiguration {
 
     private static final int SLOTS = 2;
-    private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(256);
+    /** For RocksDB alone; the others leave it to the machine. */
+    private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(1024);
 
     /** Little in flight, so that checkpoints show the backend and not a queue before it. */
     private static final Duration IN_FLIGHT = Duration.ofMillis(100);

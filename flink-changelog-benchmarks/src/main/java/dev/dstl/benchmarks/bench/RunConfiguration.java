@@ -37,7 +37,8 @@ import org.apache.flink.configuration.WebOptions;
 final class RunConfiguration {
 
     private static final int SLOTS = 2;
-    /** For RocksDB alone; the others leave it to the machine. */
+
+    /** For RocksDB and the spillable heap; HashMap leaves it to the machine. */
     private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(1024);
 
     /** Little in flight, so that checkpoints show the backend and not a queue before it. */

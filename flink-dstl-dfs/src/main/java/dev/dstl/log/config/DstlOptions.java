@@ -261,10 +261,10 @@ public final class DstlOptions {
                     .defaultValue(MemorySize.ofMebiBytes(32))
                     .withDescription(
                             "Parts of the log that together are larger than this are not merged."
-                                    + " It is a quarter of that while merging takes more than a tenth"
-                                    + " of the time, and 1/32 while newer changes supersede few older"
-                                    + " ones, since copying costs bandwidth; but all of it as soon as"
-                                    + " a log has more than 32 parts. A job on a TaskManager"
+                                    + " It is 1/32 of that while newer changes supersede few older"
+                                    + " ones, or while merging takes more than 3 % of the time, since"
+                                    + " copying costs bandwidth; but all of it as soon as a log has"
+                                    + " more than 32 parts. A job on a TaskManager"
                                     + " merges one run at a time, with up to four times this in memory,"
                                     + " but no more than an eighth of the heap, besides"
                                     + " upload.max-in-flight. At most 128 mb.");

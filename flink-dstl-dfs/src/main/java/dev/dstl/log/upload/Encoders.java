@@ -21,6 +21,7 @@ import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,7 +40,10 @@ final class Encoders {
 
     private final SegmentCodec codec;
     private final Executor threads;
-    private final ConcurrentLinkedQueue<SegmentEncoder> idle = new ConcurrentLinkedQueue<>();
+
+    /** The one used last comes first, so that few grow as large as the largest segment. */
+    private final ConcurrentLinkedDeque<SegmentEncoder> idle = new ConcurrentLinkedDeque<>();
+
     private final ConcurrentLinkedQueue<Job> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger lanes = new AtomicInteger();
 
@@ -52,13 +56,13 @@ final class Encoders {
     }
 
     SegmentEncoder borrow() {
-        SegmentEncoder encoder = idle.poll();
+        SegmentEncoder encoder = idle.pollFirst();
         return encoder == null ? new SegmentEncoder(codec) : encoder;
     }
 
     /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
     void giveBack(SegmentEncoder encoder) {
-        idle.add(encoder);
+        idle.addFirst(encoder);
     }
 
     /**

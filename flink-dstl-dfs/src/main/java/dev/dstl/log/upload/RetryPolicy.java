@@ -31,6 +31,8 @@ final class RetryPolicy {
 
     private static final int THROTTLED_DOUBLINGS = 2;
 
+    private static final long LARGE_BYTES = 8 << 20;
+
     private final RetryMode mode;
     private final int maxFailures;
     private final long retryDelayMillis;
@@ -82,6 +84,14 @@ final class RetryPolicy {
     /** Age at which an attempt counts as slow; 0 for never. */
     long timeoutMillis() {
         return timeoutMillis;
+    }
+
+    /**
+     * The same for a segment, of which the large ones, that only merges write, have longer: their
+     * bytes take time, and no checkpoint waits for them.
+     */
+    long timeoutMillis(long segmentBytes) {
+        return timeoutMillis * Math.max(1, segmentBytes / LARGE_BYTES);
     }
 
     /**

@@ -86,7 +86,7 @@ final class UploadAttempt implements Runnable {
                 return;
             }
             account();
-            timeout = after(uploader.policy.timeoutMillis(), this::timedOut);
+            timeout = after(uploader.policy.timeoutMillis(segment.length()), this::timedOut);
             hedge = armHedge(segment.length());
             start = uploader.timers.nanoTime();
             file = uploader.store.locate(name);

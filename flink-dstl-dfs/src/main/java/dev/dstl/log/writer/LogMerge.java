@@ -81,6 +81,9 @@ final class LogMerge implements Runnable, BatchListener {
     private SealedBatch merged;
 
     @GuardedBy("this")
+    private long readMemoryBytes;
+
+    @GuardedBy("this")
     private Step step = Step.READING;
 
     /**
@@ -111,6 +114,8 @@ final class LogMerge implements Runnable, BatchListener {
     @Override
     public void run() {
         if (isAbandoned()) {
+            // Given up before it was queued: nobody else says so.
+            merging.ended(this);
             return;
         }
         try {
@@ -135,6 +140,7 @@ final class LogMerge implements Runnable, BatchListener {
             }
             step = step.to(Step.SUBMITTING);
             merged = sealed;
+            readMemoryBytes = LogMerging.memoryBytes(batch.sizeBytes(), batch.recordCount());
         }
         try {
             commit.submitAlone(sealed);
@@ -158,19 +164,29 @@ final class LogMerge implements Runnable, BatchListener {
         return step == Step.ABANDONED;
     }
 
-    /** The merged batch. Only to be called when it is durable. */
-    synchronized SealedBatch merged() {
-        return merged;
+    /**
+     * The merged batch, for the place of those it is made of.
+     *
+     * @param position where it is durable
+     */
+    TailBatch merged(BatchPosition position) {
+        SealedBatch sealed;
+        long memoryBytes;
+        synchronized (this) {
+            sealed = merged;
+            memoryBytes = readMemoryBytes;
+        }
+        return new TailBatch(tail, run, sealed, position, (long) (kept(position) * memoryBytes));
     }
 
     /**
-     * The share of their bytes that is left of the batches.
+     * The share of their bytes that is left of the batches, in (0, 1].
      *
      * @param position of the merged batch
      */
     double kept(BatchPosition position) {
         long bytes = run.stream().mapToLong(batch -> batch.position().frameBytes()).sum();
-        return (double) position.frameBytes() / bytes;
+        return Math.min(1, (double) position.frameBytes() / bytes);
     }
 
     /** Nobody wants the merged batch any more. */

@@ -47,24 +47,22 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 public final class LogMerging {
 
-    /** Rest after reading for a merge, in times of what it took: a tenth of one thread. */
-    private static final int REST = 9;
-
     /** How much larger records may be in memory than in their frames. */
     private static final int MAX_EXPANSION = 4;
 
-    /** The share of the heap that a merge may take. */
+    /** The share of the heap that the records of a merge may take. */
     private static final int HEAP_SHARE = 8;
+
+    /** What an encoder takes per record while it orders them and looks for what is superseded. */
+    private static final int ENCODER_BYTES_PER_RECORD = 40;
 
     @Nullable private final MergeRule rule;
     private final long maxMemoryBytes;
     private final Executor threads;
     private final PagePool pages;
     private final Timers timers;
+    private final MergePace pace;
     private final DstlMetrics metrics;
-
-    /** When merges will have taken no more than their share of the time. */
-    private volatile long restedNanos;
 
     /** In the order in which they began. */
     @GuardedBy("this")
@@ -99,15 +97,27 @@ public final class LogMerging {
         this.threads = threads;
         this.pages = pages;
         this.timers = timers;
-        this.restedNanos = timers.nanoTime();
+        this.pace = new MergePace(timers);
         this.metrics = metrics;
     }
 
     /** As {@link MergeRule#choose}, and nothing if merging is switched off. */
     List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks, double kept) {
-        return rule == null
-                ? List.of()
-                : rule.choose(tail, marks, kept, timers.nanoTime() - restedNanos >= 0);
+        return rule == null ? List.of() : rule.choose(tail, marks, kept, isRested());
+    }
+
+    /** Whether there is time for a large merge that is worth it, but not necessary. */
+    private synchronized boolean isRested() {
+        return running == null && pace.isRested();
+    }
+
+    /**
+     * What the records of a merge take in memory.
+     *
+     * @param sizeBytes of the records alone
+     */
+    static long memoryBytes(long sizeBytes, int records) {
+        return sizeBytes + (long) ENCODER_BYTES_PER_RECORD * records;
     }
 
     DstlMetrics metrics() {
@@ -178,7 +188,7 @@ public final class LogMerging {
                         record.prefixLength(),
                         record.identityLength(),
                         length);
-                if (batch.sizeBytes() > maxMemoryBytes) {
+                if (memoryBytes(batch.sizeBytes(), batch.recordCount()) > maxMemoryBytes) {
                     batch.discard();
                     return null;
                 }
@@ -188,8 +198,7 @@ public final class LogMerging {
             batch.discard();
             throw t;
         } finally {
-            long now = timers.nanoTime();
-            restedNanos = now + REST * (now - startNanos);
+            pace.worked(startNanos);
         }
     }
 }

@@ -244,9 +244,7 @@ final class LogTail implements AgedLog {
             taken = batches.holds(ended.batches());
             if (taken) {
                 releases.addAll(ended.batches());
-                batches.replace(
-                        ended.batches(),
-                        new TailBatch(this, ended.batches(), ended.merged(), position, kept));
+                batches.replace(ended.batches(), ended.merged(position));
             }
             next = beginMerge();
         }

@@ -45,17 +45,16 @@ final class MergeRule {
     /** Fewer than this share of the batches is not worth a segment. */
     private static final int LEAST_SHARE = 4;
 
+    private static final int FEW = 2;
+
     /** More batches than this become fewer at any price; half of what a handle should name. */
     private static final int CROWD = 32;
 
     /** A merge that keeps more than this share of its bytes only saves parts. */
     private static final double LITTLE_SAVED = 0.9;
 
-    /** The share of the bound that is merged to save parts alone. */
+    /** The share of the bound that is merged to save parts alone, or while there is no time. */
     private static final int TINY_SHARE = 32;
-
-    /** The share of the bound that is merged to save bytes while there is no time for more. */
-    private static final int SMALL_SHARE = 4;
 
     private final int batches;
     private final long maxBytes;
@@ -63,7 +62,7 @@ final class MergeRule {
 
     /**
      * @param batches how many make one, at least 2
-     * @param maxBytes in frames, of all batches that make one; always less while it is not worth it
+     * @param maxBytes in frames, of all batches that make one
      * @param maxMemoryBytes for the records of all batches that make one
      */
     MergeRule(int batches, long maxBytes, long maxMemoryBytes) {
@@ -84,19 +83,23 @@ final class MergeRule {
     List<TailBatch> choose(
             Collection<TailBatch> tail, SortedSet<Long> marks, double kept, boolean rested) {
         long mostBytes = mostBytes(tail.size(), kept, rested);
+        boolean crowded = tail.size() > CROWD;
         List<TailBatch> run = new ArrayList<>(batches);
         for (TailBatch batch : tail) {
-            if (!batch.isMergeable()) {
+            if (!continues(run, batch, marks)) {
+                // What stands alone between larger ones stays alone, so few will have to do.
+                List<TailBatch> few = crowded ? fitting(run, mostBytes, FEW) : List.of();
+                if (!few.isEmpty()) {
+                    return few;
+                }
                 run.clear();
-                continue;
             }
-            if (!run.isEmpty()
-                    && (run.get(0).level() != batch.level() || marks.contains(batch.sequence()))) {
-                run.clear();
+            if (batch.isMergeable()) {
+                run.add(batch);
             }
-            run.add(batch);
             if (run.size() == batches) {
-                List<TailBatch> fitting = fitting(run, mostBytes);
+                List<TailBatch> fitting =
+                        fitting(run, mostBytes, Math.max(FEW, batches / LEAST_SHARE));
                 if (!fitting.isEmpty()) {
                     return fitting;
                 }
@@ -106,30 +109,35 @@ final class MergeRule {
         return List.of();
     }
 
+    private static boolean continues(List<TailBatch> run, TailBatch batch, SortedSet<Long> marks) {
+        return batch.isMergeable()
+                && (run.isEmpty()
+                        || (run.get(0).level() == batch.level()
+                                && !marks.contains(batch.sequence())));
+    }
+
     private long mostBytes(int parts, double kept, boolean rested) {
         if (parts > CROWD) {
             return maxBytes;
         }
-        if (kept > LITTLE_SAVED) {
-            return maxBytes / TINY_SHARE;
-        }
-        return rested ? maxBytes : maxBytes / SMALL_SHARE;
+        return kept > LITTLE_SAVED || !rested ? maxBytes / TINY_SHARE : maxBytes;
     }
 
-    private List<TailBatch> fitting(List<TailBatch> run, long mostBytes) {
+    /**
+     * The first batches of a run that fit together, or nothing if they are fewer than the least.
+     */
+    private List<TailBatch> fitting(List<TailBatch> run, long mostBytes, int least) {
         long bytes = 0;
         long memoryBytes = 0;
         int count = 0;
         for (TailBatch batch : run) {
             bytes += batch.position().frameBytes();
-            memoryBytes += batch.sizeBytes();
+            memoryBytes += batch.memoryBytes();
             if (bytes > mostBytes || memoryBytes > maxMemoryBytes) {
                 break;
             }
             count++;
         }
-        return count < Math.max(2, batches / LEAST_SHARE)
-                ? List.of()
-                : new ArrayList<>(run.subList(0, count));
+        return count < least ? List.of() : new ArrayList<>(run.subList(0, count));
     }
 }

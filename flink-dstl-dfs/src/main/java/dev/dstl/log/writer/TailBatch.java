@@ -38,6 +38,7 @@ final class TailBatch implements BatchListener {
     private final long end;
     private final int level;
     private final long sizeBytes;
+    private final long memoryBytes;
     private final SealedBatch sealed;
 
     /** One for the tail, one for every persist under way that contains the batch. */
@@ -60,6 +61,7 @@ final class TailBatch implements BatchListener {
         this.end = sequence + 1;
         this.level = 0;
         this.sizeBytes = batch.sizeBytes();
+        this.memoryBytes = LogMerging.memoryBytes(batch.sizeBytes(), batch.recordCount());
         this.records = keepRecords ? batch.secondOwner() : null;
         this.sealed = new SealedBatch(batch, this, lastCheckpoint);
     }
@@ -68,20 +70,21 @@ final class TailBatch implements BatchListener {
      * A durable batch in the place of some.
      *
      * @param merged those, in order and without gaps
-     * @param kept the share of their bytes that is left
+     * @param memoryBytes see {@link #memoryBytes()}
      */
     TailBatch(
             LogTail tail,
             List<TailBatch> merged,
             SealedBatch sealed,
             BatchPosition position,
-            double kept) {
+            long memoryBytes) {
         TailBatch first = merged.get(0);
         this.tail = tail;
         this.sequence = first.sequence;
         this.end = merged.get(merged.size() - 1).end;
         this.level = first.level + 1;
-        this.sizeBytes = (long) (kept * merged.stream().mapToLong(TailBatch::sizeBytes).sum());
+        this.sizeBytes = merged.stream().mapToLong(TailBatch::sizeBytes).sum();
+        this.memoryBytes = memoryBytes;
         this.sealed = sealed;
         this.position = position;
     }
@@ -120,9 +123,14 @@ final class TailBatch implements BatchListener {
         settled = true;
     }
 
-    /** What its records take in memory; about, if it was merged. */
+    /** Of the records as they were sealed, those included that newer ones superseded since. */
     long sizeBytes() {
         return sizeBytes;
+    }
+
+    /** What it adds to the memory of a merge; about, if it was merged. */
+    long memoryBytes() {
+        return memoryBytes;
     }
 
     SealedBatch sealed() {

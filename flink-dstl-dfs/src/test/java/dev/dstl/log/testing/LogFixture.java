@@ -178,6 +178,10 @@ public final class LogFixture implements AutoCloseable {
         return commit;
     }
 
+    public LogMerging merging() {
+        return merging;
+    }
+
     public SegmentUploader uploader() {
         return uploader;
     }

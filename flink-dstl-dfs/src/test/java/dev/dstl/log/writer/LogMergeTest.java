@@ -33,6 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Future;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
@@ -119,10 +120,10 @@ class LogMergeTest {
         try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
             DstlLogWriter smallWriter = small.writer();
             smallWriter.markBase();
-            List<Integer> parts = partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 32, 1);
+            List<Integer> parts = partsOfCheckpoints(small, smallWriter, 32, 1, 5_000);
             assertThat(small.metrics().count("numberOfMerges")).isEqualTo(1);
 
-            parts.addAll(partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 168, 33));
+            parts.addAll(partsOfCheckpoints(small, smallWriter, 168, 33, 5_000));
             assertThat(small.metrics().count("numberOfMerges")).isGreaterThan(10);
             assertThat(Collections.max(parts)).isGreaterThan(32).isLessThan(64);
             smallWriter.close();
@@ -137,13 +138,48 @@ class LogMergeTest {
             smallWriter.markBase();
             List<Integer> parts = new ArrayList<>();
             for (int i = 0; i < 32; i++) {
-                parts.addAll(partsOfCheckpointsWith5KilobytesEach(small, smallWriter, 1, 1));
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 1, 5_000));
             }
             assertThat(Collections.max(parts)).isLessThan(32);
             assertThat(small.metrics().count("numberOfMerges")).isGreaterThan(1);
             smallWriter.close();
             threads.runAll();
         }
+    }
+
+    /** A large part now and then leaves a few small ones between merged ones. */
+    @Test
+    void partsOfAllSizes_areNeverMany() throws Exception {
+        Configuration settings =
+                settingsForLargeParts()
+                        .set(DstlOptions.MERGE_MAX_SIZE, MemorySize.parse("3200 kb"));
+        try (LogFixture small = LogFixture.on(threads, settings)) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.markBase();
+            List<Integer> parts = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 19, 20 * i + 1, 1_000));
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 20 * i + 20, 120_000));
+            }
+            assertThat(Collections.max(parts)).isLessThan(64);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void mergeGivenUpBeforeItsTurn_doesNotStopOthers() throws Exception {
+        LogMerge givenUp =
+                new LogMerge(null, log.merging(), null, List.of(), null, UUID.randomUUID());
+        givenUp.abandon();
+        log.merging().start(givenUp);
+        threads.runAll();
+
+        writer.markBase();
+        for (int i = 0; i <= PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        assertThat(persisted(writer.initialSequenceNumber()).getHandlesAndOffsets()).hasSize(2);
     }
 
     private static Configuration settingsForLargeParts() {
@@ -155,11 +191,12 @@ class LogMergeTest {
     }
 
     /** Each checkpoint with one change, of keys from {@code firstKey}. */
-    private List<Integer> partsOfCheckpointsWith5KilobytesEach(
-            LogFixture small, DstlLogWriter smallWriter, int count, int firstKey) throws Exception {
+    private List<Integer> partsOfCheckpoints(
+            LogFixture small, DstlLogWriter smallWriter, int count, int firstKey, int bytes)
+            throws Exception {
         List<Integer> parts = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            ByteBuffer change = ByteBuffer.allocate(5_000).putInt(firstKey + i);
+            ByteBuffer change = ByteBuffer.allocate(bytes).putInt(firstKey + i);
             smallWriter.append(RecordKind.PUT, 1, 0, change.array(), 4, 4, change.capacity());
             Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                     smallWriter.persist(smallWriter.initialSequenceNumber(), ++checkpoints);

@@ -119,7 +119,7 @@ final class BufferedStateStream extends FSDataInputStream {
 
     @Override
     public int available() throws IOException {
-        return limit - next + stream.available();
+        return (int) Math.min(Integer.MAX_VALUE, (long) (limit - next) + stream.available());
     }
 
     @Override

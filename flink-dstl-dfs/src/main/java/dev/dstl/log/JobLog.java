@@ -25,6 +25,8 @@ import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.ReadAheadBudget;
 import dev.dstl.log.store.BasePathCheck;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
@@ -56,6 +58,9 @@ final class JobLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
     private static final long MAX_IDLE_PAGE_BYTES = 64L << 20;
     private static final long IDLE_THREAD_SECONDS = 10;
+
+    /** The share of what a merge may read that it may hold before it is its turn. */
+    private static final int READ_AHEAD_SHARE = 4;
 
     /** More than all tries to delete a file take, and than most stores need for a request. */
     private static final long LINGER_SECONDS = 10;
@@ -142,7 +147,15 @@ final class JobLog implements AutoCloseable {
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
-        merging = new LogMerging(settings, merges, pages, timers, metrics);
+        merging =
+                new LogMerging(
+                        settings,
+                        merges,
+                        pages,
+                        new DstlHandleReader(
+                                new ReadAheadBudget(settings.mergeMaxBytes() / READ_AHEAD_SHARE)),
+                        timers,
+                        metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }

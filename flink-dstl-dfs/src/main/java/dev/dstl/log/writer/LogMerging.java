@@ -25,7 +25,7 @@ import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.MutationLogReader;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -60,6 +60,7 @@ public final class LogMerging {
     private final long maxMemoryBytes;
     private final Executor threads;
     private final PagePool pages;
+    private final MutationLogReader reader;
     private final Timers timers;
     private final MergePace pace;
     private final DstlMetrics metrics;
@@ -77,12 +78,14 @@ public final class LogMerging {
      *
      * @param threads for one task at a time, which blocks
      * @param pages for the records of one merge
+     * @param reader reads what is merged
      * @param timers tells the time
      */
     public LogMerging(
             DstlSettings settings,
             Executor threads,
             PagePool pages,
+            MutationLogReader reader,
             Timers timers,
             DstlMetrics metrics) {
         this.maxMemoryBytes =
@@ -96,6 +99,7 @@ public final class LogMerging {
                                 settings.mergeBatches(), settings.mergeMaxBytes(), maxMemoryBytes);
         this.threads = threads;
         this.pages = pages;
+        this.reader = reader;
         this.timers = timers;
         this.pace = new MergePace(timers);
         this.metrics = metrics;
@@ -171,7 +175,7 @@ public final class LogMerging {
             throws IOException {
         long startNanos = timers.nanoTime();
         ActiveBatch batch = new ActiveBatch(logId, handle.getKeyGroupRange(), pages);
-        try (RecordCursor records = new DstlHandleReader().open(handle)) {
+        try (RecordCursor records = reader.open(handle)) {
             LogRecord record = new LogRecord();
             byte[] scratch = new byte[256];
             while (records.next(record)) {

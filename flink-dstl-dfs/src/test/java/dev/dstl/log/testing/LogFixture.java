@@ -129,7 +129,8 @@ public final class LogFixture implements AutoCloseable {
                         LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
                         localDisk,
                         metrics);
-        merging = new LogMerging(settings, executor, pages, timers, metrics);
+        merging =
+                new LogMerging(settings, executor, pages, new DstlHandleReader(), timers, metrics);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }

@@ -58,6 +58,13 @@ class RetryPolicyTest {
     }
 
     @Test
+    void largeSegments_areSlowLater() {
+        RetryPolicy policy = policy("until-success");
+        assertThat(policy.timeoutMillis(15 << 20)).isEqualTo(policy.timeoutMillis());
+        assertThat(policy.timeoutMillis(32 << 20)).isEqualTo(4 * policy.timeoutMillis());
+    }
+
+    @Test
     void none_givesUpAfterTheFirstFailure_andStartsNoSecondAttempt() {
         RetryPolicy policy = policy("none");
         assertThat(policy.givesUpAfter(0)).isFalse();

@@ -23,6 +23,7 @@ import dev.dstl.log.config.RetryMode;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Lane;
@@ -107,7 +108,9 @@ public final class SimulatedLog {
                         dstlMetrics,
                         dice::fraction);
         merges = new LaneExecutor(dice, List.of(schedule.lane(name + "-merge")));
-        merging = new LogMerging(settings, merges, pages, timers, dstlMetrics);
+        merging =
+                new LogMerging(
+                        settings, merges, pages, new DstlHandleReader(), timers, dstlMetrics);
         commit = new GroupCommit(settings, uploader, registry, budget, timers, dstlMetrics);
         schedule.note(
                 name,

@@ -161,7 +161,7 @@ class LogMergeTest {
                 parts.addAll(partsOfCheckpoints(small, smallWriter, 19, 20 * i + 1, 1_000));
                 parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 20 * i + 20, 120_000));
             }
-            assertThat(Collections.max(parts)).isLessThan(64);
+            assertThat(Collections.max(parts)).isLessThan(40);
             smallWriter.close();
             threads.runAll();
         }

@@ -168,8 +168,8 @@ public final class DstlOptions {
                             "Age at which an upload attempt that is still running gets a second one"
                                     + " beside it. The first to succeed wins, the other's file is"
                                     + " deleted. 0 starts no second attempt. Has no effect with"
-                                    + " upload.retry-policy: none. Segments of 16 mb and more, which"
-                                    + " only merges write, have longer in proportion.");
+                                    + " upload.retry-policy: none. Segments of 16 mb and more have"
+                                    + " longer in proportion; with defaults only merges write such.");
 
     /** Failed attempts before a checkpoint is declined. */
     public static final ConfigOption<Integer> MAX_ATTEMPTS =

@@ -87,8 +87,8 @@ final class RetryPolicy {
     }
 
     /**
-     * The same for a segment, of which the large ones, that only merges write, have longer: their
-     * bytes take time, and no checkpoint waits for them.
+     * The same for a segment. Large ones have longer, since their bytes take time; with defaults
+     * only merges write such, for which no checkpoint waits.
      */
     long timeoutMillis(long segmentBytes) {
         return timeoutMillis * Math.max(1, segmentBytes / LARGE_BYTES);

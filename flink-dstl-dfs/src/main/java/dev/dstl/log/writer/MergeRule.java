@@ -82,8 +82,9 @@ final class MergeRule {
      */
     List<TailBatch> choose(
             Collection<TailBatch> tail, SortedSet<Long> marks, double kept, boolean rested) {
-        long mostBytes = mostBytes(tail.size(), kept, rested);
         boolean crowded = tail.size() > CROWD;
+        boolean isWorthIt = kept <= LITTLE_SAVED && rested;
+        long mostBytes = crowded || isWorthIt ? maxBytes : maxBytes / TINY_SHARE;
         List<TailBatch> run = new ArrayList<>(batches);
         for (TailBatch batch : tail) {
             if (!continues(run, batch, marks)) {
@@ -114,13 +115,6 @@ final class MergeRule {
                 && (run.isEmpty()
                         || (run.get(0).level() == batch.level()
                                 && !marks.contains(batch.sequence())));
-    }
-
-    private long mostBytes(int parts, double kept, boolean rested) {
-        if (parts > CROWD) {
-            return maxBytes;
-        }
-        return kept > LITTLE_SAVED || !rested ? maxBytes / TINY_SHARE : maxBytes;
     }
 
     /**

@@ -148,15 +148,27 @@ public final class GroupCommit implements AutoCloseable {
         logs.remove(log);
     }
 
+    /** Comes again whatever happens: otherwise nothing would be uploaded between checkpoints. */
     private void age() {
-        logs.forEach(AgedLog::grownOlder);
-        List<CutSegment> cut;
-        synchronized (lock) {
-            // The tasks that were just asked to seal may still come along.
-            cut = queue.isEmpty() ? List.of() : hurry();
+        try {
+            logs.forEach(GroupCommit::growOlder);
+            List<CutSegment> cut;
+            synchronized (lock) {
+                // The tasks that were just asked to seal may still come along.
+                cut = queue.isEmpty() ? List.of() : hurry();
+            }
+            start(cut);
+        } finally {
+            timers.schedule(this::age, maxAgeMillis);
         }
-        start(cut);
-        timers.schedule(this::age, maxAgeMillis);
+    }
+
+    private static void growOlder(AgedLog log) {
+        try {
+            log.grownOlder();
+        } catch (Throwable t) {
+            LOG.error("A log could not be aged; this is a defect, please report it.", t);
+        }
     }
 
     /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */

@@ -25,7 +25,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -113,8 +112,11 @@ public final class LocalCopies implements AutoCloseable {
         }
         try {
             disk.execute(() -> writeNow(copy, segment));
-        } catch (RejectedExecutionException shutDown) {
+        } catch (Throwable notStarted) {
             waitingBytes.addAndGet(-bytes);
+            if (!closed) {
+                failed(notStarted.toString());
+            }
         }
     }
 
@@ -178,7 +180,7 @@ public final class LocalCopies implements AutoCloseable {
     void delete(Path path) {
         try {
             disk.execute(() -> deleteNow(new File(path.getPath())));
-        } catch (RejectedExecutionException shutDown) {
+        } catch (Throwable notStarted) {
             LOG.debug("{} is deleted with its directory", path);
         }
     }
@@ -199,7 +201,7 @@ public final class LocalCopies implements AutoCloseable {
         if (isEnabled()) {
             try {
                 disk.execute(this::deleteAll);
-            } catch (RejectedExecutionException shutDown) {
+            } catch (Throwable notStarted) {
                 LOG.debug("{} are left", directories.own());
             }
         }

@@ -43,9 +43,11 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
  *     storeState                    0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
  *     numberOfThrottledUploads      failed attempts that the store answered with "slow down"
- *     slowUploadAttempts            attempts that still run and are overdue, or were hedged
+ *     slowUploadAttempts            attempts that still run and are timed out, or were hedged
+ *     abandonedUploadAttempts       cancelled attempts whose threads have not come back
+ *     numberOfCancelledUploads      attempts cancelled because another one was faster, or they hung
  *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
- *     numberOfHedgedUploads         those of them that began before the first was overdue
+ *     numberOfHedgedUploads         those of them that began before the first was timed out
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
@@ -71,6 +73,7 @@ public final class DstlMetrics {
     private final Histogram totalAttemptsPerUpload;
     private final Histogram uploadBatchSizes;
     private final Counter throttledUploads;
+    private final Counter cancelledUploads;
     private final Counter extraUploadRequests;
     private final Counter hedgedUploads;
     private final Counter hedgeWins;
@@ -93,6 +96,7 @@ public final class DstlMetrics {
         totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
         uploadBatchSizes = histogram("uploadBatchSizes");
         throttledUploads = counter("numberOfThrottledUploads");
+        cancelledUploads = counter("numberOfCancelledUploads");
         extraUploadRequests = counter("numberOfExtraUploadRequests");
         hedgedUploads = counter("numberOfHedgedUploads");
         hedgeWins = counter("numberOfHedgeWins");
@@ -128,6 +132,12 @@ public final class DstlMetrics {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);
     }
 
+    /** Where {@code abandonedUploadAttempts} comes from. */
+    public void measureAbandonedAttempts(IntSupplier attempts) {
+        group.<Integer, Gauge<Integer>>gauge(
+                PREFIX + "abandonedUploadAttempts", attempts::getAsInt);
+    }
+
     /** Where {@code storeState} comes from. */
     public void measureStoreState(IntSupplier severity) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "storeState", severity::getAsInt);
@@ -146,6 +156,11 @@ public final class DstlMetrics {
     /** An attempt began. */
     public void attemptStarted() {
         uploadRequests.inc();
+    }
+
+    /** An attempt was cancelled while it wrote. */
+    public void attemptCancelled() {
+        cancelledUploads.inc();
     }
 
     /** An attempt began beside another one. */

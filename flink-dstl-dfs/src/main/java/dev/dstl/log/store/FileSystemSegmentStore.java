@@ -57,6 +57,7 @@ public final class FileSystemSegmentStore implements SegmentStore {
     public void write(Path file, SegmentContent content) throws IOException {
         FSDataOutputStream stream = create(file);
         try {
+            content.opened(stream);
             writeAll(stream, content);
         } catch (Throwable failure) {
             try {

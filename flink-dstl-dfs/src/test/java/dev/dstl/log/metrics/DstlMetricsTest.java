@@ -43,6 +43,8 @@ class DstlMetricsTest {
                         "ChangelogStorage.storeState",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
+                        "ChangelogStorage.abandonedUploadAttempts",
+                        "ChangelogStorage.numberOfCancelledUploads",
                         "ChangelogStorage.numberOfExtraUploadRequests",
                         "ChangelogStorage.numberOfHedgedUploads",
                         "ChangelogStorage.numberOfHedgeWins",
@@ -62,6 +64,7 @@ class DstlMetricsTest {
         metrics.attemptStarted();
         metrics.extraAttemptStarted(true);
         metrics.extraAttemptStarted(false);
+        metrics.attemptCancelled();
         metrics.hedgeWon();
         metrics.attemptFailed(false);
         metrics.attemptFailed(true);
@@ -77,6 +80,7 @@ class DstlMetricsTest {
         assertThat(recorded.count("numberOfThrottledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfExtraUploadRequests")).isEqualTo(2);
         assertThat(recorded.count("numberOfHedgedUploads")).isEqualTo(1);
+        assertThat(recorded.count("numberOfCancelledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfHedgeWins")).isEqualTo(1);
         assertThat(recorded.count("numberOfInlinePersists")).isEqualTo(1);
         assertThat(recorded.count("numberOfLocalCopies")).isEqualTo(1);
@@ -93,6 +97,7 @@ class DstlMetricsTest {
     private void registerGauges() {
         metrics.measureUploadQueue(() -> 1);
         metrics.measureInFlight(() -> 2);
+        metrics.measureAbandonedAttempts(() -> 0);
         metrics.measureSlowAttempts(() -> 3);
         metrics.measureUncheckpointedSegments(() -> 4);
         metrics.measureStoreState(() -> 2);

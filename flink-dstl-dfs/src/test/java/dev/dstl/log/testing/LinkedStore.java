@@ -16,6 +16,7 @@
 
 package dev.dstl.log.testing;
 
+import dev.dstl.log.execution.Timers;
 import dev.dstl.log.store.SegmentContent;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
@@ -25,6 +26,7 @@ import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
@@ -40,6 +42,8 @@ public final class LinkedStore implements SegmentStore {
         HANGS,
         /** The same, and the client does not react to an interrupt. */
         HANGS_DEAF,
+        /** The client does not react to an interrupt either, and one day all is well. */
+        LATE_DEAF,
         FAILS,
         /** There are too many requests. */
         THROTTLED
@@ -48,6 +52,8 @@ public final class LinkedStore implements SegmentStore {
     private final SharedLink link;
     private final Map<String, Long> files = new LinkedHashMap<>();
     private Function<SegmentName, Fate> fates = name -> Fate.SENT;
+    @Nullable private Timers timers;
+    private long lateMillis;
     private long storedBytes;
     private int requests;
     private int hanging;
@@ -60,6 +66,12 @@ public final class LinkedStore implements SegmentStore {
     /** What becomes of the writes that begin from now on. */
     public void decide(Function<SegmentName, Fate> rule) {
         fates = rule;
+    }
+
+    /** When writes end that are late. */
+    public void completeLateAfter(Timers clock, long millis) {
+        timers = clock;
+        lateMillis = millis;
     }
 
     /** Sizes by paths. */
@@ -99,7 +111,11 @@ public final class LinkedStore implements SegmentStore {
         }
         Counter counter = new Counter();
         content.writeTo(counter);
-        TurnThreads.Pause pause = new TurnThreads.Pause(fate == Fate.HANGS_DEAF);
+        TurnThreads.Pause pause =
+                new TurnThreads.Pause(fate == Fate.HANGS_DEAF || fate == Fate.LATE_DEAF);
+        if (fate == Fate.LATE_DEAF) {
+            timers.schedule(pause::end, lateMillis);
+        }
         try {
             if (fate == Fate.SENT) {
                 send(counter.bytes, pause);

@@ -145,7 +145,7 @@ class HedgedUploadTest {
         }
         assertThat(log.metrics().count("numberOfHedgedUploads")).isZero();
         assertThat(log.metrics().count("numberOfExtraUploadRequests")).isZero();
-        assertThat(log.uploader().hedging.budget().trySpend()).as("still there").isTrue();
+        assertThat(log.uploader().hedging.budget().trySpend(1)).as("still there").isTrue();
     }
 
     private void open(Configuration configuration) {

@@ -185,7 +185,7 @@ public final class Fiber {
         private volatile boolean stopped;
 
         FiberThread(String name) {
-            thread = new Thread(this::loop, name);
+            thread = new InterruptibleThread(this, name);
             thread.setDaemon(true);
             thread.start();
         }
@@ -230,6 +230,25 @@ public final class Fiber {
         void stop() {
             stopped = true;
             LockSupport.unpark(thread);
+        }
+
+        /** To the fiber it runs, an interrupt is an event like any other. */
+        private static final class InterruptibleThread extends Thread {
+            private final FiberThread owner;
+
+            private InterruptibleThread(FiberThread owner, String name) {
+                super(owner::loop, name);
+                this.owner = owner;
+            }
+
+            @Override
+            public void interrupt() {
+                if (currentThread() == this) {
+                    super.interrupt();
+                } else if (owner.fiber != null) {
+                    owner.fiber.interrupt();
+                }
+            }
         }
     }
 }

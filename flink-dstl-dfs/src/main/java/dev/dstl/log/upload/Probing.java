@@ -75,8 +75,11 @@ final class Probing {
 
     /** Something changed: an attempt is timed out, or ended. Starts a probe if one is due. */
     void consider() {
+        if (!uploader.policy.allowsSecondAttempts() || !uploader.mayAbandon()) {
+            return;
+        }
         UploadAttempt hanging = uploader.live.neitherServedNorOvertaken();
-        if (hanging == null || !uploader.mayAbandon()) {
+        if (hanging == null) {
             return;
         }
         boolean throttled = uploader.health.isThrottled();

@@ -168,7 +168,7 @@ class GroupCommitTest {
                 new AgedLog() {
                     @Override
                     public void grownOlder() {
-                        throw new OutOfMemoryError("unable to create native thread");
+                        throw new Error("unable to create native thread");
                     }
 
                     @Override

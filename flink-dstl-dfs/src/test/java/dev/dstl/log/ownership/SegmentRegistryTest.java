@@ -161,7 +161,7 @@ class SegmentRegistryTest {
                         new RecordingStore(),
                         task -> {
                             if (failures[0]-- > 0) {
-                                throw new OutOfMemoryError("unable to create native thread");
+                                throw new Error("unable to create native thread");
                             }
                             task.run();
                         },

@@ -74,6 +74,43 @@ class SharedLinkUploadTest {
         assertThat(cluster.checkpoints).allMatch(c -> c.isComplete());
     }
 
+    /** As Flink's default: one at a time, so that more waits for the next one the longer it takes. */
+    @ParameterizedTest
+    @CsvSource({"8, 50, 2", "8, 50, 5", "8, 80, 2", "8, 80, 3", "8, 80, 5", "1, 80, 5", "8, 50, 20"})
+    void checkpointsOneAtATime_areSoonAsFastAsBefore(
+            int taskManagers, int loadPercent, int stallSeconds) {
+        cluster = new LinkedTaskManagers(taskManagers, LINK);
+        long bytesPerMilli = LINK / 100_000L * loadPercent / taskManagers;
+        long stallMillis = WARM_UP_SECONDS * 1_000L;
+        long endMillis = stallMillis + stallSeconds * 1_000L;
+        cluster.link.stall(stallMillis, endMillis);
+        long sinceMillis = -1_000;
+        while (cluster.link.nowMillis() < endMillis + 120_000) {
+            long now = cluster.link.nowMillis();
+            LinkedTaskManagers.Checkpoint checkpoint =
+                    cluster.checkpoint((int) (bytesPerMilli * (now - sinceMillis)));
+            sinceMillis = now;
+            cluster.timers.advanceMillis(1_000);
+            while (!checkpoint.isComplete()) {
+                cluster.timers.advanceMillis(1);
+            }
+        }
+        long before = cluster.medianMillis(stallMillis - 20_000, stallMillis);
+        long recovered = cluster.fastSinceMillis(1.2 * before) - endMillis;
+        System.out.printf(
+                "one at a time, %d x %d %%, %d s: before %d ms, fast again %d ms after, %.3f of the"
+                        + " bytes, %d extra requests%n",
+                taskManagers,
+                loadPercent,
+                stallSeconds,
+                before,
+                recovered,
+                cluster.bytesSentPerDurableByte(),
+                cluster.count("numberOfExtraUploadRequests"));
+        assertThat(recovered).isLessThanOrEqualTo(3_000L * stallSeconds + 5_000);
+        assertThat(cluster.bytesSentPerDurableByte()).isLessThanOrEqualTo(1.10);
+    }
+
     @ParameterizedTest
     @CsvSource({"8, 80", "1, 80", "8, 95"})
     void onALoadedLink_persistsAreAsFastAsWithASingleAttemptEach(

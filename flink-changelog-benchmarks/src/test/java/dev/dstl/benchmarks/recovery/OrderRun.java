@@ -25,6 +25,9 @@ import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
+import dev.dstl.benchmarks.recovery.upgrade.JobVersion;
+import dev.dstl.benchmarks.recovery.upgrade.TalliedWorkload;
+import dev.dstl.benchmarks.workload.Workload;
 import dev.dstl.benchmarks.workload.WorkloadJob;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,6 +35,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -55,6 +59,7 @@ final class OrderRun {
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
     private ProgressBoard board;
+    @Nullable private JobVersion version;
     private JobID job;
     private int jobs;
 
@@ -89,6 +94,15 @@ final class OrderRun {
     /** The parallelism of the jobs that are submitted from now on; 4 at most. */
     void setParallelism(int parallelism) {
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
+    }
+
+    /**
+     * Gives the jobs that are submitted from now on an operator with state of versioned classes.
+     *
+     * @param newVersion at least that of the jobs before
+     */
+    void setVersion(JobVersion newVersion) {
+        version = newVersion;
     }
 
     void submit() throws Exception {
@@ -211,14 +225,27 @@ final class OrderRun {
     }
 
     /** A board of its own for each: one of another parallelism would leave slots behind. */
-    private JobGraph graph() {
+    private JobGraph graph() throws IOException {
         board = new ProgressBoard(directory.resolve("progress-" + ++jobs));
-        return new WorkloadJob(workload, pace, board, directory.resolve("results"))
-                .graph(directory.getFileName() + "-" + jobs, configuration);
+        Workload versioned = version == null ? workload : new TalliedWorkload(workload);
+        JobGraph graph =
+                new WorkloadJob(versioned, pace, board, directory.resolve("results"))
+                        .graph(directory.getFileName() + "-" + jobs, configuration);
+        if (version != null) {
+            graph.addJar(
+                    new org.apache.flink.core.fs.Path(
+                            version.jar(directory.resolve("jars")).toUri()));
+        }
+        return graph;
     }
 
     private String savepoints() {
-        return directory.resolve("savepoints").toUri().toString();
+        return savepointDirectory().toUri().toString();
+    }
+
+    /** Where all savepoints of the run are. */
+    Path savepointDirectory() {
+        return directory.resolve("savepoints");
     }
 
     private void awaitStatus(JobStatus wanted) throws Exception {

@@ -43,8 +43,17 @@ final class RecoveryCluster implements AutoCloseable {
 
     /** Starts a cluster of two TaskManagers with two slots each. */
     RecoveryCluster(Path directory, Configuration settings) throws Exception {
+        this(directory, directory.resolve("log"), settings);
+    }
+
+    /**
+     * Starts the same cluster with its log anywhere.
+     *
+     * @param log where its files are; the settings say so to the cluster
+     */
+    RecoveryCluster(Path directory, Path log, Configuration settings) throws Exception {
         this.directory = directory;
-        this.log = directory.resolve("log");
+        this.log = log;
         this.configuration = new Configuration();
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, 2);
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
@@ -58,7 +67,7 @@ final class RecoveryCluster implements AutoCloseable {
         configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(300));
         configuration.set(
                 CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                directory.resolve("checkpoints").toUri().toString());
+                checkpoints().toUri().toString());
         configuration.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
@@ -76,6 +85,11 @@ final class RecoveryCluster implements AutoCloseable {
                         directory.resolve("plugins"),
                         configuration,
                         2);
+    }
+
+    /** Where all checkpoints of all jobs are. */
+    Path checkpoints() {
+        return directory.resolve("checkpoints");
     }
 
     ProcessCluster processes() {

@@ -130,12 +130,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZATION_THREADS)));
         Disposal disposal = new Disposal(subtask, threads.uploads());
 
-        MutationLog log = new MutationLog(writer);
-        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
-        LogTruncation truncation = new LogTruncation(writer);
         BaseLedger bases =
                 new BaseLedger(
                         restored.base(writer.initialSequenceNumber()), restored.needFullSnapshot());
+        MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
+        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
+        LogTruncation truncation = new LogTruncation(writer);
         DelegateSnapshots<K> snapshots =
                 new DelegateSnapshots<>(
                         delegate,
@@ -183,7 +183,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                 new ChangelogKeyedStateBackend<>(
                         delegate,
                         writer,
-                        log,
                         logged,
                         checkpoints,
                         materializer,

@@ -81,21 +81,31 @@ public final class Materializations {
             drop(base);
             return;
         }
-        Optional<MaterializedBase> orphan = bases.replace(base);
-        truncation.materialized(base.to());
         LOG.info("New {}", base);
-        if (orphan.isPresent()) {
-            drop(orphan.get());
-        }
+        replace(base, new BaseReferences(() -> disposal.later(base)));
     }
 
-    /** Makes a full snapshot that a checkpoint contains the base. */
-    public void adopt(MaterializedBase full) throws Exception {
-        Optional<MaterializedBase> orphan = bases.adopt(full);
-        truncation.materialized(full.to());
+    /**
+     * Makes a full snapshot that a checkpoint contains the base, unless it is older than the
+     * current one.
+     *
+     * @param references one of which becomes the receiver's
+     */
+    public void adopt(MaterializedBase full, BaseReferences references) throws Exception {
+        if (bases.isObsolete(full.id())) {
+            references.release();
+            return;
+        }
         LOG.info("New full {}", full);
-        if (orphan.isPresent()) {
-            drop(orphan.get());
+        replace(full, references);
+    }
+
+    private void replace(MaterializedBase base, BaseReferences references) throws Exception {
+        long formerId = bases.current().id();
+        boolean formerDeleted = bases.replace(base, references);
+        truncation.materialized(base.to());
+        if (formerDeleted) {
+            delegate.notifyCheckpointAborted(formerId);
         }
     }
 

@@ -170,7 +170,7 @@ public final class LoggedStateRegistry<K> {
      * Writes every element of every queue again. For delegates whose snapshots omit timers; to be
      * called after {@link MutationLog#startNewRange()}.
      *
-     * @throws IOException if the log cannot take them; it is incomplete from then on
+     * @throws IOException if the log cannot take them
      */
     public void relogQueues() throws IOException {
         for (LoggedPriorityQueue<?> queue : queuesByName.values()) {

@@ -23,6 +23,7 @@ import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.materialization.BaseLedger;
+import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
@@ -132,7 +133,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
         BaseLedger bases =
                 new BaseLedger(
-                        restored.base(writer.initialSequenceNumber()), restored.needFullSnapshot());
+                        restored.base(writer.initialSequenceNumber()),
+                        restored.needFullSnapshot(),
+                        restored.localReferences()
+                                .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
         MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
         LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
         LogTruncation truncation = new LogTruncation(writer);

@@ -17,7 +17,7 @@
 package dev.dstl.changelog.checkpoint;
 
 import dev.dstl.changelog.materialization.BaseLedger;
-import dev.dstl.changelog.materialization.BaseReferences;
+import dev.dstl.changelog.materialization.BaseReference;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.Materializations;
@@ -130,17 +130,18 @@ public final class Checkpoints<K> {
     private CheckpointFuture takeLog(long checkpointId) throws IOException {
         MaterializedBase base = bases.current();
         PersistedLog log = persist(checkpointId, base.id(), base.to());
-        BaseReferences references = bases.retainCurrent();
+        BaseReference reference = bases.retainCurrent();
         Runnable drop =
                 () -> {
                     log.drop();
-                    references.release();
+                    reference.drop();
                 };
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
                 log.future()
                         .thenApply(
                                 persisted ->
-                                        assembler.assemble(checkpointId, base, persisted, drop));
+                                        assembler.assemble(
+                                                checkpointId, base, reference, persisted, drop));
         onFailure(result, failure -> drop.run());
         return CheckpointFuture.of(result);
     }
@@ -157,36 +158,38 @@ public final class Checkpoints<K> {
 
     /** Joins the full snapshot that is being uploaded, or begins one. */
     private CheckpointFuture takeFull(long checkpointId) throws Exception {
-        if (isFullSnapshotUploading() && uploading.tryJoin()) {
-            FullSnapshot joined = uploading;
-            return takeFull(checkpointId, joined, joined::release);
+        if (isFullSnapshotUploading()) {
+            Optional<BaseReference> joined = uploading.tryJoin();
+            if (joined.isPresent()) {
+                return takeFull(checkpointId, uploading, joined.get());
+            }
         }
         materializer.cancelRunning();
-        FullSnapshot begun = new FullSnapshot(snapshots.startFull(bases), disposal);
-        uploading = begun;
-        return takeFull(checkpointId, begun, begun::releaseFirst);
+        uploading = new FullSnapshot(snapshots.startFull(bases), disposal);
+        return takeFull(checkpointId, uploading, uploading.first());
     }
 
-    private CheckpointFuture takeFull(long checkpointId, FullSnapshot snapshot, Runnable release)
-            throws IOException {
+    private CheckpointFuture takeFull(
+            long checkpointId, FullSnapshot snapshot, BaseReference reference) throws IOException {
         PersistedLog log;
         try {
             log = persist(checkpointId, snapshot.id(), snapshot.to());
         } catch (Throwable t) {
-            release.run();
+            snapshot.drop(reference);
             throw t;
         }
         Runnable drop =
                 () -> {
                     log.drop();
-                    release.run();
+                    snapshot.drop(reference);
                 };
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
                 snapshot.base()
                         .thenCombine(
                                 log.future(),
                                 (base, persisted) ->
-                                        assembler.assemble(checkpointId, base, persisted, drop));
+                                        assembler.assemble(
+                                                checkpointId, base, reference, persisted, drop));
         onFailure(snapshot.base(), result::completeExceptionally);
         onFailure(log.future(), result::completeExceptionally);
         onFailure(result, failure -> drop.run());
@@ -251,8 +254,9 @@ public final class Checkpoints<K> {
         }
         FullSnapshot done = uploading;
         uploading = null;
-        if (!done.base().isCompletedExceptionally() && done.references().tryRetain()) {
-            materializations.adopt(done.base().join(), done.references());
+        Optional<BaseReference> reference = done.retainUploaded();
+        if (reference.isPresent()) {
+            materializations.adopt(done.base().join(), reference.get());
         }
     }
 }

@@ -16,10 +16,12 @@
 
 package dev.dstl.changelog.checkpoint;
 
+import dev.dstl.changelog.materialization.BaseReference;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshot;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.MaterializedBase;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
@@ -38,13 +40,18 @@ final class FullSnapshot {
 
     private final DelegateSnapshot snapshot;
     private final BaseReferences references;
+    private final BaseReference first;
     private final CompletableFuture<MaterializedBase> base = new CompletableFuture<>();
     private volatile boolean closed;
 
     /** The first reference is that of the checkpoint which begins it. */
     FullSnapshot(DelegateSnapshot snapshot, Disposal disposal) {
         this.snapshot = snapshot;
-        this.references = new BaseReferences(() -> disposal.later(snapshot));
+        this.references =
+                new BaseReferences(
+                        () -> disposal.later(snapshot),
+                        () -> base.thenAccept(disposal::localCopiesLater));
+        this.first = references.tryRetain().orElseThrow();
     }
 
     /** Materialization id. */
@@ -75,25 +82,29 @@ final class FullSnapshot {
     /**
      * Takes a reference for one more checkpoint.
      *
-     * @return false if it has to do without
+     * @return empty if it has to do without
      */
-    boolean tryJoin() {
-        return !closed && !base.isCompletedExceptionally() && references.tryRetain();
+    Optional<BaseReference> tryJoin() {
+        return closed || base.isCompletedExceptionally()
+                ? Optional.empty()
+                : references.tryRetain();
     }
 
-    /** A checkpoint will never be sent. */
-    void release() {
-        references.release();
+    /** The reference of the checkpoint that begins this. */
+    BaseReference first() {
+        return first;
     }
 
-    /** The checkpoint that began this will never be sent. */
-    void releaseFirst() {
-        closed = true;
-        references.release();
+    /** The checkpoint with this reference will never be sent; after the first one, nobody joins. */
+    void drop(BaseReference reference) {
+        if (reference == first) {
+            closed = true;
+        }
+        reference.drop();
     }
 
-    /** What is counted; the caller takes its own. */
-    BaseReferences references() {
-        return references;
+    /** A reference for who may hand the uploaded base on; empty if it is of no use. */
+    Optional<BaseReference> retainUploaded() {
+        return base.isCompletedExceptionally() ? Optional.empty() : references.tryRetain();
     }
 }

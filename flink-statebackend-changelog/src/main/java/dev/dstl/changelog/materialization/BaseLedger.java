@@ -27,7 +27,7 @@ public final class BaseLedger {
     private static final long NONE = Long.MIN_VALUE;
 
     private MaterializedBase current;
-    private BaseReferences references;
+    private BaseReference reference;
 
     /** No new checkpoint may refer to a base with this id or a smaller one. */
     private long unusableId;
@@ -41,9 +41,16 @@ public final class BaseLedger {
      * @param fullSnapshotNeeded whether the restored base must not be part of a new checkpoint
      */
     public BaseLedger(MaterializedBase restored, boolean fullSnapshotNeeded) {
+        this(restored, fullSnapshotNeeded, new BaseReferences(() -> {}, () -> {}));
+    }
+
+    /**
+     * @param references to the restored base, whose remote files are the JobManager's already
+     */
+    public BaseLedger(
+            MaterializedBase restored, boolean fullSnapshotNeeded, BaseReferences references) {
         this.current = restored;
-        // its remote files are the JobManager's already
-        this.references = new BaseReferences(() -> {});
+        this.reference = references.tryRetain().orElseThrow();
         this.confirmedId = restored.id();
         this.takenId = restored.id();
         this.unusableId = fullSnapshotNeeded ? restored.id() : NONE;
@@ -57,11 +64,10 @@ public final class BaseLedger {
     /**
      * The current base is handed to a checkpoint.
      *
-     * @return one reference of these is the checkpoint's, to be released if it is never sent
+     * @return to be dropped if the checkpoint is never sent
      */
-    public BaseReferences retainCurrent() {
-        checkState(references.tryRetain(), "%s is being deleted", current);
-        return references;
+    public BaseReference retainCurrent() {
+        return reference.references().tryRetain().orElseThrow();
     }
 
     /** An id that the delegate never saw. */
@@ -127,19 +133,19 @@ public final class BaseLedger {
     /**
      * Makes another base the current one.
      *
-     * @param nextReferences one of which becomes this ledger's
+     * @param nextReference becomes this ledger's
      * @return whether the former base is being deleted, since no checkpoint was sent with it
      */
-    public boolean replace(MaterializedBase next, BaseReferences nextReferences) {
+    public boolean replace(MaterializedBase next, BaseReference nextReference) {
         checkState(!isObsolete(next.id()), "Base %s is older than %s", next, current);
-        BaseReferences former = references;
+        BaseReference former = reference;
         current = next;
-        references = nextReferences;
-        return former.release();
+        reference = nextReference;
+        return former.drop();
     }
 
     /** There will be no more checkpoints; the current base goes if none was sent with it. */
     public void close() {
-        references.release();
+        reference.drop();
     }
 }

@@ -16,45 +16,71 @@
 
 package dev.dstl.changelog.materialization;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Optional;
+import javax.annotation.concurrent.GuardedBy;
 
 /**
- * Counts who needs the files of a base: checkpoints on their way, and whoever may hand it to
- * another one. The last one to let go without a checkpoint having been sent deletes them; a
- * checkpoint that was sent never lets go, since then they are the JobManager's. Thread safe.
+ * Counts who needs the files of a base: checkpoints, and who may hand it to another one. The files
+ * of a base that no checkpoint was sent with are deleted when the last reference is dropped; a
+ * checkpoint that was sent never drops its own, since then they are the JobManager's. Copies on the
+ * local disk stay ours and go when nobody restores from them any more. Thread safe.
  */
 public final class BaseReferences {
 
-    private final AtomicInteger count = new AtomicInteger(1);
     private final Runnable delete;
+    private final Runnable deleteLocalCopies;
+
+    @GuardedBy("this")
+    private int all;
+
+    @GuardedBy("this")
+    private int local;
+
+    @GuardedBy("this")
+    private boolean deleted;
 
     /**
-     * Begins with one reference, the creator's.
+     * Begins without a reference.
      *
-     * @param delete called once, when nobody needs the files any more, on the thread that says so;
-     *     must not block
+     * @param delete called once, when nobody needs any file; must not block
+     * @param deleteLocalCopies called when nobody needs the local copies; must not block
      */
-    public BaseReferences(Runnable delete) {
+    public BaseReferences(Runnable delete, Runnable deleteLocalCopies) {
         this.delete = delete;
+        this.deleteLocalCopies = deleteLocalCopies;
     }
 
     /**
-     * Takes one more reference.
+     * Takes a reference.
      *
-     * @return false if there was none left, so that the files are being deleted
+     * @return empty if the files are being deleted
      */
-    public boolean tryRetain() {
-        return count.getAndUpdate(before -> before == 0 ? 0 : before + 1) > 0;
+    public synchronized Optional<BaseReference> tryRetain() {
+        if (deleted) {
+            return Optional.empty();
+        }
+        all++;
+        local++;
+        return Optional.of(new BaseReference(this));
     }
 
-    /**
-     * Lets go of a reference; each only once.
-     *
-     * @return whether it was the last one
-     */
-    public boolean release() {
-        if (count.decrementAndGet() > 0) {
-            return false;
+    void releaseLocal() {
+        synchronized (this) {
+            local--;
+            if (local > 0 || deleted) {
+                return;
+            }
+        }
+        deleteLocalCopies.run();
+    }
+
+    boolean releaseAll() {
+        synchronized (this) {
+            all--;
+            if (all > 0) {
+                return false;
+            }
+            deleted = true;
         }
         delete.run();
         return true;

@@ -50,6 +50,13 @@ public final class Disposal {
         later(base::discard, base);
     }
 
+    /** Deletes the copies on the local disk, on a thread that may block. */
+    public void localCopiesLater(MaterializedBase base) {
+        if (!base.local().snapshots().isEmpty()) {
+            later(base::discardLocalCopies, base);
+        }
+    }
+
     /** Interrupts the snapshot or deletes its files, on a thread that may block. */
     public void later(DelegateSnapshot snapshot) {
         later(snapshot::discard, snapshot);

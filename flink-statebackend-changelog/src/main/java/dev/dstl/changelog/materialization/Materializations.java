@@ -82,27 +82,30 @@ public final class Materializations {
             return;
         }
         LOG.info("New {}", base);
-        replace(base, new BaseReferences(() -> disposal.later(base)));
+        BaseReferences references =
+                new BaseReferences(
+                        () -> disposal.later(base), () -> disposal.localCopiesLater(base));
+        replace(base, references.tryRetain().orElseThrow());
     }
 
     /**
      * Makes a full snapshot that a checkpoint contains the base, unless it is older than the
      * current one.
      *
-     * @param references one of which becomes the receiver's
+     * @param reference becomes the receiver's
      */
-    public void adopt(MaterializedBase full, BaseReferences references) throws Exception {
+    public void adopt(MaterializedBase full, BaseReference reference) throws Exception {
         if (bases.isObsolete(full.id())) {
-            references.release();
+            reference.drop();
             return;
         }
         LOG.info("New full {}", full);
-        replace(full, references);
+        replace(full, reference);
     }
 
-    private void replace(MaterializedBase base, BaseReferences references) throws Exception {
+    private void replace(MaterializedBase base, BaseReference reference) throws Exception {
         long formerId = bases.current().id();
-        boolean formerDeleted = bases.replace(base, references);
+        boolean formerDeleted = bases.replace(base, reference);
         truncation.materialized(base.to());
         if (formerDeleted) {
             delegate.notifyCheckpointAborted(formerId);

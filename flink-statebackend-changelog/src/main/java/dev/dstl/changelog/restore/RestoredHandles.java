@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.restore;
 
+import dev.dstl.changelog.materialization.BaseReferences;
+import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -180,7 +183,7 @@ public final class RestoredHandles {
     public MaterializedBase base(SequenceNumber to) {
         long id = 0;
         for (ChangelogStateBackendHandle handle : handles) {
-            id = Math.max(id, handle.getMaterializationID());
+            id = Math.max(id, LocalCheckpoint.baseId(handle));
             for (KeyedStateHandle snapshot : handle.getMaterializedStateHandles()) {
                 if (snapshot instanceof CheckpointBoundKeyedStateHandle) {
                     id =
@@ -213,6 +216,13 @@ public final class RestoredHandles {
         return handles.size() == 1 && handles.get(0) instanceof ChangelogStateBackendLocalHandle
                 ? new StateParts(snapshots(), logs())
                 : StateParts.EMPTY;
+    }
+
+    /** Who else needs the local copies of the base; empty if that is not known. */
+    public Optional<BaseReferences> localReferences() {
+        return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint
+                ? Optional.ofNullable(((LocalCheckpoint) handles.get(0)).references())
+                : Optional.empty();
     }
 
     /**

@@ -49,20 +49,39 @@ class BaseLedgerTest {
     @Test
     void base_isDeletedWhenItsLastCheckpointIsDropped_evenAfterItWasReplacedOrClosed() {
         replace(8, 7);
-        BaseReferences first = bases.retainCurrent();
-        BaseReferences second = bases.retainCurrent();
-        first.release();
+        BaseReference first = bases.retainCurrent();
+        BaseReference second = bases.retainCurrent();
+        first.drop();
+        first.drop();
         replace(9, 7);
         assertThat(deleted).isEmpty();
-        second.release();
+        second.drop();
         assertThat(deleted).containsExactly(8L);
 
-        BaseReferences last = bases.retainCurrent();
+        BaseReference last = bases.retainCurrent();
         bases.close();
         assertThat(deleted).containsExactly(8L);
-        last.release();
+        last.drop();
         assertThat(deleted).containsExactly(8L, 9L);
-        assertThat(last.tryRetain()).as("nobody may have it any more").isFalse();
+        assertThat(last.references().tryRetain()).as("nobody may have it any more").isEmpty();
+    }
+
+    @Test
+    void localCopies_areDeletedWhenNobodyRestoresFromThem_thoughTheJobManagerHasTheBase() {
+        List<String> events = new ArrayList<>();
+        BaseReferences references =
+                new BaseReferences(() -> events.add("all"), () -> events.add("local"));
+        BaseReference current = references.tryRetain().orElseThrow();
+        BaseReference sent = references.tryRetain().orElseThrow();
+        BaseReference dropped = references.tryRetain().orElseThrow();
+        dropped.drop();
+        current.drop();
+        assertThat(events).isEmpty();
+
+        sent.dropLocal();
+        sent.dropLocal();
+
+        assertThat(events).containsExactly("local");
     }
 
     @Test
@@ -106,7 +125,9 @@ class BaseLedgerTest {
     }
 
     private boolean replace(long id, long builtOn) {
-        return bases.replace(base(id, builtOn), new BaseReferences(() -> deleted.add(id)));
+        return bases.replace(
+                base(id, builtOn),
+                new BaseReferences(() -> deleted.add(id), () -> {}).tryRetain().orElseThrow());
     }
 
     private static MaterializedBase base(long id, long builtOn) {

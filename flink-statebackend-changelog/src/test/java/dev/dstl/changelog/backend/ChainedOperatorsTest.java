@@ -43,12 +43,11 @@ class ChainedOperatorsTest {
             chain.materialize(0, "first");
             chain.materialize(1, "second 1");
             chain.checkpoint(1);
-            int files = chain.localFiles().size();
             for (long id = 2; id < 8; id++) {
                 chain.materialize(1, "second " + id);
                 chain.checkpoint(id);
             }
-            CommonTestUtils.waitUntilCondition(() -> localFiles(chain) == files);
+            CommonTestUtils.waitUntilCondition(() -> materializations(chain) == 2);
 
             chain.restart(7);
 
@@ -57,7 +56,7 @@ class ChainedOperatorsTest {
             chain.checkpoint(8);
             chain.materialize(0, "first again");
             chain.checkpoint(9);
-            CommonTestUtils.waitUntilCondition(() -> localFiles(chain) == files);
+            CommonTestUtils.waitUntilCondition(() -> materializations(chain) == 2);
             chain.restart(9);
             assertThat(chain.operator(0).value(1).value()).isEqualTo("first again");
             assertThat(chain.operator(1).value(1).value()).isEqualTo("second 7");
@@ -86,9 +85,13 @@ class ChainedOperatorsTest {
         }
     }
 
-    private static int localFiles(Chain chain) {
+    /** Of how many materializations there are local files. */
+    private static long materializations(Chain chain) {
         try {
-            return chain.localFiles().size();
+            return chain.localFiles().stream()
+                    .map(file -> file.toString().replaceFirst("(.*/chk_\\d+)/.*", "$1"))
+                    .distinct()
+                    .count();
         } catch (IOException | java.io.UncheckedIOException deletedMeanwhile) {
             return -1;
         }

@@ -245,8 +245,8 @@ public final class Checkpoints<K> {
     }
 
     /**
-     * Makes a full snapshot that is uploaded the base. No mail is involved: the next checkpoint must
-     * see it even if it overtakes all mails.
+     * Makes a full snapshot that is uploaded the base. No mail is involved: the next checkpoint
+     * must see it even if it overtakes all mails.
      */
     private void adoptFullSnapshot() throws Exception {
         if (uploading == null || !uploading.base().isDone()) {

@@ -18,7 +18,9 @@ package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The claim of one checkpoint, or of the one who takes them, to the files of a base. Thread safe. */
+/**
+ * The claim of one checkpoint, or of the one who takes them, to the files of a base. Thread safe.
+ */
 public final class BaseReference {
 
     private final BaseReferences references;

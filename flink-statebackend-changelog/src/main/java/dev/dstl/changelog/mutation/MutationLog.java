@@ -121,7 +121,10 @@ public final class MutationLog {
         requireFullCheckpoint();
         if (warnedInRange != range) {
             warnedInRange = range;
-            LOG.warn("The next checkpoint is a full one: a change is missing in the {}", state, cause);
+            LOG.warn(
+                    "The next checkpoint is a full one: a change is missing in the {}",
+                    state,
+                    cause);
         }
     }
 

@@ -70,7 +70,8 @@ class HalfFailedAccessTest {
         PUT_ALL_OF_A_MAP_THAT_BREAKS_OFF {
             @Override
             void run(States states) throws Exception {
-                assertThatThrownBy(() -> states.map("a").putAll(breaksOff(Map.of("x", "1", "y", "2"))))
+                assertThatThrownBy(
+                                () -> states.map("a").putAll(breaksOff(Map.of("x", "1", "y", "2"))))
                         .hasMessage("breaks off");
             }
         },
@@ -160,7 +161,9 @@ class HalfFailedAccessTest {
                 states.list("b").add(8);
                 InternalListState<Integer, String, Integer> list = states.list("a");
                 assertThatThrownBy(
-                                () -> list.mergeNamespaces("a", breaksOffAfter(1, List.of("b", "c"))))
+                                () ->
+                                        list.mergeNamespaces(
+                                                "a", breaksOffAfter(1, List.of("b", "c"))))
                         .hasStackTraceContaining("breaks off");
             }
         },
@@ -255,14 +258,14 @@ class HalfFailedAccessTest {
             task.backend().setCurrentKey(KEY);
             return (I)
                     task.backend()
-                            .getPartitionedState(
-                                    namespace, StringSerializer.INSTANCE, descriptor);
+                            .getPartitionedState(namespace, StringSerializer.INSTANCE, descriptor);
         }
 
         InternalMapState<Integer, String, String, String> map(String namespace) throws Exception {
             return state(
                     namespace,
-                    new MapStateDescriptor<>("m", StringSerializer.INSTANCE, new VersionedStringSerializer(1)));
+                    new MapStateDescriptor<>(
+                            "m", StringSerializer.INSTANCE, new VersionedStringSerializer(1)));
         }
 
         InternalListState<Integer, String, Integer> list(String namespace) throws Exception {
@@ -274,7 +277,9 @@ class HalfFailedAccessTest {
             return state(
                     namespace,
                     new ReducingStateDescriptor<>(
-                            "r", new Concatenation(), new ListSerializer<>(IntSerializer.INSTANCE)));
+                            "r",
+                            new Concatenation(),
+                            new ListSerializer<>(IntSerializer.INSTANCE)));
         }
 
         InternalAggregatingState<Integer, String, Integer, List<Integer>, Integer> aggregating(

@@ -50,8 +50,12 @@ final class FullSnapshot {
         this.references =
                 new BaseReferences(
                         () -> disposal.later(snapshot),
-                        () -> base.thenAccept(disposal::localCopiesLater));
+                        () -> deleteLocalCopies(disposal));
         this.first = references.tryRetain().orElseThrow();
+    }
+
+    private void deleteLocalCopies(Disposal disposal) {
+        CompletableFuture<?> unused = base.thenAccept(disposal::localCopiesLater);
     }
 
     /** Materialization id. */

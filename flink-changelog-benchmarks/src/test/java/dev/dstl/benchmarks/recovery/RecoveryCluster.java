@@ -66,8 +66,7 @@ final class RecoveryCluster implements AutoCloseable {
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(300));
         configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(300));
         configuration.set(
-                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                checkpoints().toUri().toString());
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY, checkpoints().toUri().toString());
         configuration.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);

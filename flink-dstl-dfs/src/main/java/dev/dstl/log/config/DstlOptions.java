@@ -149,14 +149,14 @@ public final class DstlOptions {
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.retry-policy")
                     .withDescription(
                             "What follows failed upload attempts. 'until-success' tries again"
-                            + " with growing delays; the checkpoint waits, and Flink's checkpoint"
-                            + " timeout decides how long. 'fixed' declines the checkpoint after"
-                            + " upload.max-attempts failures. 'none' declines it after the first"
-                            + " failure and never starts a second attempt; one that has no answer"
-                            + " for a minute counts as failed. Declined or not, the changes are"
-                            + " kept and uploaded later. Differs from Flink, where the default is"
-                            + " 'fixed' and a failure also fails the task at its next checkpoint;"
-                            + " setting upload.max-attempts without this key means 'fixed'.");
+                                    + " with growing delays; the checkpoint waits, and Flink's checkpoint"
+                                    + " timeout decides how long. 'fixed' declines the checkpoint after"
+                                    + " upload.max-attempts failures. 'none' declines it after the first"
+                                    + " failure and never starts a second attempt; one that has no answer"
+                                    + " for a minute counts as failed. Declined or not, the changes are"
+                                    + " kept and uploaded later. Differs from Flink, where the default is"
+                                    + " 'fixed' and a failure also fails the task at its next checkpoint;"
+                                    + " setting upload.max-attempts without this key means 'fixed'.");
 
     /** Age at which an attempt counts as timed out. */
     public static final ConfigOption<Duration> UPLOAD_TIMEOUT =
@@ -166,14 +166,14 @@ public final class DstlOptions {
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.timeout")
                     .withDescription(
                             "Age at which an upload attempt that is still running counts as"
-                            + " timed out, unless the latest uploads of its size show that the"
-                            + " store needs longer: then it is three times the slowest of these."
-                            + " A timed-out attempt is replaced when attempts that began after it"
-                            + " overtake it. If none did, a single one at a time is probed with a"
-                            + " second attempt beside it; the first to succeed wins, the other is"
-                            + " cancelled. 0 starts no second attempt. Has no effect with"
-                            + " upload.retry-policy: none. Segments of 16 mb and more have longer"
-                            + " in proportion; with defaults only merges write such.");
+                                    + " timed out, unless the latest uploads of its size show that the"
+                                    + " store needs longer: then it is three times the slowest of these."
+                                    + " A timed-out attempt is replaced when attempts that began after it"
+                                    + " overtake it. If none did, a single one at a time is probed with a"
+                                    + " second attempt beside it; the first to succeed wins, the other is"
+                                    + " cancelled. 0 starts no second attempt. Has no effect with"
+                                    + " upload.retry-policy: none. Segments of 16 mb and more have longer"
+                                    + " in proportion; with defaults only merges write such.");
 
     /** Failed attempts before a checkpoint is declined. */
     public static final ConfigOption<Integer> MAX_ATTEMPTS =
@@ -297,14 +297,14 @@ public final class DstlOptions {
                     .defaultValue(0.05)
                     .withDescription(
                             "Upload attempts that are slower than most get a second one beside"
-                            + " them before they time out, a hedged attempt; the first to succeed"
-                            + " wins, the other is cancelled. This is how many such extra"
-                            + " requests there may be per upload, and extra bytes per byte: 0.05"
-                            + " adds at most 5 % to the PUTs. At most ten are saved up, and there"
-                            + " are none while the store throttles or most other attempts are"
-                            + " slow as well, so a store that becomes slow as a whole is not"
-                            + " asked twice for everything. 0 to 1; 0 switches it off, and leaves"
-                            + " what upload.timeout says.");
+                                    + " them before they time out, a hedged attempt; the first to succeed"
+                                    + " wins, the other is cancelled. This is how many such extra"
+                                    + " requests there may be per upload, and extra bytes per byte: 0.05"
+                                    + " adds at most 5 % to the PUTs. At most ten are saved up, and there"
+                                    + " are none while the store throttles or most other attempts are"
+                                    + " slow as well, so a store that becomes slow as a whole is not"
+                                    + " asked twice for everything. 0 to 1; 0 switches it off, and leaves"
+                                    + " what upload.timeout says.");
 
     /** Which attempts are slower than most. */
     public static final ConfigOption<Double> HEDGE_QUANTILE =
@@ -325,7 +325,7 @@ public final class DstlOptions {
                     .defaultValue(Duration.ofMillis(50))
                     .withDescription(
                             "An upload attempt younger than this never gets a second one beside"
-                            + " it, however fast the others were. At most upload.timeout.");
+                                    + " it, however fast the others were. At most upload.timeout.");
 
     /** Slow attempts beside the counted ones. */
     public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
@@ -334,10 +334,10 @@ public final class DstlOptions {
                     .defaultValue(20)
                     .withDescription(
                             "Upload attempts which are timed out, or have a second one beside"
-                            + " them, that may run in addition to upload.num-threads, each on its"
-                            + " own thread, so that attempts which hang do not keep other"
-                            + " segments from being uploaded. Attempts that were cancelled are"
-                            + " not counted.");
+                                    + " them, that may run in addition to upload.num-threads, each on its"
+                                    + " own thread, so that attempts which hang do not keep other"
+                                    + " segments from being uploaded. Attempts that were cancelled are"
+                                    + " not counted.");
 
     /** Bound of the growing delay. */
     public static final ConfigOption<Duration> MAX_RETRY_DELAY =

@@ -27,8 +27,8 @@ import javax.annotation.Nullable;
 /**
  * How many attempts run at a time. An attempt that turns out slow gives its place to the next one
  * and moves to one of the places for slow attempts, so that hanging requests do not keep others
- * waiting. When those places are taken it keeps its first one until a slow attempt ends. One that is
- * cancelled gives its place up at once, whether its thread has ended or not.
+ * waiting. When those places are taken it keeps its first one until a slow attempt ends. One that
+ * is cancelled gives its place up at once, whether its thread has ended or not.
  *
  * <pre>
  *   waiting ---> running (regular places) ---> slow (slow places) ---> released

@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * When an attempt that is slower than most gets a second one beside it, before it counts as timed
  * out: at a quantile of what segments of its size took lately, if the budget for extra requests
- * allows it. Learns from every attempt that succeeds, and from those that were cancelled because they
- * were slow. Involves no chance. Thread safe.
+ * allows it. Learns from every attempt that succeeds, and from those that were cancelled because
+ * they were slow. Involves no chance. Thread safe.
  */
 final class Hedging {
 

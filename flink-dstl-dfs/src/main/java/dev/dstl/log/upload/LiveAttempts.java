@@ -26,10 +26,10 @@ import javax.annotation.Nullable;
 /**
  * The attempts that write now, and what they show about each other.
  *
- * <p>Attempts share the way to the store, so that what began later and is as large ends later. While
- * an attempt is alive, others that began after it write to their end, one after the other: once they
- * have written three times its bytes it is overtaken, and its connection is dead rather than slow.
- * This needs no clock, and holds on a link that is congested or was down for a while.
+ * <p>Attempts share the way to the store, so that what began later and is as large ends later.
+ * While an attempt is alive, others that began after it write to their end, one after the other:
+ * once they have written three times its bytes it is overtaken, and its connection is dead rather
+ * than slow. This needs no clock, and holds on a link that is congested or was down for a while.
  *
  * <pre>
  *   hanging  |------------------------------------------------ ...

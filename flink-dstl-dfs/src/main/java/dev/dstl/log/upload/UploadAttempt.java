@@ -29,9 +29,9 @@ import org.apache.flink.core.fs.Path;
 /**
  * One try to write a segment to a file of its own. Blocks the upload thread it runs on.
  *
- * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload are
- * let go of at once, the thread is interrupted, and when that does not help the stream is closed.
- * Whatever becomes of it then says nothing about the store, and its file is deleted.
+ * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload
+ * are let go of at once, the thread is interrupted, and when that does not help the stream is
+ * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
  */
 final class UploadAttempt implements Runnable {
 

@@ -74,9 +74,19 @@ class SharedLinkUploadTest {
         assertThat(cluster.checkpoints).allMatch(c -> c.isComplete());
     }
 
-    /** As Flink's default: one at a time, so that more waits for the next one the longer it takes. */
+    /**
+     * As Flink's default: one at a time, so that more waits for the next one the longer it takes.
+     */
     @ParameterizedTest
-    @CsvSource({"8, 50, 2", "8, 50, 5", "8, 80, 2", "8, 80, 3", "8, 80, 5", "1, 80, 5", "8, 50, 20"})
+    @CsvSource({
+        "8, 50, 2",
+        "8, 50, 5",
+        "8, 80, 2",
+        "8, 80, 3",
+        "8, 80, 5",
+        "1, 80, 5",
+        "8, 50, 20"
+    })
     void checkpointsOneAtATime_areSoonAsFastAsBefore(
             int taskManagers, int loadPercent, int stallSeconds) {
         cluster = new LinkedTaskManagers(taskManagers, LINK);

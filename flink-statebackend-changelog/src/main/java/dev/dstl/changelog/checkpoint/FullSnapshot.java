@@ -49,8 +49,7 @@ final class FullSnapshot {
         this.snapshot = snapshot;
         this.references =
                 new BaseReferences(
-                        () -> disposal.later(snapshot),
-                        () -> deleteLocalCopies(disposal));
+                        () -> disposal.later(snapshot), () -> deleteLocalCopies(disposal));
         this.first = references.tryRetain().orElseThrow();
     }
 

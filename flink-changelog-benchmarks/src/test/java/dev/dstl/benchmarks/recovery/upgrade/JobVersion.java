@@ -41,8 +41,7 @@ public enum JobVersion {
     SECOND(2),
     THIRD(3);
 
-    private static final String PACKAGE =
-            JobVersion.class.getPackageName().replace('.', '/') + "/";
+    private static final String PACKAGE = JobVersion.class.getPackageName().replace('.', '/') + "/";
 
     /** Of the classes that come to a task, all but the state class. */
     private static final List<String> FUNCTIONS =

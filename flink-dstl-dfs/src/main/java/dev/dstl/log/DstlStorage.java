@@ -84,7 +84,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     @Override
     public MutationLogWriter createWriter(
             String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
-        return jobLog().createWriter(operatorId, keyGroupRange);
+        return jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor);
     }
 
     private JobLog jobLog() {

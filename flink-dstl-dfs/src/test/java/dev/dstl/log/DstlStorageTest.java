@@ -258,7 +258,7 @@ class DstlStorageTest {
         while (found != count && System.nanoTime() < deadline) {
             Thread.sleep(1);
             try (Stream<Path> files = Files.walk(root)) {
-                found = files.filter(Files::isRegularFile).count();
+                found = files.filter(file -> file.toString().endsWith(".seg")).count();
             } catch (UncheckedIOException goneMeanwhile) {
                 found = -1;
             }

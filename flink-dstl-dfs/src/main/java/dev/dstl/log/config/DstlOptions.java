@@ -135,11 +135,17 @@ public final class DstlOptions {
                     .defaultValue(MemorySize.ofMebiBytes(100))
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.max-in-flight")
                     .withDescription(
-                            "Changes of all tasks of a job on a TaskManager that may wait for their"
-                                    + " upload. When there are more, the tasks stop taking input"
+                            "Memory that the logs of all jobs of a TaskManager may take, above all"
+                                    + " for changes that wait for their upload, but also for what"
+                                    + " tasks are still appending to, for encoding, for merges, for"
+                                    + " copies to the local disk, for read-ahead and for memory kept"
+                                    + " for later. When it is used up, the tasks stop taking input"
                                     + " until uploads catch up (changelogBusyTimeMsPerSecond shows"
-                                    + " it). Differs from Flink in that it never blocks inside a"
-                                    + " checkpoint. At least batch.persist-size-threshold.");
+                                    + " it). A job that takes less than its part of a quarter of it"
+                                    + " is never stopped. If jobs set different values, the largest"
+                                    + " holds for all. Differs from Flink, where it only counts"
+                                    + " uploads and holds for each job, in that it never blocks"
+                                    + " inside a checkpoint. At least batch.persist-size-threshold.");
 
     /** What happens after an attempt returned a failure. */
     public static final ConfigOption<String> RETRY_POLICY =
@@ -271,8 +277,9 @@ public final class DstlOptions {
                                     + " copying costs bandwidth; but all of it as soon as a log has"
                                     + " more than 32 parts. A job on a TaskManager"
                                     + " merges one run at a time, with up to four times this in memory,"
-                                    + " but no more than an eighth of the heap, besides"
-                                    + " upload.max-in-flight. At most 128 mb.");
+                                    + " but no more than an eighth of the heap and half of"
+                                    + " upload.max-in-flight, of which it is a part, and only when"
+                                    + " there is room for it. At most 128 mb.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =

@@ -127,6 +127,12 @@ public final class DstlMetrics {
         group.<Long, Gauge<Long>>gauge(PREFIX + "inFlightBytes", bytes::getAsLong);
     }
 
+    /** Where {@code memoryBytes} and {@code memoryLimitBytes} come from. */
+    public void measureMemory(LongSupplier bytes, LongSupplier limitBytes) {
+        group.<Long, Gauge<Long>>gauge(PREFIX + "memoryBytes", bytes::getAsLong);
+        group.<Long, Gauge<Long>>gauge(PREFIX + "memoryLimitBytes", limitBytes::getAsLong);
+    }
+
     /** Where {@code slowUploadAttempts} comes from. */
     public void measureSlowAttempts(IntSupplier attempts) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);

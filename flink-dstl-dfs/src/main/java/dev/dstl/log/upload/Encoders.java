@@ -18,15 +18,18 @@ package dev.dstl.log.upload;
 
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.IdleObjects;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,8 +51,13 @@ final class Encoders {
     private final Executor threads;
     private final Timers timers;
 
-    /** The one used last comes first, so that few grow as large as the largest segment. */
-    private final ConcurrentLinkedDeque<SegmentEncoder> idle = new ConcurrentLinkedDeque<>();
+    /** More than there are processors make nothing faster, and each holds a segment twice. */
+    private static final Semaphore ENCODING =
+            new Semaphore(Math.max(2, Runtime.getRuntime().availableProcessors()));
+
+    private static final int MAX_IDLE = 16;
+
+    private final IdleObjects<SegmentEncoder> idle;
 
     private final ConcurrentLinkedQueue<Job> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger lanes = new AtomicInteger();
@@ -59,20 +67,40 @@ final class Encoders {
     /**
      * @param threads runs lanes; may never queue them
      */
-    Encoders(SegmentCodec codec, Executor threads, Timers timers) {
+    Encoders(SegmentCodec codec, Executor threads, Timers timers, ProcessMemory memory) {
         this.codec = codec;
         this.threads = threads;
         this.timers = timers;
+        this.idle = new IdleObjects<>(MAX_IDLE, SegmentEncoder::keptBytes, memory);
     }
 
-    SegmentEncoder borrow() {
-        SegmentEncoder encoder = idle.pollFirst();
-        return encoder == null ? new SegmentEncoder(codec) : encoder;
+    /**
+     * Encodes on this thread, when enough others of the process have ended.
+     *
+     * @param work is given an encoder, and does nothing else that takes long
+     */
+    EncodedSegment encodeHere(Function<SegmentEncoder, EncodedSegment> work) {
+        ENCODING.acquireUninterruptibly();
+        try {
+            SegmentEncoder kept = idle.poll();
+            SegmentEncoder encoder = kept == null ? new SegmentEncoder(codec) : kept;
+            EncodedSegment encoded = work.apply(encoder);
+            // Not an encoder that failed: its scratch memory is in an unknown state.
+            idle.offer(encoder);
+            return encoded;
+        } finally {
+            ENCODING.release();
+        }
     }
 
-    /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
-    void giveBack(SegmentEncoder encoder) {
-        idle.addFirst(encoder);
+    /** See {@link IdleObjects#trim}. */
+    void trim(long nowNanos, long periodNanos) {
+        idle.trim(nowNanos, periodNanos);
+    }
+
+    /** Keeps none for later. */
+    void drop() {
+        idle.drop();
     }
 
     /**
@@ -148,9 +176,7 @@ final class Encoders {
         private void run() {
             EncodedSegment encoded;
             try {
-                SegmentEncoder encoder = borrow();
-                encoded = encoder.encode(batches);
-                giveBack(encoder);
+                encoded = encodeHere(encoder -> encoder.encode(batches));
             } catch (Throwable t) {
                 fail(t);
                 return;

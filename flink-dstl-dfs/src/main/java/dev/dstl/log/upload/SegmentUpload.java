@@ -20,7 +20,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.segment.EncodedSegment;
-import dev.dstl.log.segment.SegmentEncoder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -238,9 +237,7 @@ public final class SegmentUpload {
         }
         EncodedSegment encoded = null;
         try {
-            SegmentEncoder encoder = uploader.encoders.borrow();
-            encoded = source.encode(encoder);
-            uploader.encoders.giveBack(encoder);
+            encoded = uploader.encoders.encodeHere(source::encode);
         } finally {
             encoded(encoded);
         }

@@ -19,6 +19,7 @@ package dev.dstl.log.upload;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.segment.EncodedSegment;
@@ -124,7 +125,8 @@ public final class SegmentUploader implements AutoCloseable {
                 new Encoders(
                         settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE,
                         threads,
-                        timers);
+                        timers,
+                        ProcessMemory.shared());
         this.jobId = jobId;
         this.incarnation = incarnation;
         this.random = random;
@@ -196,6 +198,20 @@ public final class SegmentUploader implements AutoCloseable {
                     attempt,
                     cause);
         }
+    }
+
+    /**
+     * Lets go of encoders that nobody needed for a while.
+     *
+     * @param nowNanos of the clock of the timers
+     */
+    public void trimIdle(long nowNanos, long periodNanos) {
+        encoders.trim(nowNanos, periodNanos);
+    }
+
+    /** Lets go of all encoders that nobody needs just now. */
+    public void dropIdle() {
+        encoders.drop();
     }
 
     SegmentName name(long sequence, int attempt) {

@@ -203,6 +203,11 @@ final class LogMerge implements Runnable, BatchListener {
     }
 
     @Override
+    public void encoded(long segmentBytes) {
+        merging.memory().encoded(run, segmentBytes);
+    }
+
+    @Override
     public void durable(BatchPosition position) {
         tail.merged(this, position);
         merging.ended(this);

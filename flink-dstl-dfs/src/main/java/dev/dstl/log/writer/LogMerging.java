@@ -22,6 +22,7 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
@@ -63,6 +64,7 @@ public final class LogMerging {
     private final MutationLogReader reader;
     private final Timers timers;
     private final MergePace pace;
+    private final MergeMemory memory;
     private final DstlMetrics metrics;
 
     /** In the order in which they began. */
@@ -88,9 +90,32 @@ public final class LogMerging {
             MutationLogReader reader,
             Timers timers,
             DstlMetrics metrics) {
+        this(settings, threads, pages, reader, timers, metrics, JobMemory.alone(Long.MAX_VALUE));
+    }
+
+    /**
+     * Starts without merges.
+     *
+     * @param threads for one task at a time, which blocks
+     * @param pages for the records of one merge
+     * @param reader reads what is merged
+     * @param timers tells the time
+     * @param memory of the job, where merges have to find room
+     */
+    public LogMerging(
+            DstlSettings settings,
+            Executor threads,
+            PagePool pages,
+            MutationLogReader reader,
+            Timers timers,
+            DstlMetrics metrics,
+            JobMemory memory) {
+        this.memory = new MergeMemory(memory);
         this.maxMemoryBytes =
                 Math.min(
-                        MAX_EXPANSION * settings.mergeMaxBytes(),
+                        Math.min(
+                                MAX_EXPANSION * settings.mergeMaxBytes(),
+                                MergeMemory.mostBytes(settings.maxInFlightBytes())),
                         Runtime.getRuntime().maxMemory() / HEAP_SHARE);
         this.rule =
                 settings.mergeBatches() == 0
@@ -105,9 +130,12 @@ public final class LogMerging {
         this.metrics = metrics;
     }
 
-    /** As {@link MergeRule#choose}, and nothing if merging is switched off. */
+    /**
+     * As {@link MergeRule#choose}, and nothing if merging is switched off or there is no memory for
+     * it. What is chosen has to be merged, and to end.
+     */
     List<TailBatch> choose(Collection<TailBatch> tail, SortedSet<Long> marks, double kept) {
-        return rule == null ? List.of() : rule.choose(tail, marks, kept, isRested());
+        return rule == null ? List.of() : memory.admit(rule.choose(tail, marks, kept, isRested()));
     }
 
     /** Whether there is time for a large merge that is worth it, but not necessary. */
@@ -122,6 +150,10 @@ public final class LogMerging {
      */
     static long memoryBytes(long sizeBytes, int records) {
         return sizeBytes + (long) ENCODER_BYTES_PER_RECORD * records;
+    }
+
+    MergeMemory memory() {
+        return memory;
     }
 
     DstlMetrics metrics() {
@@ -142,6 +174,7 @@ public final class LogMerging {
 
     /** A merge is durable or given up; whatever comes after that changes nothing. */
     void ended(LogMerge merge) {
+        memory.ended(merge.batches());
         LogMerge next;
         synchronized (this) {
             if (merge != running) {

@@ -72,6 +72,7 @@ final class LogTail implements AgedLog {
     private final LogMerging merging;
     private final HandleAssembler handles;
     private final LocalLog localLog;
+    private final BatchAge age;
     private final long inlineThresholdBytes;
 
     @GuardedBy("this")
@@ -90,12 +91,6 @@ final class LogTail implements AgedLog {
     @GuardedBy("this")
     private boolean closed;
 
-    @GuardedBy("this")
-    private long sealedBatches;
-
-    @GuardedBy("this")
-    private long sealedBatchesBefore;
-
     /** The one that runs. */
     @GuardedBy("this")
     @Nullable
@@ -108,8 +103,6 @@ final class LogTail implements AgedLog {
     @GuardedBy("this")
     private double kept;
 
-    private volatile boolean sealDue;
-
     /** For as long as somebody has the handle. */
     private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =
             Collections.synchronizedMap(new WeakHashMap<>());
@@ -119,12 +112,14 @@ final class LogTail implements AgedLog {
             GroupCommit commit,
             LogMerging merging,
             HandleAssembler handles,
-            LocalLog localLog) {
+            LocalLog localLog,
+            BatchAge age) {
         this.logId = logId;
         this.commit = commit;
         this.merging = merging;
         this.handles = handles;
         this.localLog = localLog;
+        this.age = age;
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
@@ -148,8 +143,6 @@ final class LogTail implements AgedLog {
             small = pendingBytes <= inlineThresholdBytes;
             added = new TailBatch(this, batch, small, lastCheckpoint);
             batches.add(added);
-            sealedBatches++;
-            sealDue = false;
         }
         if (small && !due) {
             commit.hold(added.sealed());
@@ -474,20 +467,14 @@ final class LogTail implements AgedLog {
         releases.run();
     }
 
-    /** Whether the task should seal its active batch because it grows old. */
-    boolean isSealDue() {
-        return sealDue;
-    }
-
-    /** The active batch is too young after all. */
-    void postponeSeal() {
-        sealDue = false;
+    @Override
+    public void grownOlder() {
+        age.grownOlder();
     }
 
     @Override
-    public synchronized void grownOlder() {
-        sealDue = sealedBatches == sealedBatchesBefore;
-        sealedBatchesBefore = sealedBatches;
+    public void memoryShort() {
+        age.memoryShort();
     }
 
     @Override

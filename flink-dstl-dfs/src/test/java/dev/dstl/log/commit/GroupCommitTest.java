@@ -172,6 +172,9 @@ class GroupCommitTest {
                     }
 
                     @Override
+                    public void memoryShort() {}
+
+                    @Override
                     public void storageClosed() {}
                 };
         log.commit().register(broken);

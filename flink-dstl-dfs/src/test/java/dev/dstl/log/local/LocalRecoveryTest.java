@@ -87,6 +87,7 @@ class LocalRecoveryTest {
         }
         log = LogFixture.withLocalCopies(configuration, recovery, disk);
         writer = log.writerOf(OPERATOR);
+        disk.runAll();
     }
 
     @AfterEach
@@ -419,7 +420,8 @@ class LocalRecoveryTest {
 
     private List<Path> copiesBelow(String root) {
         try (Stream<Path> files = Files.walk(disks.resolve(root))) {
-            return files.filter(Files::isRegularFile).collect(Collectors.toList());
+            return files.filter(file -> file.toString().endsWith(".seg"))
+                    .collect(Collectors.toList());
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -40,6 +40,8 @@ class DstlMetricsTest {
                         "ChangelogStorage.uploadBatchSizes",
                         "ChangelogStorage.uploadQueueSize",
                         "ChangelogStorage.inFlightBytes",
+                        "ChangelogStorage.memoryBytes",
+                        "ChangelogStorage.memoryLimitBytes",
                         "ChangelogStorage.storeState",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
@@ -98,6 +100,7 @@ class DstlMetricsTest {
         metrics.measureUploadQueue(() -> 1);
         metrics.measureInFlight(() -> 2);
         metrics.measureAbandonedAttempts(() -> 0);
+        metrics.measureMemory(() -> 2, () -> 3);
         metrics.measureSlowAttempts(() -> 3);
         metrics.measureUncheckpointedSegments(() -> 4);
         metrics.measureStoreState(() -> 2);

@@ -45,6 +45,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -130,7 +131,14 @@ public final class LogFixture implements AutoCloseable {
                         localDisk,
                         metrics);
         merging =
-                new LogMerging(settings, executor, pages, new DstlHandleReader(), timers, metrics);
+                new LogMerging(
+                        settings,
+                        executor,
+                        pages,
+                        new DstlHandleReader(),
+                        timers,
+                        metrics,
+                        budget.memory());
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
@@ -208,6 +216,19 @@ public final class LogFixture implements AutoCloseable {
                 settings.sealThresholdBytes(),
                 commit,
                 merging);
+    }
+
+    /** A new log of a task with a mailbox, closed by the caller. */
+    public DstlLogWriter writerWith(MailboxExecutor mailbox) {
+        return new DstlLogWriter(
+                UUID.randomUUID(),
+                KEY_GROUPS,
+                "operator",
+                pages,
+                settings.sealThresholdBytes(),
+                commit,
+                merging,
+                mailbox);
     }
 
     /** Lets the wait for other tasks' batches pass. */

@@ -56,7 +56,7 @@ final class KeysOfLog {
             return ofJob; // has nothing to configure
         }
         for (ChangelogStateHandle log : logs) {
-            try (RecordCursor cursor = readers.open(log)) {
+            try (RecordCursor cursor = new InterruptibleCursor(readers.open(log))) {
                 LogRecord record = new LogRecord();
                 while (cursor.next(record)) {
                     if (record.kind() == RecordKind.META) {

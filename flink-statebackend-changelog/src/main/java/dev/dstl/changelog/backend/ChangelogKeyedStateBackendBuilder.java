@@ -36,8 +36,10 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
+import dev.dstl.changelog.restore.RestoredDelegate;
 import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.restore.RestoredQueues;
+import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
 import java.util.function.Consumer;
@@ -89,13 +91,18 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
-        AbstractKeyedStateBackend<K> delegate =
-                new RestoreOperation<>(environment, parameters.getCancelStreamRegistry(), delegates)
+        RestoredDelegate<K> restoredDelegate =
+                new RestoreOperation<>(
+                                environment,
+                                parameters.getCancelStreamRegistry(),
+                                parameters.getKeySerializer(),
+                                delegates)
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
+        AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(delegate, writer, restored);
+            return wire(restoredDelegate, writer, restored);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -119,10 +126,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     }
 
     private ChangelogKeyedStateBackend<K> wire(
-            AbstractKeyedStateBackend<K> delegate,
+            RestoredDelegate<K> restoredDelegate,
             StateChangelogWriter<?> writer,
             RestoredHandles restored)
             throws Exception {
+        AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
@@ -134,11 +142,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         BaseLedger bases =
                 new BaseLedger(
                         restored.base(writer.initialSequenceNumber()),
-                        restored.needFullSnapshot(),
+                        restoredDelegate.needsFullSnapshot(),
                         restored.localReferences()
                                 .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
         MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
-        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
+        SchemaHistory schemas = restoredDelegate.history();
+        schemas.onChange(bases::demandFullSnapshot);
+        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);
         LogTruncation truncation = new LogTruncation(writer);
         DelegateSnapshots<K> snapshots =
                 new DelegateSnapshots<>(

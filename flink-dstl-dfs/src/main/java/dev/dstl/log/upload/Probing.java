@@ -61,9 +61,6 @@ final class Probing {
     private UploadAttempt probe;
 
     @GuardedBy("this")
-    private long probeStartNanos;
-
-    @GuardedBy("this")
     @Nullable
     private Timer again;
 
@@ -126,7 +123,6 @@ final class Probing {
      */
     synchronized long began(UploadAttempt began) {
         probe = began;
-        probeStartNanos = timers.nanoTime();
         return lifetimeMillis;
     }
 
@@ -143,14 +139,9 @@ final class Probing {
         consider();
     }
 
-    /**
-     * The probe to be cancelled since an attempt succeeded that is older: connections are alive,
-     * and slow.
-     *
-     * @param startNanos when that attempt began
-     */
+    /** The probe that writes now; none is needed once an attempt that was timed out succeeds. */
     @Nullable
-    synchronized UploadAttempt needlessAfter(long startNanos) {
-        return probe != null && probeStartNanos - startNanos > 0 ? probe : null;
+    synchronized UploadAttempt probe() {
+        return probe;
     }
 }

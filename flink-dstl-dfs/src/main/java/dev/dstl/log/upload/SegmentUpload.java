@@ -103,6 +103,7 @@ public final class SegmentUpload {
         if (discard) {
             source.discard();
         }
+        uploader.probing.consider();
     }
 
     /** Returns the attempts that nobody needs any more. */
@@ -194,6 +195,7 @@ public final class SegmentUpload {
             }
         }
         attempt.cancel();
+        uploader.probing.consider();
     }
 
     /** An attempt is cancelled, and unless there is another one, a new one takes its place. */

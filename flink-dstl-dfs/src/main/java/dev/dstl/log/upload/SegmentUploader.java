@@ -181,8 +181,9 @@ public final class SegmentUploader implements AutoCloseable {
         hedging.took(bytes, nanos);
         timeouts.succeeded(bytes, nanos);
         health.succeeded();
-        UploadAttempt probe = probing.needlessAfter(attempt.startNanos());
-        if (probe != null) {
+        UploadAttempt probe = probing.probe();
+        if (attempt.isTimedOut() && probe != null && probe != attempt) {
+            // Connections are alive, and slow: the attempt beside the probe will get there as well.
             probe.withdraw();
         }
         return live.succeeded(attempt, timers.nanoTime());

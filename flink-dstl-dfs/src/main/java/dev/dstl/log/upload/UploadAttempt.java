@@ -64,6 +64,7 @@ final class UploadAttempt implements Runnable {
 
     private volatile long bytes;
     private volatile long startNanos;
+    private volatile boolean timedOut;
     @Nullable private volatile Timer timeout;
     @Nullable private volatile Timer hedge;
     @Nullable private volatile Timer lifetime;
@@ -321,6 +322,7 @@ final class UploadAttempt implements Runnable {
         if (upload() == null) {
             return;
         }
+        timedOut = true;
         giveUpPlace();
         uploader.live.timedOut(this);
         if (kind == AttemptKind.NEEDED) {
@@ -358,9 +360,8 @@ final class UploadAttempt implements Runnable {
         return target != null && target.probe(this);
     }
 
-    /** When it began to write. */
-    long startNanos() {
-        return startNanos;
+    boolean isTimedOut() {
+        return timedOut;
     }
 
     @Override

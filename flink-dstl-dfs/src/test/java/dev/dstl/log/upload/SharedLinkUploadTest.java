@@ -18,8 +18,10 @@ package dev.dstl.log.upload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.testing.LinkedStore.Fate;
 import java.util.Random;
+import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,27 +77,55 @@ class SharedLinkUploadTest {
     }
 
     /**
-     * As Flink's default: one at a time, so that more waits for the next one the longer it takes.
+     * As Flink's default: one at a time, so that the next one has more to write the longer one
+     * takes. Then nothing but a probe can show whether the store serves, and a stall that ends
+     * while it hangs costs one copy.
      */
     @ParameterizedTest
     @CsvSource({
         "8, 50, 2",
-        "8, 50, 5",
         "8, 80, 2",
         "8, 80, 3",
         "8, 80, 5",
         "1, 80, 5",
+        "8, 80, 8",
         "8, 50, 20"
     })
-    void checkpointsOneAtATime_areSoonAsFastAsBefore(
+    void checkpointsOneAtATime_areNoLaterAsFastAsBefore_thanWithoutSecondAttemptsPlusOneCopy(
             int taskManagers, int loadPercent, int stallSeconds) {
-        cluster = new LinkedTaskManagers(taskManagers, LINK);
+        String usual = DstlOptions.RETRY_POLICY.defaultValue();
+        long alone = oneAtATime("none", taskManagers, loadPercent, stallSeconds);
+        cluster.close();
+        long recovered = oneAtATime(usual, taskManagers, loadPercent, stallSeconds);
+        System.out.printf(
+                "one at a time, %d x %d %%, %d s: fast again %d ms after, %d without second"
+                        + " attempts, %.3f of the bytes%n",
+                taskManagers,
+                loadPercent,
+                stallSeconds,
+                recovered,
+                alone,
+                cluster.bytesSentPerDurableByte());
+        long copyMillis = 1_000L * loadPercent / (100 - loadPercent);
+        assertThat(recovered)
+                .as("a copy, and a checkpoint interval")
+                .isLessThanOrEqualTo(alone + copyMillis + 1_000);
+        assertThat(cluster.bytesSentPerDurableByte()).isLessThanOrEqualTo(1.01);
+    }
+
+    private long oneAtATime(
+            String retryPolicy, int taskManagers, int loadPercent, int stallSeconds) {
+        cluster =
+                new LinkedTaskManagers(
+                        taskManagers,
+                        LINK,
+                        new Configuration().set(DstlOptions.RETRY_POLICY, retryPolicy));
         long bytesPerMilli = LINK / 100_000L * loadPercent / taskManagers;
         long stallMillis = WARM_UP_SECONDS * 1_000L;
         long endMillis = stallMillis + stallSeconds * 1_000L;
         cluster.link.stall(stallMillis, endMillis);
         long sinceMillis = -1_000;
-        while (cluster.link.nowMillis() < endMillis + 120_000) {
+        while (cluster.link.nowMillis() < endMillis + 60_000) {
             long now = cluster.link.nowMillis();
             LinkedTaskManagers.Checkpoint checkpoint =
                     cluster.checkpoint((int) (bytesPerMilli * (now - sinceMillis)));
@@ -106,19 +136,7 @@ class SharedLinkUploadTest {
             }
         }
         long before = cluster.medianMillis(stallMillis - 20_000, stallMillis);
-        long recovered = cluster.fastSinceMillis(1.2 * before) - endMillis;
-        System.out.printf(
-                "one at a time, %d x %d %%, %d s: before %d ms, fast again %d ms after, %.3f of the"
-                        + " bytes, %d extra requests%n",
-                taskManagers,
-                loadPercent,
-                stallSeconds,
-                before,
-                recovered,
-                cluster.bytesSentPerDurableByte(),
-                cluster.count("numberOfExtraUploadRequests"));
-        assertThat(recovered).isLessThanOrEqualTo(3_000L * stallSeconds + 5_000);
-        assertThat(cluster.bytesSentPerDurableByte()).isLessThanOrEqualTo(1.10);
+        return cluster.fastSinceMillis(1.2 * before) - endMillis;
     }
 
     @ParameterizedTest

@@ -29,15 +29,16 @@ import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.ReadAheadBudget;
-import dev.dstl.log.store.BasePathCheck;
+import dev.dstl.log.store.BasePath;
 import dev.dstl.log.store.EmptyDirectories;
-import dev.dstl.log.store.FileSystemSegmentStore;
+import dev.dstl.log.store.LazySegmentStore;
 import dev.dstl.log.store.SegmentName;
-import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
 import dev.dstl.log.writer.LogMerging;
+import java.io.InterruptedIOException;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -50,7 +51,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.operators.MailboxExecutor;
-import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -74,12 +74,12 @@ final class JobLog implements AutoCloseable {
     private static final long IDLE_MEMORY_SECONDS = 10;
 
     private final DstlSettings settings;
+    private final LazySegmentStore store;
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
     private final ExecutorService discards;
     private final ExecutorService localDisk = threads(1, "dstl-local");
     private final LocalCopies localCopies;
-    private final FileSystem fileSystem;
     private final Path directory;
     private final SegmentRegistry registry;
     private final JobMemory memory;
@@ -91,20 +91,22 @@ final class JobLog implements AutoCloseable {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     /**
-     * Puts the parts together after trying the base path, which blocks.
+     * Puts the parts together. Waits for the file system of the base path, but not for long, and
+     * writes nothing.
      *
-     * @throws org.apache.flink.configuration.IllegalConfigurationException if nothing can be
-     *     written there
+     * @throws org.apache.flink.configuration.IllegalConfigurationException if there is no file
+     *     system for its scheme
+     * @throws InterruptedIOException if the thread is interrupted
      */
     static JobLog open(
             JobID jobId,
             DstlSettings settings,
             MetricGroup metricGroup,
-            LocalRecoveryConfig localRecovery) {
-        FileSystem fileSystem = BasePathCheck.fileSystem(settings.basePath());
+            LocalRecoveryConfig localRecovery)
+            throws InterruptedIOException {
         JobMemory memory = ProcessMemory.shared().join(settings.maxInFlightBytes());
         try {
-            return open(jobId, settings, metricGroup, localRecovery, fileSystem, memory);
+            return open(jobId, settings, metricGroup, localRecovery, memory);
         } catch (Throwable t) {
             memory.close();
             throw t;
@@ -116,19 +118,15 @@ final class JobLog implements AutoCloseable {
             DstlSettings settings,
             MetricGroup metricGroup,
             LocalRecoveryConfig localRecovery,
-            FileSystem fileSystem,
-            JobMemory memory) {
-        SegmentStore store =
-                new FileSystemSegmentStore(
-                        fileSystem, settings.basePath(), settings.uploadBufferBytes(), memory);
+            JobMemory memory)
+            throws InterruptedIOException {
+        LazySegmentStore store =
+                new LazySegmentStore(
+                        new BasePath(settings.basePath()), settings.uploadBufferBytes(), memory);
+        store.open();
         String incarnation =
                 SegmentName.incarnation(
                         System.currentTimeMillis(), ThreadLocalRandom.current().nextLong());
-        Path probe =
-                BasePathCheck.write(
-                        settings.basePath(),
-                        store,
-                        new SegmentName(jobId, incarnation, SegmentName.PROBE_SEQUENCE, 1));
         Path directory = SegmentName.directory(settings.basePath(), jobId, incarnation);
         LOG.info("Changes of job {} go to {}", jobId, directory);
         JobLog log =
@@ -137,13 +135,11 @@ final class JobLog implements AutoCloseable {
                         settings,
                         incarnation,
                         store,
-                        fileSystem,
                         directory,
                         memory,
                         LocalDirectories.of(localRecovery, jobId, incarnation),
                         new DstlMetrics(metricGroup));
         OpenLogs.ofProcess().add(log);
-        log.registry.discardAttempt(probe);
         log.deleteEmptyDirectories();
         log.trimIdle();
         return log;
@@ -153,14 +149,13 @@ final class JobLog implements AutoCloseable {
             JobID jobId,
             DstlSettings settings,
             String incarnation,
-            SegmentStore store,
-            FileSystem fileSystem,
+            LazySegmentStore store,
             Path directory,
             JobMemory memory,
             LocalDirectories localDirectories,
             DstlMetrics metrics) {
         this.settings = settings;
-        this.fileSystem = fileSystem;
+        this.store = store;
         this.directory = directory;
         this.memory = memory;
         uploads =
@@ -228,7 +223,10 @@ final class JobLog implements AutoCloseable {
 
     private void deleteEmptyDirectories() {
         try {
-            discards.execute(() -> EmptyDirectories.deleteSomeBeside(fileSystem, directory));
+            discards.execute(
+                    () ->
+                            store.whenOpen(
+                                    files -> EmptyDirectories.deleteSomeBeside(files, directory)));
         } catch (Throwable notStarted) {
             LOG.debug("Directories beside {} stay", directory, notStarted);
         }
@@ -254,6 +252,10 @@ final class JobLog implements AutoCloseable {
                 commit,
                 merging,
                 mailbox);
+    }
+
+    Optional<String> trouble() {
+        return store.trouble();
     }
 
     CompletableFuture<?> availableFuture() {
@@ -308,14 +310,18 @@ final class JobLog implements AutoCloseable {
     }
 
     private void deleteDirectory() {
-        if (!EmptyDirectories.deleteOfWriter(fileSystem, directory)) {
-            LOG.debug("{} stays", directory);
-        }
+        store.whenOpen(
+                files -> {
+                    if (!EmptyDirectories.deleteOfWriter(files, directory)) {
+                        LOG.debug("{} stays", directory);
+                    }
+                });
     }
 
     private void stopThreads() {
         uploads.shutdownNow();
         discards.shutdown();
+        store.close();
         timers.close();
     }
 }

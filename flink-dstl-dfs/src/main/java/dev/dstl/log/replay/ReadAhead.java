@@ -21,6 +21,7 @@ import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.segment.FetchedFrame;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.SegmentReader;
+import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
@@ -120,7 +121,8 @@ final class ReadAhead implements FrameSequence {
             if (cause instanceof IOException) {
                 throw (IOException) cause;
             }
-            throw new IOException("A segment cannot be read: " + cause.getMessage(), cause);
+            throw StoreException.of(
+                    "A segment cannot be read: " + StoreException.describe(cause), cause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("Interrupted while a segment was being read");

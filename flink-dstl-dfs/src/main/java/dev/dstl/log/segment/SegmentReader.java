@@ -16,6 +16,7 @@
 
 package dev.dstl.log.segment;
 
+import dev.dstl.log.store.StoreException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.FileNotFoundException;
@@ -96,7 +97,7 @@ public final class SegmentReader implements BlockSource, Closeable {
     public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
             return handle.openInputStream();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             throw explained(nameOf(handle), pathOf(handle), e);
         }
     }
@@ -212,7 +213,7 @@ public final class SegmentReader implements BlockSource, Closeable {
             // Some stores refuse to seek behind the end instead of reading nothing there.
             position = -1;
             return read;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             position = -1;
             throw explained(file, path, e);
         }
@@ -244,7 +245,8 @@ public final class SegmentReader implements BlockSource, Closeable {
                 String.format("the end of the file after %d bytes", read));
     }
 
-    private static IOException explained(String file, @Nullable Path path, IOException cause) {
+    private static IOException explained(String file, @Nullable Path path, Exception cause) {
+        StoreException said = StoreException.of(StoreException.describe(cause), cause);
         if (cause instanceof FileNotFoundException
                 || cause instanceof NoSuchFileException
                 || (path != null && isAbsent(path))) {
@@ -256,25 +258,30 @@ public final class SegmentReader implements BlockSource, Closeable {
                                             + " directory is not mounted or not readable here."
                                             + " Bring the file back, or restore from another"
                                             + " checkpoint or savepoint.",
-                                    file, cause.getMessage()));
-            gone.initCause(cause);
+                                    file, said.getMessage()));
+            gone.initCause(said);
             return gone;
         }
-        return new IOException(
-                String.format("Segment %s cannot be read: %s", file, cause.getMessage()), cause);
+        return StoreException.of(
+                String.format("Segment %s cannot be read: %s", file, said.getMessage()), cause);
     }
 
     /** Asks, since file systems of plugins say that a file is missing in classes of their own. */
     private static boolean isAbsent(Path path) {
         try {
             return !path.getFileSystem().exists(path);
-        } catch (IOException noAnswer) {
+        } catch (IOException | RuntimeException noAnswer) {
             return false;
         }
     }
 
     @Override
     public void close() throws IOException {
-        stream.close();
+        try {
+            stream.close();
+        } catch (IOException | RuntimeException e) {
+            throw StoreException.of(
+                    String.format("Segment %s: %s", file, StoreException.describe(e)), e);
+        }
     }
 }

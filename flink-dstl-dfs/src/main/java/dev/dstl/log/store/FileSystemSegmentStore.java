@@ -67,6 +67,10 @@ public final class FileSystemSegmentStore implements SegmentStore {
         this.memory = memory;
     }
 
+    FileSystem fileSystem() {
+        return fileSystem;
+    }
+
     @Override
     public Path locate(SegmentName name) throws IOException {
         return EntropyInjector.addEntropy(fileSystem, name.below(basePath));

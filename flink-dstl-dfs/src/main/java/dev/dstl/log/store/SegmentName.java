@@ -40,9 +40,6 @@ import org.apache.flink.core.fs.Path;
  */
 public final class SegmentName {
 
-    /** The sequence of the file that is written to see whether files can be written. */
-    public static final long PROBE_SEQUENCE = 0;
-
     /** Directories between the base path and a file: the job's, the log's and the writer's. */
     public static final int DIRECTORIES = 3;
 

@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -359,13 +360,16 @@ public final class SegmentUpload {
     }
 
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {
-        return new IOException(
+        return StoreException.of(
                 String.format(
                         "Uploading changes failed %d times, the last time as %s: %s. They are kept"
                                 + " and uploaded later, so the next checkpoint can succeed. Check"
                                 + " the store; '%s: until-success' lets checkpoints wait for it"
                                 + " instead.",
-                        failed, attempt, cause, DstlOptions.RETRY_POLICY.key()),
+                        failed,
+                        attempt,
+                        StoreException.describe(cause),
+                        DstlOptions.RETRY_POLICY.key()),
                 cause);
     }
 }

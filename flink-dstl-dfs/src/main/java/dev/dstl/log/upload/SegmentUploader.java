@@ -65,7 +65,7 @@ public final class SegmentUploader implements AutoCloseable {
     private final String incarnation;
     private final DoubleSupplier random;
     private final AtomicBoolean threadsMissing = new AtomicBoolean();
-    private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
+    private final AtomicLong nextSequence = new AtomicLong(1);
 
     /**
      * Starts without uploads.

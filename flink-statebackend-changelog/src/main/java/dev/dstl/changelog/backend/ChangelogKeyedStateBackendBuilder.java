@@ -17,6 +17,7 @@
 package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
+import dev.dstl.changelog.checkpoint.CheckpointDeadline;
 import dev.dstl.changelog.checkpoint.Checkpoints;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
@@ -42,7 +43,10 @@ import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.log.DstlStorage;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -80,10 +84,24 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     /**
      * Restores the delegate and wires everything around it.
      *
-     * @throws MisconfigurationException if the deployment cannot work
+     * @throws MisconfigurationException if the deployment cannot work, and there is no state yet
+     * @throws IllegalConfigurationException if it cannot work here, and there is
      * @throws Exception if the state cannot be restored
      */
     ChangelogKeyedStateBackend<K> build() throws Exception {
+        try {
+            return restored();
+        } catch (MisconfigurationException e) {
+            throw isFirstStart() ? e : e.butRestartable();
+        }
+    }
+
+    private boolean isFirstStart() {
+        return parameters.getStateHandles().isEmpty()
+                && environment.getTaskStateManager().getRestoreCheckpointId().isEmpty();
+    }
+
+    private ChangelogKeyedStateBackend<K> restored() throws Exception {
         DeploymentCheck deployment = new DeploymentCheck(environment);
         deployment.keys();
         StateChangelogStorage<?> storage = deployment.storage();
@@ -102,7 +120,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(restoredDelegate, writer, restored);
+            return wire(restoredDelegate, storage, writer, restored);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -121,12 +139,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                     parameters.getKeyGroupRange(),
                     environment.getMainMailboxExecutor());
         } catch (IllegalConfigurationException e) {
-            throw new MisconfigurationException(e.getMessage(), e);
+            throw new MisconfigurationException(e.getMessage());
         }
     }
 
     private ChangelogKeyedStateBackend<K> wire(
             RestoredDelegate<K> restoredDelegate,
+            StateChangelogStorage<?> storage,
             StateChangelogWriter<?> writer,
             RestoredHandles restored)
             throws Exception {
@@ -192,6 +211,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, LogLimits.of(job, cluster), materializer)),
                         disposal,
+                        CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(
@@ -205,6 +225,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         parameters.getTtlTimeProvider());
         materializer.start();
         return backend;
+    }
+
+    private static Supplier<Optional<String>> trouble(StateChangelogStorage<?> storage) {
+        return storage instanceof DstlStorage ? ((DstlStorage) storage)::trouble : Optional::empty;
     }
 
     private static Consumer<ChangelogStateBackendHandle> listener(

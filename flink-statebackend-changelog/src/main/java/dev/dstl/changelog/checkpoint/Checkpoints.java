@@ -61,6 +61,7 @@ public final class Checkpoints<K> {
     private final CheckpointAssembler assembler;
     private final Disposal disposal;
     private final NativeSavepoints<K> savepoints;
+    private final CheckpointDeadline deadline;
     private final CheckpointLedger ledger = new CheckpointLedger();
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
@@ -76,6 +77,7 @@ public final class Checkpoints<K> {
             LogTruncation truncation,
             CheckpointAssembler assembler,
             Disposal disposal,
+            CheckpointDeadline deadline,
             CloseableRegistry cancelRegistry) {
         this.delegate = delegate;
         this.writer = writer;
@@ -86,6 +88,7 @@ public final class Checkpoints<K> {
         this.truncation = truncation;
         this.assembler = assembler;
         this.disposal = disposal;
+        this.deadline = deadline;
         this.savepoints = new NativeSavepoints<>(delegate, snapshots.omitTimers(), cancelRegistry);
         this.persistedTo = writer.initialSequenceNumber();
     }
@@ -106,21 +109,27 @@ public final class Checkpoints<K> {
             if (type.isSavepoint()) {
                 return savepoints.take(bases.takeId(), checkpointId, timestamp, streams, options);
             }
-            if (type.getSharingFilesStrategy()
-                    == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
-                return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
-            }
-            // a base that no complete checkpoint has is as independent as one that is taken now
-            if (bases.isNewAndFull()) {
-                return takeLog(checkpointId);
-            }
-            if (!isFullSnapshotUploading()) {
-                bases.demandFullSnapshot();
-            }
-            return takeFull(checkpointId);
+            CheckpointFuture checkpoint = take(checkpointId, type.getSharingFilesStrategy());
+            deadline.watch(checkpoint.result(), timestamp);
+            return checkpoint;
         } catch (Exception e) {
             return CheckpointFuture.failed(e);
         }
+    }
+
+    private CheckpointFuture take(long checkpointId, SnapshotType.SharingFilesStrategy sharing)
+            throws Exception {
+        if (sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
+            return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
+        }
+        // a base that no complete checkpoint has is as independent as one that is taken now
+        if (bases.isNewAndFull()) {
+            return takeLog(checkpointId);
+        }
+        if (!isFullSnapshotUploading()) {
+            bases.demandFullSnapshot();
+        }
+        return takeFull(checkpointId);
     }
 
     private boolean isFullSnapshotUploading() {

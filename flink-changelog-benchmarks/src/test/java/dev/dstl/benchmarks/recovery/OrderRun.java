@@ -86,6 +86,17 @@ final class OrderRun {
         this.workload = new FailingOrderWorkload(volume.input(), directory.resolve("fuse"));
     }
 
+    /**
+     * The same input and result on another cluster.
+     *
+     * @param otherLog where that cluster's log storage puts its files
+     */
+    OrderRun on(ProcessCluster other, Configuration otherConfiguration, Path otherLog) {
+        OrderRun there = new OrderRun(other, otherConfiguration, volume, directory, otherLog);
+        there.jobs = jobs;
+        return there;
+    }
+
     /** What holds the state of the jobs that are submitted from now on. */
     void setBackend(Backend backend) {
         backend.configure(configuration);
@@ -176,6 +187,20 @@ final class OrderRun {
                 () -> client.restores(job) >= count && client.allTasksRun(job));
     }
 
+    /** Waits until all tasks run. */
+    void awaitRunning() throws Exception {
+        watch.await(job, "running tasks", () -> client.allTasksRun(job));
+    }
+
+    /** Waits for something else that a test knows to look for. */
+    void await(String what, JobWatch.Condition condition) throws Exception {
+        watch.await(job, what, condition);
+    }
+
+    JobID job() {
+        return job;
+    }
+
     /** Takes a savepoint of which nobody makes use. */
     void savepoint(SavepointFormatType format) throws Exception {
         assertThat(client.savepoint(job, savepoints(), format)).isNotEmpty();
@@ -197,6 +222,12 @@ final class OrderRun {
         return new RetainedCheckpoint(
                 checkpoints.get(checkpoints.size() - 1).path(),
                 logs ? log.resolve(job.toHexString()) : null);
+    }
+
+    /** Cancels the job, with or without checkpoints. */
+    void discard() throws Exception {
+        client.cancel(job);
+        awaitStatus(JobStatus.CANCELED);
     }
 
     /** Lets the rest of the input come at once and waits for the end. */
@@ -248,7 +279,8 @@ final class OrderRun {
         return directory.resolve("savepoints");
     }
 
-    private void awaitStatus(JobStatus wanted) throws Exception {
+    /** Waits until the job has a status. */
+    void awaitStatus(JobStatus wanted) throws Exception {
         watch.await(job, "status " + wanted, () -> client.status(job) == wanted);
     }
 

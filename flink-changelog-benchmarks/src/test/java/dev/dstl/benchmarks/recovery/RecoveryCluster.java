@@ -16,9 +16,16 @@
 
 package dev.dstl.benchmarks.recovery;
 
+import dev.dstl.benchmarks.cluster.ClassPath;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
@@ -52,6 +59,28 @@ final class RecoveryCluster implements AutoCloseable {
      * @param log where its files are; the settings say so to the cluster
      */
     RecoveryCluster(Path directory, Path log, Configuration settings) throws Exception {
+        this(
+                directory,
+                log,
+                settings,
+                directory.resolve("plugins"),
+                ClassPath.ofThisProcess());
+    }
+
+    /**
+     * Starts the same cluster with plugins and a class path of its own.
+     *
+     * @param plugins need not exist
+     * @param classPath of all processes
+     */
+    RecoveryCluster(Path directory, Configuration settings, Path plugins, ClassPath classPath)
+            throws Exception {
+        this(directory, directory.resolve("log"), settings, plugins, classPath);
+    }
+
+    private RecoveryCluster(
+            Path directory, Path log, Configuration settings, Path plugins, ClassPath classPath)
+            throws Exception {
         this.directory = directory;
         this.log = log;
         this.configuration = new Configuration();
@@ -81,7 +110,8 @@ final class RecoveryCluster implements AutoCloseable {
         this.cluster =
                 ProcessCluster.start(
                         directory.resolve("cluster"),
-                        directory.resolve("plugins"),
+                        classPath,
+                        plugins,
                         configuration,
                         2);
     }
@@ -95,6 +125,38 @@ final class RecoveryCluster implements AutoCloseable {
         return cluster;
     }
 
+    /** Kills all TaskManagers and starts as many that are set up in another way. */
+    void replaceTaskManagers(Configuration more) throws Exception {
+        List<String> before = cluster.taskManagers();
+        before.forEach(cluster::killTaskManager);
+        for (String ignored : before) {
+            cluster.startTaskManager(more);
+        }
+    }
+
+    /**
+     * How many lines with some texts there are in logs.
+     *
+     * @param process "jobmanager" or "taskmanager", for all of them, dead or alive
+     */
+    long logged(String process, String... texts) throws IOException {
+        long count = 0;
+        try (Stream<Path> files = Files.list(cluster.logs())) {
+            for (Path file : files.collect(Collectors.toList())) {
+                if (file.getFileName().toString().startsWith(process)) {
+                    count += lines(file, texts);
+                }
+            }
+        }
+        return count;
+    }
+
+    private static long lines(Path file, String... texts) throws IOException {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> Arrays.stream(texts).allMatch(line::contains)).count();
+        }
+    }
+
     /** A job of the workload on a backend, not yet submitted. */
     OrderRun newRun(Backend backend) {
         return newRun(backend, OrderVolume.SMALL, new Configuration());
@@ -106,6 +168,13 @@ final class RecoveryCluster implements AutoCloseable {
         backend.configure(job);
         job.addAll(settings);
         return new OrderRun(cluster, job, volume, directory.resolve("job-" + ++jobs), log);
+    }
+
+    /** A job that goes on here where the same job was stopped elsewhere. */
+    OrderRun newRunOf(OrderRun other, Backend backend) {
+        Configuration job = new Configuration(configuration);
+        backend.configure(job);
+        return other.on(cluster, job, log);
     }
 
     @Override

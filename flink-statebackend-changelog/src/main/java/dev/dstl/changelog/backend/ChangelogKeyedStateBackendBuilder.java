@@ -96,8 +96,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         }
     }
 
+    /** A task whose state is empty is restored without any, but its number tells. */
     private boolean isFirstStart() {
         return parameters.getStateHandles().isEmpty()
+                && environment.getTaskInfo().getAttemptNumber() == 0
                 && environment.getTaskStateManager().getRestoreCheckpointId().isEmpty();
     }
 

@@ -204,7 +204,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
             throw new IOException(
                     "The file system cannot be set up: " + StoreException.describe(cause), cause);
         } catch (TimeoutException e) {
-            throw new IOException(
+            throw new NotYetOpenException(
                     String.format(
                             "The file system was not set up within %d ms and is waited for",
                             patienceMillis));
@@ -238,17 +238,19 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
             return;
         }
         Trial before;
+        boolean news;
         synchronized (this) {
             before = trial;
             latestFailure = failure == null ? null : StoreException.describe(failure);
             if (failure == null) {
                 fruitlessSinceNanos = null;
             }
-            trial = failure == null ? Trial.STORED : before.failed();
+            trial = failure == null ? Trial.STORED : before.failed(failure);
+            news = trial != before;
         }
-        if (failure == null && before == Trial.FAILED) {
+        if (failure == null && news && before != Trial.UNTRIED) {
             LOG.info("Changes are stored below {} from now on", basePath);
-        } else if (failure != null && before == Trial.UNTRIED) {
+        } else if (failure != null && news) {
             LOG.warn("{}", basePath.complaint("so far", StoreException.describe(failure)));
         }
     }
@@ -267,6 +269,15 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         FileSystemSegmentStore open() throws IOException;
     }
 
+    private static final class NotYetOpenException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        private NotYetOpenException(String message) {
+            super(message);
+        }
+    }
+
     private interface Request {
         Path send(FileSystemSegmentStore store) throws IOException;
     }
@@ -274,11 +285,16 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     /** What is known of the base path. */
     private enum Trial {
         UNTRIED,
+        /** The file system is being set up, which takes long. */
+        WAITING,
         FAILED,
         STORED;
 
-        Trial failed() {
-            return this == STORED ? STORED : FAILED;
+        Trial failed(Throwable failure) {
+            if (this == STORED || this == FAILED) {
+                return this;
+            }
+            return failure instanceof NotYetOpenException ? WAITING : FAILED;
         }
     }
 }

@@ -77,8 +77,8 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     }
 
     /**
-     * Opens the log of a keyed backend. Called by its task, waits for some
-     * seconds at most while the first caller sets up the file system of the base path.
+     * Opens the log of a keyed backend. Called by its task, waits for some seconds at most while
+     * the first caller sets up the file system of the base path.
      *
      * @throws org.apache.flink.configuration.IllegalConfigurationException if the log cannot work
      *     as configured

@@ -132,8 +132,7 @@ class DstlStorageTest {
                 .singleElement()
                 .asString()
                 .contains(
-                        "where no changes could be stored so far: ",
-                        "nothing has to be restarted");
+                        "where no changes could be stored so far: ", "nothing has to be restarted");
         Files.delete(file);
         assertThat(texts(handleOf(persist))).containsExactly("a");
         writer.close();

@@ -56,7 +56,6 @@ import org.apache.flink.runtime.rest.messages.MessageParameters;
 import org.apache.flink.runtime.rest.messages.ResponseBody;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.CompletedCheckpointStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.FailedCheckpointStatistics;
-import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.FailedCheckpointStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatisticsHeaders;
 import org.apache.flink.runtime.rest.messages.job.JobDetailsInfo;

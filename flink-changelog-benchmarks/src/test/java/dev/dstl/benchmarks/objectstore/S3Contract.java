@@ -67,7 +67,9 @@ abstract class S3Contract extends ObjectStoreContract {
             assertThatThrownBy(() -> persist(writer))
                     .satisfies(
                             failure ->
-                                    assertThat(ExceptionUtils.findThrowable(failure, StoreException.class))
+                                    assertThat(
+                                                    ExceptionUtils.findThrowable(
+                                                            failure, StoreException.class))
                                             .get(InstanceOfAssertFactories.THROWABLE)
                                             .hasMessageContaining(cause)
                                             .hasNoCause());

@@ -170,8 +170,7 @@ class S3FaultsITCase {
 
     /** Not the file that tries the base path: a task that cannot write that does not start. */
     private boolean isSegment(String key) {
-        return key.startsWith(prefix(root))
-                && key.endsWith(".seg");
+        return key.startsWith(prefix(root)) && key.endsWith(".seg");
     }
 
     /** Everything is there, and nothing but what handles name. */

@@ -59,12 +59,7 @@ final class RecoveryCluster implements AutoCloseable {
      * @param log where its files are; the settings say so to the cluster
      */
     RecoveryCluster(Path directory, Path log, Configuration settings) throws Exception {
-        this(
-                directory,
-                log,
-                settings,
-                directory.resolve("plugins"),
-                ClassPath.ofThisProcess());
+        this(directory, log, settings, directory.resolve("plugins"), ClassPath.ofThisProcess());
     }
 
     /**
@@ -109,11 +104,7 @@ final class RecoveryCluster implements AutoCloseable {
         configuration.addAll(settings);
         this.cluster =
                 ProcessCluster.start(
-                        directory.resolve("cluster"),
-                        classPath,
-                        plugins,
-                        configuration,
-                        2);
+                        directory.resolve("cluster"), classPath, plugins, configuration, 2);
     }
 
     /** Where all checkpoints of all jobs are. */

@@ -105,8 +105,7 @@ class StoreOutageAtStartITCase {
         run.awaitCheckpoints(1);
         ClusterClient client = cluster.processes().client();
         assertThat(client.newestFailure(run.job())).as("failures of the job").isEmpty();
-        assertThat(client.checkpointFailures(run.job()))
-                .contains("Task local checkpoint failure.");
+        assertThat(client.checkpointFailures(run.job())).contains("Task local checkpoint failure.");
         run.discard();
     }
 

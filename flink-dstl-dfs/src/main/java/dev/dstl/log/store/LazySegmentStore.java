@@ -234,7 +234,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     /** Says once that it does not work, if it does not from the start, and once that it does. */
     private void tried(@Nullable Throwable failure) {
-        if (closed) {
+        // Who is interrupted was cancelled, which says nothing about the store.
+        if (closed || (failure != null && Thread.currentThread().isInterrupted())) {
             return;
         }
         Trial before;

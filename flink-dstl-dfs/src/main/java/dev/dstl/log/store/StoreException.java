@@ -44,7 +44,9 @@ public final class StoreException extends IOException {
         return new StoreException(message, cause.getStackTrace());
     }
 
-    /** The classes and messages of an exception and its causes; what is said already is left out. */
+    /**
+     * The classes and messages of an exception and its causes; what is said already is left out.
+     */
     public static String describe(Throwable failure) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         StringBuilder text = new StringBuilder();

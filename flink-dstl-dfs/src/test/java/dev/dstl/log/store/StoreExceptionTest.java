@@ -35,7 +35,8 @@ class StoreExceptionTest {
 
         assertThat(sent(thrown))
                 .isInstanceOf(StoreException.class)
-                .hasMessage("IOException: Upload failed, caused by ForeignException: 404, NoSuchBucket");
+                .hasMessage(
+                        "IOException: Upload failed, caused by ForeignException: 404, NoSuchBucket");
         assertThat(sent(thrown).getStackTrace()).isEqualTo(said.getStackTrace());
         assertThat(sent(said)).as("what was thrown").isInstanceOf(SerializedThrowable.class);
     }

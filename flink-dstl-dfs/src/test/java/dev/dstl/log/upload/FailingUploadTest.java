@@ -196,9 +196,12 @@ class FailingUploadTest {
         BrokenSource source = new BrokenSource();
         SegmentUpload upload = log.uploader().upload(source);
         upload.ensureRunning();
-        assertThat(source.events).containsExactly("encode", "parked: IllegalStateException: broken encoder");
+        assertThat(source.events)
+                .containsExactly("encode", "parked: IllegalStateException: broken encoder");
         upload.ensureRunning();
-        assertThat(source.events).hasSize(4).endsWith("encode", "parked: IllegalStateException: broken encoder");
+        assertThat(source.events)
+                .hasSize(4)
+                .endsWith("encode", "parked: IllegalStateException: broken encoder");
         upload.abandon();
         assertThat(source.events).hasSize(5).endsWith("discard");
     }

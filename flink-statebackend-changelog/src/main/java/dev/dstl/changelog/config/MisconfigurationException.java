@@ -24,8 +24,8 @@ import org.apache.flink.runtime.throwable.ThrowableType;
  * A deployment that cannot work, said in one sentence: key, value and what to do. Flink does not
  * restart a job because of it, since the next attempt would fail as well.
  *
- * <p>It has no cause. One whose class the JobManager does not have, as those of file system plugins,
- * would hide from Flink what this is.
+ * <p>It has no cause. One whose class the JobManager does not have, as those of file system
+ * plugins, would hide from Flink what this is.
  */
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
 public final class MisconfigurationException extends IllegalConfigurationException {

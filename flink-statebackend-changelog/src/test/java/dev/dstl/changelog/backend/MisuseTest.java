@@ -83,8 +83,7 @@ class MisuseTest {
     private void startWithoutFileSystem() throws Exception {
         TestTask.start(
                 directory,
-                new ChangelogStateBackend(
-                        TestTask.delegate(directory, Delegate.HASHMAP)),
+                new ChangelogStateBackend(TestTask.delegate(directory, Delegate.HASHMAP)),
                 withoutFileSystem(),
                 TestTask.checkpoints(directory),
                 jobManager,
@@ -96,8 +95,7 @@ class MisuseTest {
         configuration.setString("state.changelog.dstl.dfs.base-path", "s4://bucket/log");
         return TestTaskStateManager.builder()
                 .setStateChangelogStorage(
-                        new DstlStorage(
-                                new JobID(), configuration, new UnregisteredMetricsGroup()))
+                        new DstlStorage(new JobID(), configuration, new UnregisteredMetricsGroup()))
                 .build();
     }
 

@@ -169,8 +169,7 @@ public final class StoreFront implements AutoCloseable {
         }
         switch (fault.get()) {
             case SLOW_DOWN:
-                out.write(
-                        error("503 Slow Down", "SlowDown", "Please reduce your request rate."));
+                out.write(error("503 Slow Down", "SlowDown", "Please reduce your request rate."));
                 break;
             case FORBIDDEN:
                 out.write(error("403 Forbidden", "AccessDenied", "Access Denied"));

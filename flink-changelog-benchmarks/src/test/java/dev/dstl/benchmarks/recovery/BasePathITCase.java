@@ -64,7 +64,8 @@ class BasePathITCase {
     void relativePath_endsANewJobAtOnce_fileInTheWayWaits_andNeitherHarmsAJobThatHasCheckpoints()
             throws Exception {
         ClusterClient client = cluster.processes().client();
-        OrderRun refused = cluster.newRun(Backend.CHANGELOG_ON_HASHMAP);
+        OrderRun refused =
+                cluster.newRun(Backend.CHANGELOG_ON_HASHMAP, OrderVolume.SLOW, new Configuration());
         refused.submit();
         refused.awaitStatus(JobStatus.FAILED);
         assertThat(client.failureOf(refused.job()))
@@ -78,7 +79,8 @@ class BasePathITCase {
         Configuration file = new Configuration();
         file.setString(KEY, log.toUri().toString());
         cluster.replaceTaskManagers(file);
-        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_HASHMAP);
+        OrderRun run =
+                cluster.newRun(Backend.CHANGELOG_ON_HASHMAP, OrderVolume.SLOW, new Configuration());
         run.submit();
         run.awaitRunning();
         run.await(

@@ -92,7 +92,8 @@ class StoreOutageAtStartITCase {
     void jobThatIsSubmittedMeanwhile_runs_saysWhyItHasNoCheckpoints_andHasThemAfterwards(
             Outage outage, String reason) throws Exception {
         store.outage().begin(outage);
-        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_HASHMAP);
+        OrderRun run =
+                cluster.newRun(Backend.CHANGELOG_ON_HASHMAP, OrderVolume.SLOW, new Configuration());
         run.submit();
         run.awaitRunning();
         awaitDeclined(run, reason);
@@ -112,7 +113,8 @@ class StoreOutageAtStartITCase {
     @Test
     void taskManagerKilledWhileTheDiskIsFull_isRestored_andNothingIsLostOrDeleted()
             throws Exception {
-        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_ROCKSDB);
+        OrderRun run =
+                cluster.newRun(Backend.CHANGELOG_ON_ROCKSDB, OrderVolume.SLOW, new Configuration());
         run.submit();
         run.awaitCheckpoints(2);
         store.outage().begin(Outage.FULL);

@@ -84,7 +84,8 @@ class UnusableBucketITCase {
     @Test
     void jobGoesOnByItself_onceBucketRightsAndHostAreThere() throws Exception {
         ClusterClient client = cluster.processes().client();
-        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_HASHMAP);
+        OrderRun run =
+                cluster.newRun(Backend.CHANGELOG_ON_HASHMAP, OrderVolume.SLOW, new Configuration());
         run.submit();
         run.awaitRunning();
         awaitDeclined(run, "NoSuchBucket");

@@ -49,10 +49,7 @@ public final class BasePath {
     FileSystemSegmentStore open(int maxBufferBytes, JobMemory memory) throws IOException {
         try {
             return new FileSystemSegmentStore(
-                    FileSystem.getUnguardedFileSystem(path.toUri()),
-                    path,
-                    maxBufferBytes,
-                    memory);
+                    FileSystem.getUnguardedFileSystem(path.toUri()), path, maxBufferBytes, memory);
         } catch (UnsupportedFileSystemSchemeException e) {
             throw new IllegalConfigurationException(
                     String.format(

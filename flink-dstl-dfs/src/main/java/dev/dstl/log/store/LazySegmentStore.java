@@ -21,6 +21,8 @@ import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.memory.JobMemory;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -32,6 +34,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.ExceptionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +51,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     /** Longer than a client needs that is going to work, shorter than Flink waits for a task. */
     private static final long PATIENCE_MILLIS = 5_000;
+
+    private static final String ABORTED_BY_AWS_CLIENT = "AbortedException";
 
     private static final Logger LOG = LoggerFactory.getLogger(LazySegmentStore.class);
 
@@ -159,8 +164,6 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         trying(1);
         try {
             return request.send(store());
-        } catch (InterruptedIOException e) {
-            throw e;
         } catch (IOException | RuntimeException e) {
             tried(e);
             throw e;
@@ -234,8 +237,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     /** Says once that it does not work, if it does not from the start, and once that it does. */
     private void tried(@Nullable Throwable failure) {
-        // Who is interrupted was cancelled, which says nothing about the store.
-        if (closed || (failure != null && Thread.currentThread().isInterrupted())) {
+        if (closed || (failure != null && isCancellation(failure))) {
             return;
         }
         Trial before;
@@ -254,6 +256,21 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         } else if (failure != null && news) {
             LOG.warn("{}", basePath.complaint("so far", StoreException.describe(failure)));
         }
+    }
+
+    /** An attempt that hangs is interrupted, which says nothing new about the store. */
+    private static boolean isCancellation(Throwable failure) {
+        return Thread.currentThread().isInterrupted()
+                || ExceptionUtils.findThrowable(failure, LazySegmentStore::saysInterrupted)
+                        .isPresent();
+    }
+
+    private static boolean saysInterrupted(Throwable failure) {
+        return failure instanceof InterruptedException
+                || failure instanceof ClosedByInterruptException
+                || (failure instanceof InterruptedIOException
+                        && !(failure instanceof SocketTimeoutException))
+                || failure.getClass().getSimpleName().equals(ABORTED_BY_AWS_CLIENT);
     }
 
     /** Nobody waits any more; a client that heeds interrupts stops. */

@@ -27,6 +27,7 @@ import dev.dstl.log.testing.WriteFault;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -113,7 +114,8 @@ class LazySegmentStoreTest {
 
     @Test
     void schemeWithoutFileSystem_isMisuse() {
-        LazySegmentStore store = new LazySegmentStore(new BasePath(new Path("s4://b/log")), 16, MEMORY);
+        LazySegmentStore store =
+                new LazySegmentStore(new BasePath(new Path("s4://b/log")), 16, MEMORY);
         assertThatThrownBy(store::open)
                 .isInstanceOf(IllegalConfigurationException.class)
                 .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 's4://b/log'")
@@ -160,6 +162,47 @@ class LazySegmentStoreTest {
 
         assertThat(complaints()).isEmpty();
         assertThat(stored()).isEmpty();
+    }
+
+    @Test
+    void attemptThatWasInterrupted_isNotWhatIsWrongWithTheStore_butOneThatTimedOutIs()
+            throws Exception {
+        LazySegmentStore store = new LazySegmentStore(basePath(), 16, MEMORY);
+        Path file = store.locate(NAME);
+        for (Exception interrupted :
+                List.of(
+                        new InterruptedIOException("interrupted"),
+                        new IOException(new InterruptedException()))) {
+            assertThatThrownBy(() -> store.write(file, failing(interrupted)))
+                    .isInstanceOf(IOException.class);
+        }
+        assertThat(complaints()).isEmpty();
+        assertThat(store.trouble()).isEmpty();
+
+        assertThatThrownBy(
+                        () -> store.write(file, failing(new SocketTimeoutException("timed out"))))
+                .isInstanceOf(SocketTimeoutException.class);
+        assertThat(complaints()).hasSize(1);
+        assertThat(store.trouble())
+                .get()
+                .asString()
+                .contains("could be stored for ", "SocketTimeoutException: timed out");
+        store.write(file, oneByte());
+        assertThat(store.trouble()).isEmpty();
+    }
+
+    private static SegmentContent failing(Exception failure) {
+        return new SegmentContent() {
+            @Override
+            public long length() {
+                return 1;
+            }
+
+            @Override
+            public void writeTo(OutputStream out) throws IOException {
+                throw (IOException) failure;
+            }
+        };
     }
 
     @Test

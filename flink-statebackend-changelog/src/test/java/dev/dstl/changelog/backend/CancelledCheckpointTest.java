@@ -123,8 +123,7 @@ class CancelledCheckpointTest {
             return List.of();
         }
         try (Stream<Path> paths = Files.walk(root)) {
-            return paths.filter(Files::isRegularFile)
-                    .collect(Collectors.toList());
+            return paths.filter(Files::isRegularFile).collect(Collectors.toList());
         }
     }
 }

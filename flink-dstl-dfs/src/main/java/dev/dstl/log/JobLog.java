@@ -85,7 +85,14 @@ final class JobLog implements AutoCloseable {
     private final JobMemory memory;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
-    private final ExecutorService merges = threads(1, "dstl-merge");
+    private final ExecutorService merges =
+            new ThreadPoolExecutor(
+                    0,
+                    Integer.MAX_VALUE,
+                    IDLE_THREAD_SECONDS,
+                    TimeUnit.SECONDS,
+                    new SynchronousQueue<>(),
+                    new DaemonThreads("dstl-merge"));
     private final LogMerging merging;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();

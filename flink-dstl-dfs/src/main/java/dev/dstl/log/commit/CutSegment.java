@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** The batches that share a segment, from the cut on. Thread safe. */
@@ -154,13 +153,13 @@ final class CutSegment implements SegmentSource {
         commit.registry().durable(owner, file);
         commit.durable(this);
         settle();
-        StreamStateHandle handle = new FileStateHandle(file, segment.length());
+        long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
             commit.durable(
                     batches.get(i),
                     new BatchPosition(
                             owner,
-                            handle,
+                            () -> new FileStateHandle(file, length),
                             localCopy,
                             segment.frameOffset(i),
                             segment.frameLength(i)));

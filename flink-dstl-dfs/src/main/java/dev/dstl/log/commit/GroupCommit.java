@@ -383,9 +383,7 @@ public final class GroupCommit implements AutoCloseable {
                 batches,
                 (segment, failure) -> {
                     memory().release(MemoryUse.ENCODING, workingBytes);
-                    whenDone.accept(
-                            segment == null ? null : InlineSegment.positions(name, segment),
-                            failure);
+                    InlineSegment.tell(whenDone, name, segment, failure);
                 });
     }
 

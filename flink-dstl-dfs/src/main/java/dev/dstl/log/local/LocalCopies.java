@@ -211,6 +211,12 @@ public final class LocalCopies implements AutoCloseable {
         }
     }
 
+    /** A copy cannot be read any more; what is left of it is deleted. */
+    void lost(Path path) {
+        metrics.localCopyFailed();
+        delete(path);
+    }
+
     void delete(Path path) {
         try {
             disk.execute(() -> deleteNow(new File(path.getPath())));

@@ -51,9 +51,11 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
- *     numberOfLocalCopyFailures     segments not copied: the disk failed, is full or too slow
+ *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
  *     numberOfMerges                batches merged into one, see merge.parts
  *     numberOfMergeFailures         merges that were given up and are tried again later
+ *     numberOfReadRetries           reads of merges that failed and were tried again
+ *     hangingMergeReads             reads of merges that were given up and do not end
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -82,6 +84,7 @@ public final class DstlMetrics {
     private final Counter localCopyFailures;
     private final Counter merges;
     private final Counter mergeFailures;
+    private final Counter readRetries;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -105,6 +108,7 @@ public final class DstlMetrics {
         localCopyFailures = counter("numberOfLocalCopyFailures");
         merges = counter("numberOfMerges");
         mergeFailures = counter("numberOfMergeFailures");
+        readRetries = counter("numberOfReadRetries");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -152,6 +156,11 @@ public final class DstlMetrics {
     /** Where {@code uncheckpointedSegments} comes from. */
     public void measureUncheckpointedSegments(IntSupplier segments) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "uncheckpointedSegments", segments::getAsInt);
+    }
+
+    /** Where {@code hangingMergeReads} comes from. */
+    public void measureHangingMergeReads(IntSupplier reads) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingMergeReads", reads::getAsInt);
     }
 
     /** A segment was cut. */
@@ -220,6 +229,11 @@ public final class DstlMetrics {
     /** Some batches did not become one. */
     public void mergeFailed() {
         mergeFailures.inc();
+    }
+
+    /** A read failed and is tried again. */
+    public void readRetried() {
+        readRetries.inc();
     }
 
     /** A segment was copied to the local disk. */

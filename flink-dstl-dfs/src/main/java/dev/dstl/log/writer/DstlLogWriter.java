@@ -225,6 +225,11 @@ public final class DstlLogWriter implements MutationLogWriter {
     }
 
     @Override
+    public void unmarkBase(SequenceNumber at) {
+        tail.unmarkBase(numberOf(at));
+    }
+
+    @Override
     public void dropped(ChangelogStateHandleStreamImpl handle) {
         tail.dropped(handle);
     }

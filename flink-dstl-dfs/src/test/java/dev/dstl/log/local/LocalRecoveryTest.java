@@ -31,6 +31,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
@@ -370,6 +371,47 @@ class LocalRecoveryTest {
         disk.runAll();
         assertThat(job).doesNotExist();
         assertThat(otherJob).exists();
+    }
+
+    @Test
+    void copiesThatVanish_cost_neitherMerges_norRestores() throws Exception {
+        writer.markBase();
+        List<String> expected = new ArrayList<>();
+        for (int i = 1; i <= 600; i++) {
+            append(writer, "change " + i);
+            expected.add("change " + i);
+            SnapshotResult<ChangelogStateHandleStreamImpl> result = persist();
+            assertThat(remote(result).getHandlesAndOffsets()).hasSizeLessThan(64);
+            log.timers().advanceMillis(100);
+            if (i % 7 == 0) {
+                for (Path copy : copies()) {
+                    Files.delete(copy);
+                }
+                assertThat(texts(local(result))).isEqualTo(expected);
+            }
+        }
+        assertThat(log.metrics().count("numberOfMerges")).isGreaterThan(30);
+        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
+        assertThat(log.metrics().count("numberOfLocalCopyFailures")).isPositive();
+    }
+
+    @Test
+    void copiesThatAreDamaged_cost_neitherMerges_norRestores() throws Exception {
+        writer.markBase();
+        List<String> expected = new ArrayList<>();
+        for (int i = 1; i <= 300; i++) {
+            append(writer, "change " + i);
+            expected.add("change " + i);
+            SnapshotResult<ChangelogStateHandleStreamImpl> result = persist();
+            assertThat(remote(result).getHandlesAndOffsets()).hasSizeLessThan(64);
+            for (Path copy : copies()) {
+                byte[] bytes = Files.readAllBytes(copy);
+                bytes[bytes.length / 3] ^= 1;
+                Files.write(copy, bytes);
+            }
+            assertThat(texts(local(result))).isEqualTo(expected);
+        }
+        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
     }
 
     private SnapshotResult<ChangelogStateHandleStreamImpl> persist() throws Exception {

@@ -53,6 +53,8 @@ class DstlMetricsTest {
                         "ChangelogStorage.numberOfInlinePersists",
                         "ChangelogStorage.numberOfMerges",
                         "ChangelogStorage.numberOfMergeFailures",
+                        "ChangelogStorage.numberOfReadRetries",
+                        "ChangelogStorage.hangingMergeReads",
                         "ChangelogStorage.numberOfLocalCopies",
                         "ChangelogStorage.numberOfLocalCopyFailures",
                         "ChangelogStorage.uncheckpointedSegments",
@@ -102,6 +104,7 @@ class DstlMetricsTest {
         metrics.measureAbandonedAttempts(() -> 0);
         metrics.measureMemory(() -> 2, () -> 3);
         metrics.measureSlowAttempts(() -> 3);
+        metrics.measureHangingMergeReads(() -> 0);
         metrics.measureUncheckpointedSegments(() -> 4);
         metrics.measureStoreState(() -> 2);
     }

@@ -25,6 +25,7 @@ import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.SegmentCopy;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
@@ -85,6 +86,7 @@ public final class LogFixture implements AutoCloseable {
         this(
                 configuration,
                 executor,
+                executor,
                 threads,
                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
                 Runnable::run);
@@ -93,6 +95,7 @@ public final class LogFixture implements AutoCloseable {
     private LogFixture(
             Configuration configuration,
             Executor executor,
+            Executor merges,
             @Nullable ExecutorService threads,
             LocalRecoveryConfig localRecovery,
             Executor localDisk) {
@@ -133,12 +136,13 @@ public final class LogFixture implements AutoCloseable {
         merging =
                 new LogMerging(
                         settings,
-                        executor,
+                        merges,
                         pages,
                         new DstlHandleReader(),
                         timers,
                         metrics,
-                        budget.memory());
+                        budget.memory(),
+                        0);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
@@ -164,7 +168,20 @@ public final class LogFixture implements AutoCloseable {
      */
     public static LogFixture withLocalCopies(
             Configuration configuration, LocalRecoveryConfig localRecovery, Executor localDisk) {
-        return new LogFixture(configuration, Runnable::run, null, localRecovery, localDisk);
+        return new LogFixture(
+                configuration, Runnable::run, Runnable::run, null, localRecovery, localDisk);
+    }
+
+    /** Merges run on an executor of their own, everything else when another lets it. */
+    public static LogFixture withMergesOn(
+            Executor merges, Executor executor, Configuration configuration) {
+        return new LogFixture(
+                configuration,
+                executor,
+                merges,
+                null,
+                LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
+                Runnable::run);
     }
 
     public FaultyStore store() {
@@ -267,13 +284,16 @@ public final class LogFixture implements AutoCloseable {
         return persist.get(30, TimeUnit.SECONDS).getJobManagerOwnedSnapshot();
     }
 
-    /** The files that a handle names, each once. */
+    /** The files that a handle names, each once; copies instead of what they are copies of. */
     public static List<String> filesOf(ChangelogStateHandleStreamImpl handle) {
         List<String> files = new ArrayList<>();
         handle.getHandlesAndOffsets()
                 .forEach(
                         position -> {
-                            StreamStateHandle segment = position.f0;
+                            StreamStateHandle segment =
+                                    position.f0 instanceof SegmentCopy
+                                            ? ((SegmentCopy) position.f0).copy()
+                                            : position.f0;
                             if (segment instanceof FileStateHandle) {
                                 String file = ((FileStateHandle) segment).getFilePath().toString();
                                 if (!files.contains(file)) {

@@ -174,7 +174,7 @@ public final class Checkpoints<K> {
             }
         }
         materializer.cancelRunning();
-        uploading = new FullSnapshot(snapshots.startFull(bases), disposal);
+        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots::forget, disposal);
         return takeFull(checkpointId, uploading, uploading.first());
     }
 

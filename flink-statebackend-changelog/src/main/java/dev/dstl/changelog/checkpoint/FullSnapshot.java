@@ -23,6 +23,7 @@ import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
 
@@ -44,12 +45,21 @@ final class FullSnapshot {
     private final CompletableFuture<MaterializedBase> base = new CompletableFuture<>();
     private volatile boolean closed;
 
-    /** The first reference is that of the checkpoint which begins it. */
-    FullSnapshot(DelegateSnapshot snapshot, Disposal disposal) {
+    /**
+     * The first reference is that of the checkpoint which begins it.
+     *
+     * @param forget called with where the log begins behind the snapshot, when no checkpoint can
+     *     begin there any more
+     */
+    FullSnapshot(DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, Disposal disposal) {
         this.snapshot = snapshot;
         this.references =
                 new BaseReferences(
-                        () -> disposal.later(snapshot), () -> deleteLocalCopies(disposal));
+                        () -> {
+                            forget.accept(snapshot.to());
+                            disposal.later(snapshot);
+                        },
+                        () -> deleteLocalCopies(disposal));
         this.first = references.tryRetain().orElseThrow();
     }
 

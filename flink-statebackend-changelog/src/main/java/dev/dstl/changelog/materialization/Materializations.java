@@ -78,6 +78,7 @@ public final class Materializations {
     /** Makes an uploaded materialization the base, unless a full snapshot has overtaken it. */
     public void complete(DelegateSnapshot snapshot, MaterializedBase base) throws Exception {
         if (bases.isObsolete(snapshot.id()) || bases.fullSnapshotNeeded()) {
+            snapshots.forget(snapshot.to());
             drop(base);
             return;
         }
@@ -114,6 +115,7 @@ public final class Materializations {
 
     /** Forgets a materialization that failed or was cancelled. */
     public void fail(DelegateSnapshot snapshot) throws Exception {
+        snapshots.forget(snapshot.to());
         delegate.notifyCheckpointAborted(snapshot.id());
     }
 

@@ -22,6 +22,7 @@ import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 import org.slf4j.Logger;
@@ -90,6 +91,17 @@ public final class MutationLog {
     public void startNewRange() {
         range++;
         markBase();
+    }
+
+    /**
+     * To be called when a materialization came to nothing, by any thread.
+     *
+     * @param at the sequence number that it covered
+     */
+    public void forgetRange(SequenceNumber at) {
+        if (identityWriter != null) {
+            identityWriter.unmarkBase(at);
+        }
     }
 
     /**

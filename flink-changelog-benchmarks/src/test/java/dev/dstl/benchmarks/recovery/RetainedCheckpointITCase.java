@@ -42,7 +42,10 @@ class RetainedCheckpointITCase {
 
     @BeforeAll
     static void startCluster() throws Exception {
-        cluster = new RecoveryCluster(directory);
+        Configuration settings = new Configuration();
+        // Jobs of a few seconds, whose logs would otherwise travel in the checkpoints.
+        settings.setString("state.changelog.dstl.inline-threshold", "0 b");
+        cluster = new RecoveryCluster(directory, settings);
     }
 
     @AfterAll

@@ -70,14 +70,19 @@ class BookedFormTest {
     @Test
     void segmentThatBecomesDurableDuringAnInlinePersist_isNotNamedByIt() throws Exception {
         List<Runnable> upload = uploadOfASharedSegment();
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> encodedOfY =
+                y.persist(y.initialSequenceNumber(), 2);
+        executor.runAll();
+        assertThat(encodedOfY).isDone();
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> second =
                 x.persist(x.initialSequenceNumber(), 2);
         List<Runnable> encodingOfX = executor.takeAll();
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> third =
                 y.persist(y.initialSequenceNumber(), 3);
-        executor.runAll();
+        assertThat(third).isDone();
         upload.forEach(Runnable::run);
         executor.runAll();
+        assertThat(segments()).hasSize(1);
         encodingOfX.forEach(Runnable::run);
         executor.runAll();
 

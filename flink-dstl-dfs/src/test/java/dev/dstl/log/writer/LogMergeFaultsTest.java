@@ -320,7 +320,7 @@ class LogMergeFaultsTest {
     @Test
     void threadThatCannotBeStarted_failsOneMerge() throws Exception {
         open("until-success");
-        merges.failNext(new OutOfMemoryError("unable to create native thread"));
+        merges.failNext(new InternalError("unable to create native thread"));
         checkpoints(CHECKPOINTS / 5);
         assertThat(log.metrics().count("numberOfMergeFailures")).isEqualTo(1);
         assertThat(most).as("parts").isLessThan(MOST_PARTS);

@@ -245,10 +245,15 @@ class DstlStorageTest {
         append(writer, "a");
         writer.persist(writer.initialSequenceNumber(), 1).get(30, TimeUnit.SECONDS);
         awaitCopies(root, 1);
-        ChangelogStateHandleStreamImpl local =
-                writer.persist(writer.initialSequenceNumber(), 2)
-                        .get(30, TimeUnit.SECONDS)
-                        .getTaskLocalSnapshot();
+        ChangelogStateHandleStreamImpl local;
+        long checkpoint = 2;
+        do {
+            // A copy that is there may not be complete.
+            local =
+                    writer.persist(writer.initialSequenceNumber(), checkpoint++)
+                            .get(30, TimeUnit.SECONDS)
+                            .getTaskLocalSnapshot();
+        } while (checkpoint < 10_000 && !filesOf(local).get(0).startsWith("file:"));
         assertThat(texts(local)).containsExactly("a");
         assertThat(filesOf(local).get(0))
                 .startsWith("file:")

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
@@ -206,6 +207,38 @@ class MaterializerTest {
         mailbox.runNext();
 
         assertThat(bases.current().id()).isEqualTo(2);
+    }
+
+    @Test
+    void materializationThatFails_takesItsMarkInTheLogAlong_andOneThatSucceedsDoesNot()
+            throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        InMemoryMutationLogWriter writer = (InMemoryMutationLogWriter) job.log.writer();
+        fatal = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        SequenceNumber end = writer.nextSequenceNumber();
+        assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber(), end);
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber());
+
+        fatal = false;
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        materializer.cancelRunning();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber());
+
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().to()).isEqualTo(end);
+        assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber(), end);
     }
 
     @Test

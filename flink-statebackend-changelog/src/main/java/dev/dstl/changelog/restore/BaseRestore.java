@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -81,12 +82,12 @@ final class BaseRestore<K> {
         List<Group> groups = groups(snapshots, history);
         Group first = groups.isEmpty() ? new Group(null) : groups.get(0);
         AbstractKeyedStateBackend<K> delegate =
-                delegates.create(keyGroups, keySerializer, first.snapshots);
+                delegates.create(keyGroups, keySerializer, first.handles());
         try {
             RestoredStates<K> states = new RestoredStates<>(delegate, first.schema, history);
             for (Group other : groups.subList(Math.min(1, groups.size()), groups.size())) {
-                for (KeyedStateHandle snapshot : other.snapshots) {
-                    add(snapshot, keyGroups, other.schema, states);
+                for (Snapshot snapshot : other.snapshots) {
+                    add(snapshot, keyGroups, states);
                 }
             }
             return new RestoredBase<>(delegate, states, groups.size() > 1);
@@ -96,21 +97,17 @@ final class BaseRestore<K> {
         }
     }
 
-    private void add(
-            KeyedStateHandle snapshot,
-            KeyGroupRange keyGroups,
-            SnapshotSchema schema,
-            RestoredStates<K> states)
+    private void add(Snapshot snapshot, KeyGroupRange keyGroups, RestoredStates<K> states)
             throws Exception {
-        KeyGroupRange part = keyGroups.getIntersection(snapshot.getKeyGroupRange());
-        KeyedStateHandle cut = snapshot.getIntersection(part);
+        KeyGroupRange own = keyGroups.getIntersection(snapshot.handle.getKeyGroupRange());
+        KeyedStateHandle cut = snapshot.handle.getIntersection(own);
         if (cut == null) {
             return;
         }
-        LOG.info("{} is written in other schema versions and restored alone", snapshot);
-        AbstractKeyedStateBackend<K> alone = delegates.create(part, keySerializer, List.of(cut));
+        LOG.info("{} is written in other schema versions and restored alone", snapshot.handle);
+        AbstractKeyedStateBackend<K> alone = delegates.create(own, keySerializer, List.of(cut));
         try {
-            new BaseReplayer<>(states).replay(alone, schema);
+            new BaseReplayer<>(states).replay(alone, snapshot.schema);
         } finally {
             close(alone);
         }
@@ -139,17 +136,34 @@ final class BaseRestore<K> {
                 group = new Group(schema);
                 groups.add(group);
             }
-            group.snapshots.add(snapshot);
+            group.add(new Snapshot(snapshot, schema));
         }
         groups.sort(Comparator.comparingLong(Group::bytes).reversed());
         return groups;
     }
 
-    /** Snapshots that a delegate can restore together. */
+    /** A snapshot, and what it says of itself. */
+    private static final class Snapshot {
+
+        private final KeyedStateHandle handle;
+        @Nullable private final SnapshotSchema schema;
+
+        Snapshot(KeyedStateHandle handle, @Nullable SnapshotSchema schema) {
+            this.handle = handle;
+            this.schema = schema;
+        }
+    }
+
+    /**
+     * Snapshots that a delegate can restore together. Each may hold states that others lack, as a
+     * subtask may register a state that its siblings have not used yet.
+     */
     private static final class Group {
 
-        @Nullable private final SnapshotSchema schema;
-        private final List<KeyedStateHandle> snapshots = new ArrayList<>();
+        private final List<Snapshot> snapshots = new ArrayList<>();
+
+        /** Of all states of all snapshots. */
+        @Nullable private SnapshotSchema schema;
 
         Group(@Nullable SnapshotSchema schema) {
             this.schema = schema;
@@ -160,8 +174,17 @@ final class BaseRestore<K> {
             return schema == null ? other == null : other != null && schema.isSameAs(other);
         }
 
+        void add(Snapshot snapshot) {
+            snapshots.add(snapshot);
+            schema = schema == null ? null : schema.with(snapshot.schema);
+        }
+
+        List<KeyedStateHandle> handles() {
+            return snapshots.stream().map(snapshot -> snapshot.handle).collect(Collectors.toList());
+        }
+
         long bytes() {
-            return snapshots.stream().mapToLong(KeyedStateHandle::getStateSize).sum();
+            return snapshots.stream().mapToLong(snapshot -> snapshot.handle.getStateSize()).sum();
         }
     }
 }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.schema;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -80,5 +81,20 @@ public final class SnapshotSchema {
             }
         }
         return true;
+    }
+
+    /**
+     * What a state backend holds once it has restored both.
+     *
+     * @param other is the same as this, see {@link #isSameAs}
+     */
+    public SnapshotSchema with(SnapshotSchema other) {
+        List<StateMetaInfoSnapshot> all = new ArrayList<>(states);
+        for (StateMetaInfoSnapshot state : other.states) {
+            if (!byName.containsKey(state.getName())) {
+                all.add(state);
+            }
+        }
+        return all.size() == states.size() ? this : new SnapshotSchema(keys, all);
     }
 }

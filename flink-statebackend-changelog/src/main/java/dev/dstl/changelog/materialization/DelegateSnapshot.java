@@ -18,6 +18,7 @@ package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RunnableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -34,18 +35,24 @@ public final class DelegateSnapshot {
     private final SequenceNumber to;
     private final SequenceNumber quietTo;
     private final RunnableFuture<SnapshotResult<KeyedStateHandle>> upload;
+    private final SnapshotFiles files;
 
+    /**
+     * @param files where {@code upload} writes
+     */
     DelegateSnapshot(
             long id,
             long builtOn,
             SequenceNumber to,
             SequenceNumber quietTo,
-            RunnableFuture<SnapshotResult<KeyedStateHandle>> upload) {
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> upload,
+            SnapshotFiles files) {
         this.id = id;
         this.builtOn = builtOn;
         this.to = to;
         this.quietTo = quietTo;
         this.upload = upload;
+        this.files = files;
     }
 
     /** Materialization id. */
@@ -78,27 +85,38 @@ public final class DelegateSnapshot {
                 StateParts.ofSnapshot(result.getTaskLocalSnapshot()));
     }
 
-    /** Interrupts the asynchronous part; no effect once it has ended. */
+    /**
+     * Interrupts the asynchronous part; no effect once it has ended. What it has written stays
+     * until {@link #discard()}.
+     */
     public void cancel() {
         upload.cancel(true);
     }
 
     /**
-     * Cancels, or deletes what was written already.
+     * Cancels, and deletes what was written and what still is being written. Blocks.
      *
      * @throws Exception if a file could not be deleted
      */
     public void discard() throws Exception {
-        if (!upload.cancel(true) && upload.isDone() && !upload.isCancelled()) {
-            SnapshotResult<KeyedStateHandle> result;
-            try {
-                result = upload.get();
-            } catch (ExecutionException failedAndLeftNothing) {
-                return;
-            }
-            if (result != null) {
-                result.discardState();
-            }
+        SnapshotResult<KeyedStateHandle> result = cancelOrGetResult();
+        if (result == null) {
+            files.discard();
+        } else {
+            result.discardState();
+        }
+    }
+
+    /** The result, or null if there will never be one. */
+    @Nullable
+    private SnapshotResult<KeyedStateHandle> cancelOrGetResult() throws InterruptedException {
+        if (upload.cancel(true) || upload.isCancelled()) {
+            return null;
+        }
+        try {
+            return upload.get();
+        } catch (ExecutionException failed) {
+            return null;
         }
     }
 

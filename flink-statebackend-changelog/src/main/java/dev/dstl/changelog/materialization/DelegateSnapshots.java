@@ -100,11 +100,12 @@ public final class DelegateSnapshots<K> {
 
     private DelegateSnapshot start(long id, long builtOn, SnapshotType type, SequenceNumber to)
             throws Exception {
+        SnapshotFiles files = new SnapshotFiles(streams);
         RunnableFuture<SnapshotResult<KeyedStateHandle>> upload =
                 delegate.snapshot(
                         id,
                         System.currentTimeMillis(),
-                        streams,
+                        files,
                         new CheckpointOptions(
                                 type, CheckpointStorageLocationReference.getDefault()));
         SequenceNumber quietTo = to;
@@ -117,6 +118,6 @@ public final class DelegateSnapshots<K> {
             }
             quietTo = writer.nextSequenceNumber();
         }
-        return new DelegateSnapshot(id, builtOn, to, quietTo, upload);
+        return new DelegateSnapshot(id, builtOn, to, quietTo, upload, files);
     }
 }

@@ -30,7 +30,21 @@ final class Contents {
 
     private Contents() {}
 
-    static void compare(KeyedOperator plain, KeyedOperator changelog, int lookedAt)
+    /** Compares all operators of all subtasks. */
+    static void compare(
+            List<List<KeyedOperator>> plain, List<List<KeyedOperator>> changelog, int lookedAt)
+            throws Exception {
+        for (int subtask = 0; subtask < plain.size(); subtask++) {
+            for (int operator = 0; operator < plain.get(subtask).size(); operator++) {
+                compare(
+                        plain.get(subtask).get(operator),
+                        changelog.get(subtask).get(operator),
+                        lookedAt);
+            }
+        }
+    }
+
+    private static void compare(KeyedOperator plain, KeyedOperator changelog, int lookedAt)
             throws Exception {
         Map<String, String> expected = plain.contents(lookedAt);
         Map<String, String> found;

@@ -35,7 +35,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -58,6 +57,7 @@ final class Differential {
     private final AtomicLong clock = new AtomicLong(1_000_000);
     private final PlainJob plain;
     private final ChangelogJob changelog;
+    private final Refusals refusals;
     private final Set<Integer> spoiled = new HashSet<>();
     private Deployment deployment;
 
@@ -80,6 +80,12 @@ final class Differential {
                         directory,
                         clock::get,
                         history.seed(),
+                        conditions);
+        this.refusals =
+                new Refusals(
+                        plain,
+                        changelog,
+                        () -> new PlainJob(history.shape(), directory, clock::get),
                         conditions);
     }
 
@@ -345,19 +351,8 @@ final class Differential {
         } catch (Exception e) {
             throw new Violation("Checkpoint " + id + " cannot be restored, " + deployment, e);
         }
-        compare(lookedAt);
+        Contents.compare(plain.subtasks(), changelog.subtasks(), lookedAt);
         return "restored " + id + ", " + deployment;
-    }
-
-    private void compare(int lookedAt) throws Exception {
-        for (int subtask = 0; subtask < plain.subtasks().size(); subtask++) {
-            for (int operator = 0; operator < history.shape().operators(); operator++) {
-                Contents.compare(
-                        plain.subtasks().get(subtask).get(operator),
-                        changelog.subtasks().get(subtask).get(operator),
-                        lookedAt);
-            }
-        }
     }
 
     private String resubmit(Step step) throws Exception {
@@ -391,8 +386,9 @@ final class Differential {
         Deployment next = next(step, canonical);
         changelog.end(JobStatus.CANCELED);
         spoiled.clear();
-        if (next.generation() != deployment.generation() && isRefused(next, id)) {
-            next = refuse(next, pointer, claimMode);
+        if (next.generation() != deployment.generation() && refusals.refuses(next, id)) {
+            refusals.compare(deployment, next, id, pointer, claimMode);
+            next = next.withGeneration(deployment.generation());
         }
         countChanges(next, fromSavepoint, canonical, claimMode);
         deployment = next;
@@ -403,7 +399,7 @@ final class Differential {
             throw new Violation(
                     "Checkpoint " + id + " cannot be restored in another job, " + deployment, e);
         }
-        compare(step.number(6));
+        Contents.compare(plain.subtasks(), changelog.subtasks(), step.number(6));
         return (fromSavepoint ? canonical ? "canonical savepoint " : "native savepoint " : "")
                 + id
                 + ", "
@@ -436,43 +432,6 @@ final class Differential {
                 parallelism(step.number(2)),
                 canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
                 step.number(3) % 4 > 0);
-    }
-
-    /** Whether the plain backend refuses what the classes have become. */
-    private boolean isRefused(Deployment next, @Nullable Long id) throws Exception {
-        try {
-            plain.start(next, id);
-            for (List<KeyedOperator> operators : plain.subtasks()) {
-                for (KeyedOperator operator : operators) {
-                    operator.contents(ALL);
-                }
-            }
-            return false;
-        } catch (Exception e) {
-            return true;
-        }
-    }
-
-    /** Our backend has to refuse it too; then the job goes back to the classes of before. */
-    private Deployment refuse(Deployment next, String pointer, RestoreMode claimMode)
-            throws Exception {
-        boolean refused = false;
-        try {
-            changelog.submit(next, pointer, claimMode);
-            for (List<KeyedOperator> operators : changelog.subtasks()) {
-                for (KeyedOperator operator : operators) {
-                    operator.contents(ALL);
-                }
-            }
-        } catch (Exception e) {
-            refused = true;
-        }
-        if (!refused) {
-            throw new Violation("Only the plain backend refuses " + next);
-        }
-        conditions.met(Coverage.REFUSED_BY_BOTH);
-        changelog.end(JobStatus.CANCELED);
-        return next.withGeneration(deployment.generation());
     }
 
     private void countChanges(

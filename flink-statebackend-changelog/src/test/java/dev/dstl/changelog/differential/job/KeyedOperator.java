@@ -29,9 +29,11 @@ import java.util.stream.Stream;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
@@ -228,6 +230,54 @@ public final class KeyedOperator implements AutoCloseable {
             all.forEachRemaining(timer -> timers.add(text(timer)));
         }
         timers.stream().sorted().forEach(timer -> contents.put(queue + " " + timer, ""));
+    }
+
+    /**
+     * Copies all that is in the states into an operator that has none, which knows no state of
+     * which nothing is there, and whose serializers meet all classes. Call it only after a restore.
+     */
+    @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
+    public void copyTo(KeyedOperator empty) throws Exception {
+        for (int state = 0; state < shape.states().size(); state++) {
+            for (int key = 0; key < JobShape.KEYS; key++) {
+                for (int namespace = 0; owns(key) && namespace < JobShape.NAMESPACES; namespace++) {
+                    copyTo(empty, state, key, namespace(namespace));
+                }
+            }
+        }
+        for (String queue : JobShape.QUEUES) {
+            try (CloseableIterator<TimerHeapInternalTimer<Object, Object>> all =
+                    queue(queue).iterator()) {
+                all.forEachRemaining(timer -> empty.queue(queue).add(timer));
+            }
+        }
+    }
+
+    private void copyTo(KeyedOperator empty, int state, int key, Object namespace)
+            throws Exception {
+        backend.setCurrentKey(shape.keys().value(generation, key));
+        StateAccess access = access(state, namespace);
+        if (!access.apply(Operation.READ, 0).equals(StateAccess.NOTHING)) {
+            empty.backend.setCurrentKey(backend.getCurrentKey());
+            StateAccess copy = empty.access(state, namespace);
+            access.copyTo(copy);
+            if (!shape.states().get(state).expires()) {
+                empty.serialize(copy.state(), namespace);
+            }
+        }
+    }
+
+    /** So that the serializer meets all classes. */
+    @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
+    private void serialize(State state, Object namespace) throws Exception {
+        InternalKvState<Object, Object, Object> internal =
+                (InternalKvState<Object, Object, Object>) state;
+        internal.getSerializedValue(
+                KvStateSerializer.serializeKeyAndNamespace(
+                        backend.getCurrentKey(), backend.getKeySerializer(), namespace, namespaces),
+                backend.getKeySerializer(),
+                namespaces,
+                internal.getValueSerializer());
     }
 
     @Override

@@ -30,6 +30,7 @@ import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
 /** What a user function does with a state of some kind. */
 final class StateAccess {
@@ -73,6 +74,31 @@ final class StateAccess {
                 return map((MapState<Object, Object>) state, operation, number);
             default:
                 return appending((AppendingState<Object, Object>) state, operation, number);
+        }
+    }
+
+    /** Copies what is there for the current key, which is something. */
+    @SuppressWarnings("unchecked") // The states are of the same kind.
+    void copyTo(StateAccess empty) throws Exception {
+        switch (spec.kind()) {
+            case VALUE:
+                ((ValueState<Object>) empty.state).update(((ValueState<Object>) state).value());
+                break;
+            case LIST:
+                for (Object element : ((ListState<Object>) state).get()) {
+                    ((ListState<Object>) empty.state).add(element);
+                }
+                break;
+            case MAP:
+                for (Map.Entry<Object, Object> entry :
+                        ((MapState<Object, Object>) state).entries()) {
+                    ((MapState<Object, Object>) empty.state).put(entry.getKey(), entry.getValue());
+                }
+                break;
+            default:
+                ((InternalAppendingState<?, ?, ?, Object, ?>) empty.state)
+                        .updateInternal(
+                                ((InternalAppendingState<?, ?, ?, Object, ?>) state).getInternal());
         }
     }
 

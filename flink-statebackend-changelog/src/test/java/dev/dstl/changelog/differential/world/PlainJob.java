@@ -178,6 +178,17 @@ public final class PlainJob implements AutoCloseable {
         return future.get().getJobManagerOwnedSnapshot();
     }
 
+    /** Copies all state into a job of the same deployment that has none; only after a restore. */
+    public void copyTo(PlainJob empty) throws Exception {
+        for (int subtask = 0; subtask < subtasks.size(); subtask++) {
+            for (int operator = 0; operator < shape.operators(); operator++) {
+                subtasks.get(subtask)
+                        .get(operator)
+                        .copyTo(empty.subtasks.get(subtask).get(operator));
+            }
+        }
+    }
+
     /** Forgets the checkpoints that nobody can want any more. */
     public void forget(long before) {
         checkpoints.headMap(before).clear();

@@ -1,0 +1,185 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import javax.annotation.Nullable;
+import javax.annotation.concurrent.GuardedBy;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.ExceptionUtils;
+
+/**
+ * The files that one snapshot of the delegate writes, so that they can be deleted although the
+ * snapshot never says what it has written: Flink drops the result of one that is cancelled, or that
+ * fails, after it has closed a file. Files of earlier snapshots that it shares do not count. Thread
+ * safe.
+ */
+final class SnapshotFiles implements CheckpointStreamFactory {
+
+    private final CheckpointStreamFactory streams;
+
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private List<StreamStateHandle> written = new ArrayList<>();
+
+    @GuardedBy("lock")
+    private boolean discarded;
+
+    /** The {@code streams} stay the caller's. */
+    SnapshotFiles(CheckpointStreamFactory streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public CheckpointStateOutputStream createCheckpointStateOutputStream(
+            CheckpointedStateScope scope) throws IOException {
+        synchronized (lock) {
+            failIfDiscarded();
+        }
+        return new Stream(streams.createCheckpointStateOutputStream(scope));
+    }
+
+    @Override
+    public boolean canFastDuplicate(StreamStateHandle handle, CheckpointedStateScope scope) {
+        return false;
+    }
+
+    @Override
+    public List<StreamStateHandle> duplicate(
+            List<StreamStateHandle> handles, CheckpointedStateScope scope) {
+        throw new UnsupportedOperationException("Files of a base are written, never duplicated");
+    }
+
+    /**
+     * Deletes what has been written, and from now on whatever is still being written as soon as it
+     * is closed. Only for a snapshot whose result nobody has got. May block.
+     *
+     * @throws Exception if a file could not be deleted; the others were tried
+     */
+    void discard() throws Exception {
+        List<StreamStateHandle> deleted;
+        synchronized (lock) {
+            discarded = true;
+            deleted = written;
+            written = new ArrayList<>();
+        }
+        Exception failure = null;
+        for (StreamStateHandle handle : deleted) {
+            try {
+                delete(handle);
+            } catch (Exception e) {
+                failure = ExceptionUtils.firstOrSuppressed(e, failure);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Nullable
+    private StreamStateHandle add(@Nullable StreamStateHandle handle) throws IOException {
+        if (handle == null) {
+            return null;
+        }
+        synchronized (lock) {
+            if (!discarded) {
+                written.add(handle);
+                return handle;
+            }
+        }
+        try {
+            delete(handle);
+        } catch (Exception e) {
+            throw new IOException("A file of a discarded snapshot stays behind: " + handle, e);
+        }
+        throw discardedSnapshot();
+    }
+
+    @GuardedBy("lock")
+    private void failIfDiscarded() throws IOException {
+        if (discarded) {
+            throw discardedSnapshot();
+        }
+    }
+
+    private static IOException discardedSnapshot() {
+        return new IOException("The snapshot has been discarded");
+    }
+
+    /** A cancelled thread is interrupted, which must not keep it from deleting. */
+    private static void delete(StreamStateHandle handle) throws Exception {
+        boolean interrupted = Thread.interrupted();
+        try {
+            handle.discardState();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private final class Stream extends CheckpointStateOutputStream {
+
+        private final CheckpointStateOutputStream out;
+
+        Stream(CheckpointStateOutputStream out) {
+            this.out = out;
+        }
+
+        @Override
+        @Nullable
+        public StreamStateHandle closeAndGetHandle() throws IOException {
+            return add(out.closeAndGetHandle());
+        }
+
+        @Override
+        public void write(int oneByte) throws IOException {
+            out.write(oneByte);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            out.write(bytes, offset, length);
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            return out.getPos();
+        }
+
+        @Override
+        public void flush() throws IOException {
+            out.flush();
+        }
+
+        @Override
+        public void sync() throws IOException {
+            out.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.close();
+        }
+    }
+}

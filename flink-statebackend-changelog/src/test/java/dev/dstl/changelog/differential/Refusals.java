@@ -1,0 +1,120 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential;
+
+import dev.dstl.changelog.differential.job.KeyedOperator;
+import dev.dstl.changelog.differential.world.ChangelogJob;
+import dev.dstl.changelog.differential.world.Conditions;
+import dev.dstl.changelog.differential.world.Coverage;
+import dev.dstl.changelog.differential.world.Deployment;
+import dev.dstl.changelog.differential.world.PlainJob;
+import dev.dstl.changelog.differential.world.Violation;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.core.execution.RestoreMode;
+
+/**
+ * What happens to state whose classes have become incompatible. Our backend has to refuse it as the
+ * plain one does, but for two cases in which no data is incompatible. Flink also refuses because of
+ * a state that was looked at and has nothing in it for any key, which a log need not know. And a
+ * checkpoint from the heap lacks the fields of subclasses that the serializer meets only when it
+ * writes them, so that Flink cannot read them once they have changed. Our backend then has to find
+ * what a plain one finds that has only states in which something is, and has met the classes.
+ */
+final class Refusals {
+
+    private static final int ALL = -1;
+
+    private final PlainJob plain;
+    private final ChangelogJob changelog;
+    private final Supplier<PlainJob> another;
+    private final Conditions conditions;
+
+    /**
+     * @param another makes one more job on the plain backend
+     */
+    Refusals(
+            PlainJob plain,
+            ChangelogJob changelog,
+            Supplier<PlainJob> another,
+            Conditions conditions) {
+        this.plain = plain;
+        this.changelog = changelog;
+        this.another = another;
+        this.conditions = conditions;
+    }
+
+    /** Whether the plain backend refuses a checkpoint in another deployment. */
+    boolean refuses(Deployment next, long id) {
+        try {
+            plain.start(next, id);
+            readAll(plain.subtasks());
+            return false;
+        } catch (Exception e) {
+            return true;
+        }
+    }
+
+    /**
+     * Submits the job on our backend, which is to refuse what the plain one refuses; the job has
+     * ended afterwards.
+     *
+     * @param before the last deployment
+     */
+    void compare(Deployment before, Deployment next, long id, String pointer, RestoreMode claimMode)
+            throws Exception {
+        boolean refused = false;
+        try {
+            changelog.submit(next, pointer, claimMode);
+            readAll(changelog.subtasks());
+        } catch (Exception e) {
+            refused = true;
+        }
+        if (refused) {
+            conditions.met(Coverage.REFUSED_BY_BOTH);
+        } else {
+            compareWithContents(before, next, id);
+        }
+        changelog.end(JobStatus.CANCELED);
+    }
+
+    private void compareWithContents(Deployment before, Deployment next, long id) throws Exception {
+        Deployment readable = next.withGeneration(before.generation());
+        try (PlainJob filled = another.get()) {
+            plain.start(readable, id);
+            filled.start(readable, null);
+            plain.copyTo(filled);
+            filled.checkpoint(id, false);
+            try {
+                filled.start(next, id);
+                readAll(filled.subtasks());
+            } catch (Exception e) {
+                throw new Violation("Only the plain backend refuses " + next, e);
+            }
+            Contents.compare(filled.subtasks(), changelog.subtasks(), ALL);
+        }
+    }
+
+    private static void readAll(List<List<KeyedOperator>> subtasks) throws Exception {
+        for (List<KeyedOperator> operators : subtasks) {
+            for (KeyedOperator operator : operators) {
+                operator.contents(ALL);
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryLog;
+import dev.dstl.changelog.fixture.LoggedJob;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DelegateSnapshotTest {
+
+    private static final int PATIENCE_SECONDS = 20;
+
+    @TempDir Path store;
+
+    private ThrowingRunnable<Exception> beforeClose = () -> {};
+    private ThrowingRunnable<Exception> afterClose = () -> {};
+    private LoggedJob job;
+
+    @AfterEach
+    void closeJob() throws Exception {
+        job.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void cancelledAfterItHasClosedAFile_leavesNothing(Delegate.Kind kind) throws Exception {
+        DelegateSnapshot snapshot = snapshot(kind);
+        CountDownLatch written = new CountDownLatch(1);
+        afterClose =
+                () -> {
+                    assertThat(files()).as("written").isNotEmpty();
+                    written.countDown();
+                    snapshot.cancel();
+                };
+
+        assertThatItIsCancelled(snapshot);
+        snapshot.discard();
+
+        assertThat(written.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThatNothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void discardedBeforeItClosesAFile_leavesNothing(Delegate.Kind kind) throws Exception {
+        DelegateSnapshot snapshot = snapshot(kind);
+        CountDownLatch written = new CountDownLatch(1);
+        beforeClose =
+                () -> {
+                    snapshot.discard();
+                    // Not every store heeds it.
+                    Thread.interrupted();
+                };
+        afterClose = written::countDown;
+
+        assertThatItIsCancelled(snapshot);
+
+        assertThat(written.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void discarded_writesNothingAnyMore() throws Exception {
+        DelegateSnapshot snapshot = snapshot(Delegate.Kind.HASH_MAP);
+
+        snapshot.discard();
+
+        assertThatItIsCancelled(snapshot);
+        assertThat(files()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void cancelledAfterItHasHandedItsFilesOver_keepsThem(Delegate.Kind kind) throws Exception {
+        DelegateSnapshot snapshot = snapshot(kind);
+        MaterializedBase base = snapshot.base(snapshot.run());
+        List<Path> files = files();
+        assertThat(files).isNotEmpty();
+
+        snapshot.cancel();
+
+        assertThat(files()).isEqualTo(files);
+        base.discard();
+        assertThat(files()).isEmpty();
+    }
+
+    private DelegateSnapshot snapshot(Delegate.Kind kind) throws Exception {
+        job = LoggedJob.start(kind, InMemoryLog.withIdentities());
+        job.at(1, "a");
+        job.value.update("v");
+        SequenceNumber begin = job.log.writer().initialSequenceNumber();
+        return new DelegateSnapshots<>(
+                        job.backend(),
+                        job.log.writer(),
+                        job.mutations,
+                        job.registry,
+                        new HookedStreams(store))
+                .startFull(
+                        new BaseLedger(
+                                new MaterializedBase(
+                                        0, 0, begin, begin, StateParts.EMPTY, StateParts.EMPTY),
+                                false));
+    }
+
+    /** It interrupts the thread that runs it, which is the one of the test. */
+    private static void assertThatItIsCancelled(DelegateSnapshot snapshot) {
+        try {
+            assertThatThrownBy(snapshot::run).isInstanceOf(CancellationException.class);
+        } finally {
+            Thread.interrupted();
+        }
+    }
+
+    /** RocksDB uploads on threads that nobody waits for. */
+    private void assertThatNothingIsLeft() throws Exception {
+        long start = System.nanoTime();
+        while (!files().isEmpty()
+                && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+            Thread.sleep(1);
+        }
+        assertThat(files()).isEmpty();
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(store)) {
+            return files.sorted().collect(Collectors.toList());
+        }
+    }
+
+    /** Writes even the smallest file, and tells when it is closed. */
+    private final class HookedStreams extends FsCheckpointStreamFactory {
+
+        private final org.apache.flink.core.fs.Path directory;
+
+        HookedStreams(Path directory) {
+            this(new org.apache.flink.core.fs.Path(directory.toUri()));
+        }
+
+        private HookedStreams(org.apache.flink.core.fs.Path directory) {
+            super(FileSystem.getLocalFileSystem(), directory, directory, 0, 0);
+            this.directory = directory;
+        }
+
+        @Override
+        public FsCheckpointStateOutputStream createCheckpointStateOutputStream(
+                CheckpointedStateScope scope) {
+            return new FsCheckpointStateOutputStream(
+                    directory, FileSystem.getLocalFileSystem(), 4096, 0) {
+                @Override
+                public StreamStateHandle closeAndGetHandle() throws IOException {
+                    run(beforeClose);
+                    StreamStateHandle handle = super.closeAndGetHandle();
+                    run(afterClose);
+                    return handle;
+                }
+            };
+        }
+
+        private void run(ThrowingRunnable<Exception> hook) throws IOException {
+            try {
+                hook.run();
+            } catch (IOException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+}

@@ -19,6 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Mutant;
 import dev.dstl.log.simulation.invariant.Leftover;
 import dev.dstl.log.simulation.schedule.FiberThreads;
+import dev.dstl.log.simulation.world.Condition;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -32,13 +33,14 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Many seeds, several at a time; stops when enough of them failed. */
 final class SimulationRun {
 
-    private static final int ENOUGH_FAILURES = 5;
+    private static final int ENOUGH_FAILURES = Integer.getInteger("simulation.failures", 5);
 
     private final AtomicLong next;
     private final long end;
     private final List<SimulationResult> failures = new ArrayList<>();
     private final Map<Leftover, Long> leftovers = new EnumMap<>(Leftover.class);
     private final Map<Coverage, Long> coverage = new EnumMap<>(Coverage.class);
+    private final Map<Condition, Long> conditions = new EnumMap<>(Condition.class);
     private long steps;
     private long seeds;
 
@@ -103,6 +105,10 @@ final class SimulationRun {
             failures.add(result);
         }
         result.coverage().forEach((what, count) -> coverage.merge(what, count, Long::sum));
+        result.conditions()
+                .occurrences()
+                .keySet()
+                .forEach(condition -> conditions.merge(condition, 1L, Long::sum));
         result.leftovers()
                 .forEach(
                         (reason, files) -> leftovers.merge(reason, (long) files.size(), Long::sum));
@@ -117,6 +123,11 @@ final class SimulationRun {
         return coverage;
     }
 
+    /** In how many seeds each condition made a difference. */
+    synchronized Map<Condition, Long> conditions() {
+        return conditions;
+    }
+
     /** How many files were left in all seeds, and why. */
     synchronized Map<Leftover, Long> leftovers() {
         return leftovers;
@@ -124,6 +135,14 @@ final class SimulationRun {
 
     @Override
     public synchronized String toString() {
-        return seeds + " seeds, " + steps + " steps, " + coverage + ", files left: " + leftovers;
+        return seeds
+                + " seeds, "
+                + steps
+                + " steps, "
+                + coverage
+                + ", seeds with "
+                + conditions
+                + ", files left: "
+                + leftovers;
     }
 }

@@ -67,14 +67,35 @@ public final class LogPart {
 
     /** Bytes of each file it needs. What travels in the handle itself is in no file. */
     public Map<String, Long> fileSizes() {
+        return fileSizes(false);
+    }
+
+    private Map<String, Long> fileSizes(boolean local) {
         Map<String, Long> sizes = new TreeMap<>();
         for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
             if (position.f0 instanceof FileStateHandle) {
                 FileStateHandle file = (FileStateHandle) position.f0;
-                sizes.put(file.getFilePath().getPath(), file.getStateSize());
+                if (local == "file".equals(file.getFilePath().toUri().getScheme())) {
+                    sizes.put(file.getFilePath().getPath(), file.getStateSize());
+                }
             }
         }
         return sizes;
+    }
+
+    /** The copies on a local disk that it names. */
+    public Set<String> localFiles() {
+        return fileSizes(true).keySet();
+    }
+
+    /** How many parts of the log it consists of. */
+    public int runs() {
+        return handle.getHandlesAndOffsets().size();
+    }
+
+    /** Bytes of the frames. */
+    public long bytes() {
+        return handle.getStateSize();
     }
 
     /** The files it needs. */

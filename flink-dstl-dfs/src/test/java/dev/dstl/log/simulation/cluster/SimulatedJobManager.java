@@ -19,6 +19,7 @@ package dev.dstl.log.simulation.cluster;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.schedule.LaneExecutor;
+import dev.dstl.log.simulation.world.Condition;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -29,6 +30,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.SharedStateRegistry;
@@ -45,8 +47,12 @@ public final class SimulatedJobManager {
 
     private static final long MESSAGE_LIMIT_MILLIS = 200;
     private static final long CHECKPOINT_INTERVAL_MILLIS = 2_000;
+    private static final int LATE_MESSAGE_PERCENT = 15;
+    private static final long MAX_LATENESS_MILLIS = 20_000;
+    private static final long PATIENCE_MILLIS = 600_000;
 
     private final Cluster cluster;
+    private final SimulatedJob job;
     private final Dice dice;
     private final int epoch;
     private final Lane lane;
@@ -64,15 +70,17 @@ public final class SimulatedJobManager {
     private int attempt;
     private boolean restarting;
     private boolean over;
+    @Nullable private Throwable failedForGood;
 
-    SimulatedJobManager(Cluster cluster, int epoch) {
+    SimulatedJobManager(Cluster cluster, SimulatedJob job, int epoch) {
         this.cluster = cluster;
+        this.job = job;
         this.dice = cluster.dice();
         this.epoch = epoch;
-        this.lane = cluster.schedule().lane("jm" + epoch);
+        this.lane = cluster.schedule().lane(job + "-jm" + epoch);
         this.registry =
                 new SharedStateRegistryImpl(
-                        new LaneExecutor(dice, List.of(cluster.schedule().lane("jm-discard"))));
+                        new LaneExecutor(dice, List.of(cluster.schedule().lane(job + "-jm-discard"))));
         this.maxRetained = dice.oneOf(1, 1, 2, MAX_RETAINED);
         this.maxConcurrent = dice.oneOf(1, 2, 3);
         this.lostMessagePercent = dice.oneOf(0, 0, 30);
@@ -115,13 +123,30 @@ public final class SimulatedJobManager {
         lane.addIn(latency(), what, message);
     }
 
+    /** The same for one about a checkpoint, which may take very long. */
+    void sendLate(String what, Runnable message) {
+        lane.addIn(latency() + lateness(), what, message);
+    }
+
     private long latency() {
         return dice.skewed(MESSAGE_LIMIT_MILLIS);
     }
 
+    private long lateness() {
+        if (cluster.isFair()
+                || !cluster.conditions().has(Condition.LATE_MESSAGES)
+                || !dice.percent(LATE_MESSAGE_PERCENT)) {
+            return 0;
+        }
+        cluster.conditions().occurred(Condition.LATE_MESSAGES);
+        return dice.between(1, MAX_LATENESS_MILLIS);
+    }
+
     /** Some barriers wait behind records, while other tasks see the next ones. */
     private long barrierMillis() {
-        return dice.percent(slowBarrierPercent) ? dice.between(1, 8_000) : latency();
+        return !cluster.isFair() && dice.percent(slowBarrierPercent)
+                ? dice.between(1, 8_000)
+                : latency();
     }
 
     private void triggerNow() {
@@ -129,7 +154,11 @@ public final class SimulatedJobManager {
             if (pending.size() < maxConcurrent) {
                 trigger();
             }
-            lane.addIn(dice.skewed(CHECKPOINT_INTERVAL_MILLIS), "triggers", this::triggerNow);
+            long pause =
+                    cluster.isFair()
+                            ? CHECKPOINT_INTERVAL_MILLIS
+                            : dice.skewed(CHECKPOINT_INTERVAL_MILLIS);
+            lane.addIn(pause, "triggers", this::triggerNow);
         }
     }
 
@@ -139,11 +168,12 @@ public final class SimulatedJobManager {
             return;
         }
         long id = nextCheckpointId++;
-        pending.put(id, new PendingCheckpoint(tasks));
+        pending.put(id, new PendingCheckpoint(tasks, cluster.schedule().nowMillis()));
         for (SimulatedTask task : tasks) {
             task.lane().addIn(barrierMillis(), "barrier " + id, () -> task.snapshot(id));
         }
-        lane.addIn(dice.between(5_000, 60_000), "expires " + id, () -> abort(id, "expired"));
+        long patience = cluster.isFair() ? PATIENCE_MILLIS : dice.between(5_000, 60_000);
+        lane.addIn(patience, "expires " + id, () -> abort(id, "expired"));
     }
 
     void acknowledged(long id, SimulatedTask task, TaskSnapshot snapshot) {
@@ -151,7 +181,13 @@ public final class SimulatedJobManager {
         PendingCheckpoint checkpoint = pending.get(id);
         if (checkpoint != null && checkpoint.acknowledge(task, snapshot)) {
             pending.remove(id);
-            complete(new CompletedCheckpoint(id, checkpoint.snapshots.values()));
+            complete(
+                    new CompletedCheckpoint(
+                            job,
+                            id,
+                            checkpoint.triggeredMillis,
+                            cluster.schedule().nowMillis(),
+                            checkpoint.snapshots.values()));
         }
     }
 
@@ -184,8 +220,8 @@ public final class SimulatedJobManager {
 
     private void notifyTasks(String what, Consumer<SimulatedTask> message) {
         for (SimulatedTask task : tasks) {
-            if (cluster.isCalm() || !dice.percent(lostMessagePercent)) {
-                task.lane().addIn(latency(), what, () -> message.accept(task));
+            if (cluster.isFair() || !dice.percent(lostMessagePercent)) {
+                task.lane().addIn(latency() + lateness(), what, () -> message.accept(task));
             }
         }
     }
@@ -212,6 +248,21 @@ public final class SimulatedJobManager {
             SimulatedTask task = dice.oneOf(tasks);
             task.lane().add("fails", task::fail);
         }
+    }
+
+    /** A task says that another try would be in vain. */
+    void failedForGood(SimulatedTask task, Throwable cause) {
+        if (tasks.contains(task)) {
+            failedForGood = cause;
+            over = true;
+            cancelAll();
+        }
+    }
+
+    /** Why the job will never run again, or null if it may. */
+    @Nullable
+    public Throwable failedForGood() {
+        return failedForGood;
     }
 
     void failed(SimulatedTask task) {
@@ -291,7 +342,7 @@ public final class SimulatedJobManager {
         releaseSomeLogs();
         restarting = false;
         attempt++;
-        int parallelism = 1 + dice.below(3);
+        int parallelism = 1 + dice.below(Cluster.MAX_TASKS_OF_JOB);
         List<TaskSnapshot> snapshots =
                 retained.isEmpty() ? List.of() : retained.getLast().snapshots();
         cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());
@@ -303,9 +354,10 @@ public final class SimulatedJobManager {
                     new SimulatedTask(
                             cluster,
                             this,
+                            job,
                             cluster.taskManager(),
                             keyGroups,
-                            "task" + epoch + "." + attempt + "." + index);
+                            job + "-task" + epoch + "." + attempt + "." + index);
             tasks.add(task);
             starting.add(task);
             task.lane().addIn(latency(), "starts", () -> task.start(snapshots));
@@ -316,7 +368,7 @@ public final class SimulatedJobManager {
     private void releaseSomeLogs() {
         for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
             if (dice.percent(30)) {
-                taskManager.releaseJob();
+                taskManager.release(job);
             }
         }
     }
@@ -333,7 +385,7 @@ public final class SimulatedJobManager {
             lane.addIn(10_000, "job is over", this::jobIsOver);
             return;
         }
-        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
+        cluster.taskManagers().forEach(taskManager -> taskManager.release(job));
         retained.clear();
         registry.unregisterUnusedState(Long.MAX_VALUE);
     }
@@ -343,12 +395,6 @@ public final class SimulatedJobManager {
         return !restarting && starting.isEmpty() && pending.isEmpty();
     }
 
-    /** Stops the job and starts it on new logs, as one does who is out of patience. */
-    public void restartOnNewLogs() {
-        restart("operator");
-        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
-    }
-
     /** The checkpoints that the job could be restored from, oldest first. */
     public Iterable<CompletedCheckpoint> retained() {
         return retained;
@@ -356,6 +402,20 @@ public final class SimulatedJobManager {
 
     public long newestCompletedId() {
         return retained.isEmpty() ? 0 : retained.getLast().id();
+    }
+
+    /** How long the oldest checkpoint has been under way; 0 without any. */
+    public long oldestPendingMillis() {
+        return pending.values().stream()
+                .mapToLong(
+                        checkpoint -> cluster.schedule().nowMillis() - checkpoint.triggeredMillis)
+                .max()
+                .orElse(0);
+    }
+
+    /** The tasks that run or start. */
+    List<SimulatedTask> tasks() {
+        return tasks;
     }
 
     /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
@@ -370,15 +430,13 @@ public final class SimulatedJobManager {
         return false;
     }
 
-    public int currentEpoch() {
-        return epoch;
-    }
-
     private static final class PendingCheckpoint {
         private final Set<SimulatedTask> missing;
         private final Map<SimulatedTask, TaskSnapshot> snapshots = new LinkedHashMap<>();
+        private final long triggeredMillis;
 
-        private PendingCheckpoint(List<SimulatedTask> tasks) {
+        private PendingCheckpoint(List<SimulatedTask> tasks, long nowMillis) {
+            triggeredMillis = nowMillis;
             missing = new LinkedHashSet<>(tasks);
         }
 

@@ -17,25 +17,33 @@
 package dev.dstl.log.simulation.cluster;
 
 import dev.dstl.log.simulation.schedule.Lane;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
-/** A process with at most one log of the job at a time. */
+/** A process with at most one log of each job at a time. */
 final class SimulatedTaskManager {
 
     private final Cluster cluster;
     private final String name;
+    private final SimulatedHost host;
     private final Lane asyncLane;
-    private SimulatedLog log;
-    private int logs;
+    private final Map<SimulatedJob, SimulatedLog> logs = new LinkedHashMap<>();
+    private int logCount;
     private boolean alive = true;
 
-    SimulatedTaskManager(Cluster cluster, String name) {
+    SimulatedTaskManager(Cluster cluster, String name, SimulatedHost host) {
         this.cluster = cluster;
         this.name = name;
+        this.host = host;
         this.asyncLane = cluster.schedule().lane(name + "-async");
     }
 
     String name() {
         return name;
+    }
+
+    SimulatedHost host() {
+        return host;
     }
 
     boolean isAlive() {
@@ -47,21 +55,23 @@ final class SimulatedTaskManager {
         return asyncLane;
     }
 
-    /** The log for a task that starts; opened if need be. */
-    SimulatedLog log() {
-        if (log == null) {
-            log = new SimulatedLog(cluster, name + "." + ++logs);
-            cluster.opened(log);
-        }
-        return log;
+    /** The log for a task that starts; one that is not open yet if need be. */
+    SimulatedLog log(SimulatedJob job) {
+        return logs.computeIfAbsent(
+                job, key -> new SimulatedLog(cluster, job, this, name + "." + ++logCount));
+    }
+
+    /** A log could not be opened; the next task tries again. */
+    void forget(SimulatedLog log) {
+        logs.remove(log.job(), log);
     }
 
     /** No task of the job is here any more. */
-    void releaseJob() {
+    void release(SimulatedJob job) {
+        SimulatedLog log = logs.remove(job);
         if (log != null) {
             cluster.schedule().note(name, "closes log");
             log.close();
-            log = null;
         }
     }
 
@@ -70,8 +80,11 @@ final class SimulatedTaskManager {
         alive = false;
         cluster.schedule().note(name, "crashes");
         asyncLane.close();
-        if (log != null) {
-            log.vanish();
-        }
+        logs.values().forEach(SimulatedLog::vanish);
+    }
+
+    @Override
+    public String toString() {
+        return name;
     }
 }

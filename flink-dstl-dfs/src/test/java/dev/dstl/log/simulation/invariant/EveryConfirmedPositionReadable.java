@@ -43,7 +43,7 @@ public final class EveryConfirmedPositionReadable extends Invariant {
         }
         seenChanges = changes;
         newest = null;
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             checkpoint.fileSizes().forEach((file, bytes) -> check(checkpoint, file, bytes));
         }
     }
@@ -59,7 +59,7 @@ public final class EveryConfirmedPositionReadable extends Invariant {
 
     @Override
     public void settled() {
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             for (TaskSnapshot snapshot : checkpoint.snapshots()) {
                 snapshot.log().forEach(part -> read(checkpoint, part));
             }

@@ -46,7 +46,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
     public void settled() {
         for (String file : unreferenced()) {
             FileHistory history = cluster().history(file);
-            boolean known = history.jobManagerEpoch() == cluster().jobManager().currentEpoch();
+            boolean known = history.isKnownToJobManager();
             if (!known && !cluster().store().isBeingWritten(file) && leftoverReason(file) == null) {
                 violated("%s is left although the job goes on", file);
             }
@@ -106,7 +106,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
             }
         }
         Set<String> files = new TreeSet<>(cluster().store().files());
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             files.removeAll(checkpoint.files());
         }
         return files;
@@ -116,7 +116,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
     private Leftover leftoverReason(String file) {
         FileHistory history = cluster().history(file);
         if (history.isHandedOut()) {
-            boolean known = history.jobManagerEpoch() == cluster().jobManager().currentEpoch();
+            boolean known = history.isKnownToJobManager();
             return known ? null : Leftover.HANDLE_WAS_LOST;
         }
         if (crashed.contains(history.writer())) {

@@ -39,7 +39,7 @@ public final class ReplayEqualsModel extends Invariant {
 
     @Override
     public void settled() {
-        cluster().jobManager().retained().forEach(this::verify);
+        cluster().retained().forEach(this::verify);
     }
 
     private void verify(CompletedCheckpoint checkpoint) {

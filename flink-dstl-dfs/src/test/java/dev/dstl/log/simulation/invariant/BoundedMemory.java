@@ -1,0 +1,34 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+import dev.dstl.log.simulation.cluster.SimulatedLog;
+
+/** What threads hold while they write it stays within what the log may have in flight. */
+public final class BoundedMemory extends Invariant {
+
+    @Override
+    public void created(String file, String client) {
+        for (SimulatedLog log : cluster().logs()) {
+            if (log.incarnation().equals(client) && log.heldBytes() > log.heldBytesBound()) {
+                violated(
+                        "%s holds %d bytes that are being written, more than %d",
+                        client, log.heldBytes(), log.heldBytesBound());
+            }
+        }
+    }
+}

@@ -89,7 +89,7 @@ final class Simulation {
         defects.watch(watchers);
         try {
             cluster.start();
-            long busySteps = dice.oneOf(300L, 1_000L, 3_000L);
+            long busySteps = dice.oneOf(300L, 600L, 2_000L);
             runUntil(() -> steps >= busySteps, Long.MAX_VALUE);
             cluster.faultsEnd();
             keepWorking();
@@ -105,6 +105,7 @@ final class Simulation {
         } catch (Violated over) {
             schedule.note("simulation", "ends early");
         } catch (Throwable failure) {
+            if (Boolean.getBoolean("trace")) failure.printStackTrace();
             watchers.failed(failure);
         }
         Map<Coverage, Long> coverage = coverage();

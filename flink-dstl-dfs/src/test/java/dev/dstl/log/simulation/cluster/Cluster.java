@@ -286,6 +286,11 @@ public final class Cluster {
         return logs;
     }
 
+    /** The log of an incarnation. */
+    public SimulatedLog writer(String incarnation) {
+        return writers.get(incarnation);
+    }
+
     /** What happened to a file, or null if nobody ever wrote it. */
     public FileHistory history(String file) {
         return histories.get(file);

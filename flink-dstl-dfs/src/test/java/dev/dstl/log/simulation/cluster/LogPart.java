@@ -38,6 +38,7 @@ public final class LogPart {
 
     private final ChangelogStateHandleStreamImpl handle;
     private final List<TestRecord> expected;
+    @Nullable private Map<String, Long> fileSizes;
 
     LogPart(ChangelogStateHandleStreamImpl handle, List<TestRecord> expected) {
         this.handle = handle;
@@ -67,7 +68,10 @@ public final class LogPart {
 
     /** Bytes of each file it needs. What travels in the handle itself is in no file. */
     public Map<String, Long> fileSizes() {
-        return fileSizes(false);
+        if (fileSizes == null) {
+            fileSizes = fileSizes(false);
+        }
+        return fileSizes;
     }
 
     private Map<String, Long> fileSizes(boolean local) {

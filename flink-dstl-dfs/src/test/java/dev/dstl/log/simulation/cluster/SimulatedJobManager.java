@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.SharedStateRegistry;
@@ -70,7 +69,6 @@ public final class SimulatedJobManager {
     private int attempt;
     private boolean restarting;
     private boolean over;
-    @Nullable private Throwable failedForGood;
 
     SimulatedJobManager(Cluster cluster, SimulatedJob job, int epoch) {
         this.cluster = cluster;
@@ -248,21 +246,6 @@ public final class SimulatedJobManager {
             SimulatedTask task = dice.oneOf(tasks);
             task.lane().add("fails", task::fail);
         }
-    }
-
-    /** A task says that another try would be in vain. */
-    void failedForGood(SimulatedTask task, Throwable cause) {
-        if (tasks.contains(task)) {
-            failedForGood = cause;
-            over = true;
-            cancelAll();
-        }
-    }
-
-    /** Why the job will never run again, or null if it may. */
-    @Nullable
-    public Throwable failedForGood() {
-        return failedForGood;
     }
 
     void failed(SimulatedTask task) {

@@ -33,7 +33,6 @@ import dev.dstl.log.simulation.schedule.LaneTimers;
 import dev.dstl.log.simulation.schedule.Schedule;
 import dev.dstl.log.simulation.schedule.ThreadStarts;
 import dev.dstl.log.simulation.world.Condition;
-import dev.dstl.log.store.BasePathCheck;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.upload.InFlightBudget;
@@ -44,8 +43,6 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Consumer;
-import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -77,7 +74,6 @@ public final class SimulatedLog {
     private final String incarnation;
     private final DstlSettings settings;
     private final Lane timerLane;
-    private final FiberThreads opening;
     private final FiberThreads uploads;
     private final LaneExecutor discards;
     private final LaneExecutor localDisk;
@@ -91,9 +87,6 @@ public final class SimulatedLog {
     private final LogMerging merging;
     private final PagePool pages;
     private final RecordingMetrics metrics = new RecordingMetrics();
-    private final List<Consumer<Throwable>> waiting = new ArrayList<>();
-    private boolean begun;
-    private boolean open;
     private boolean closed;
     private boolean vanished;
 
@@ -113,7 +106,9 @@ public final class SimulatedLog {
         timerLane = schedule.lane(name + "-timer");
         Timers timers = mutant.timers(new LaneTimers(schedule, timerLane));
         cluster.opened(this);
-        opening = threads(name + "-open", 1, ThreadStarts.PROMPT);
+        if (cluster.conditions().has(Condition.STORE_DOWN_AT_START) && dice.percent(50)) {
+            cluster.store().weather().goesDown(dice.between(100, 30_000));
+        }
         uploads = threads(name + "-upload", Integer.MAX_VALUE, cluster.threadStarts());
         List<Lane> discardLanes = new ArrayList<>();
         for (int thread = 0; thread < settings.discardThreads(); thread++) {
@@ -191,49 +186,6 @@ public final class SimulatedLog {
         return LocalDirectories.of(recovery, job.id(), incarnation);
     }
 
-    /** Tells a task when it may create a writer, or what prevents it. */
-    void whenOpen(Consumer<Throwable> whenOpen) {
-        if (open) {
-            whenOpen.accept(null);
-            return;
-        }
-        waiting.add(whenOpen);
-        if (!begun) {
-            begun = true;
-            if (cluster.conditions().has(Condition.STORE_DOWN_AT_START)) {
-                opening.execute(this::open);
-            } else {
-                opened(null);
-            }
-        }
-    }
-
-    /** As the production code does before the first writer. */
-    private void open() {
-        if (dice.percent(50)) {
-            cluster.conditions().occurred(Condition.STORE_DOWN_AT_START);
-            cluster.store().weather().goesDown(dice.between(100, 30_000));
-        }
-        try {
-            registry.discardAttempt(
-                    BasePathCheck.write(
-                            settings.basePath(),
-                            store,
-                            new SegmentName(job.id(), incarnation, SegmentName.PROBE_SEQUENCE, 1)));
-            opened(null);
-        } catch (RuntimeException | Error failure) {
-            taskManager.forget(this);
-            close();
-            opened(failure);
-        }
-    }
-
-    private void opened(@Nullable Throwable failure) {
-        open = failure == null;
-        waiting.forEach(task -> task.accept(failure));
-        waiting.clear();
-    }
-
     DstlLogWriter createWriter(KeyGroupRange keyGroups) {
         return new DstlLogWriter(
                 new UUID(dice.bits(), dice.bits()),
@@ -277,7 +229,6 @@ public final class SimulatedLog {
         timerLane.close();
         discards.vanish();
         localDisk.vanish();
-        opening.vanish();
         merges.vanish();
         uploads.vanish();
     }

@@ -31,8 +31,6 @@ import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.throwable.ThrowableClassifier;
-import org.apache.flink.runtime.throwable.ThrowableType;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -120,27 +118,9 @@ final class SimulatedTask {
         jobManager = successor;
     }
 
-    /** Restores and begins, when the log is open; tells the JobManager if it cannot. */
+    /** Restores and begins; tells the JobManager if it cannot. */
     void start(List<TaskSnapshot> snapshots) {
         log = taskManager.log(job);
-        log.whenOpen(
-                failure ->
-                        lane.add(
-                                failure == null ? "has a log" : "has no log",
-                                () -> startOn(snapshots, failure)));
-    }
-
-    private void startOn(List<TaskSnapshot> snapshots, @Nullable Throwable failure) {
-        if (failure != null) {
-            if (ThrowableClassifier.getThrowableType(failure)
-                    == ThrowableType.NonRecoverableError) {
-                jobManager.send("fails", () -> jobManager.failedForGood(this, failure));
-                end();
-            } else {
-                fail();
-            }
-            return;
-        }
         try {
             for (TaskSnapshot snapshot : snapshots) {
                 TaskSnapshot mine = snapshot.in(keyGroups);

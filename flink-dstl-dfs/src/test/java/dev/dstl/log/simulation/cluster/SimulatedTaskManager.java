@@ -55,15 +55,10 @@ final class SimulatedTaskManager {
         return asyncLane;
     }
 
-    /** The log for a task that starts; one that is not open yet if need be. */
+    /** The log for a task that starts; opened if need be. */
     SimulatedLog log(SimulatedJob job) {
         return logs.computeIfAbsent(
                 job, key -> new SimulatedLog(cluster, job, this, name + "." + ++logCount));
-    }
-
-    /** A log could not be opened; the next task tries again. */
-    void forget(SimulatedLog log) {
-        logs.remove(log.job(), log);
     }
 
     /** No task of the job is here any more. */

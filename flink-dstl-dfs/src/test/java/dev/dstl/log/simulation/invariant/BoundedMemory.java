@@ -23,12 +23,11 @@ public final class BoundedMemory extends Invariant {
 
     @Override
     public void created(String file, String client) {
-        for (SimulatedLog log : cluster().logs()) {
-            if (log.incarnation().equals(client) && log.heldBytes() > log.heldBytesBound()) {
-                violated(
-                        "%s holds %d bytes that are being written, more than %d",
-                        client, log.heldBytes(), log.heldBytesBound());
-            }
+        SimulatedLog log = cluster().writer(client);
+        if (log.heldBytes() > log.heldBytesBound()) {
+            violated(
+                    "%s holds %d bytes that are being written, more than %d",
+                    client, log.heldBytes(), log.heldBytesBound());
         }
     }
 }

@@ -77,8 +77,8 @@ public final class Liveness extends Invariant {
         for (SimulatedJob job : cluster().jobs()) {
             if (!completed.contains(job)) {
                 violated(
-                        "%s completed no checkpoint although there was no fault for %d ms%s",
-                        job, cluster().fairMillis(), reason(job));
+                        "%s completed no checkpoint although there was no fault for %d ms",
+                        job, cluster().fairMillis());
             }
         }
     }
@@ -87,14 +87,9 @@ public final class Liveness extends Invariant {
     public void never() {
         for (SimulatedJob job : cluster().jobs()) {
             violated(
-                    "%s completes no checkpoint, the newest is %d%s",
-                    job, job.jobManager().newestCompletedId(), reason(job));
+                    "%s completes no checkpoint, the newest is %d",
+                    job, job.jobManager().newestCompletedId());
         }
-    }
-
-    private static String reason(SimulatedJob job) {
-        Throwable failure = job.jobManager().failedForGood();
-        return failure == null ? "" : ": it failed for good, " + failure;
     }
 
     @Override

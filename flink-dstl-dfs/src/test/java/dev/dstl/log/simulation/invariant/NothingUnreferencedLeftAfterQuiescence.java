@@ -125,6 +125,9 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         if (cluster().store().storedAfterDelete().contains(file)) {
             return Leftover.ARRIVED_AFTER_DELETE;
         }
+        if (cluster().store().isBeingWritten(file)) {
+            return Leftover.NEVER_ANSWERED;
+        }
         return history.refusals() > 0 ? Leftover.DELETE_WAS_REFUSED : null;
     }
 }

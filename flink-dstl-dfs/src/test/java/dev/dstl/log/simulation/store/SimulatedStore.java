@@ -62,7 +62,7 @@ public final class SimulatedStore {
     private final Set<String> deleted = new TreeSet<>();
     private final Set<String> storedAfterDelete = new TreeSet<>();
     private final Map<String, Integer> deafWrites = new TreeMap<>();
-    private long changes;
+    private long losses;
     private boolean clearSight;
 
     /** Is the store that handles are read from on the calling thread from now on. */
@@ -169,8 +169,9 @@ public final class SimulatedStore {
     /** The bytes are there, whatever the client hears of it. */
     void put(Path path, byte[] bytes) {
         String file = path.getPath();
-        files.put(file, bytes);
-        changes++;
+        if (files.put(file, bytes) != null) {
+            losses++;
+        }
         schedule.note("store", "has " + file);
         if (deleted.contains(file)) {
             storedAfterDelete.add(file);
@@ -190,7 +191,7 @@ public final class SimulatedStore {
         if (done) {
             files.remove(file);
             deleted.add(file);
-            changes++;
+            losses++;
         }
         schedule.note(client, (done ? "deletes " : "cannot delete ") + file);
         watcher.deleteRequested(file, client, existed, done);
@@ -275,8 +276,8 @@ public final class SimulatedStore {
         return storedAfterDelete;
     }
 
-    /** Moves on whenever a file appears or goes. */
-    public long changes() {
-        return changes;
+    /** Moves on whenever a file goes or is replaced. */
+    public long losses() {
+        return losses;
     }
 }

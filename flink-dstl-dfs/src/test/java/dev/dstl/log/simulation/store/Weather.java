@@ -85,9 +85,10 @@ public final class Weather {
         fair = true;
     }
 
-    /** Nothing reaches the store for a while from now on. */
+    /** Nothing reaches the store for a while from now on, as a process starts. */
     public void goesDown(long millis) {
         if (!fair) {
+            conditions.occurred(Condition.STORE_DOWN_AT_START);
             outageFromMillis = schedule.nowMillis();
             outageToMillis = outageFromMillis + millis;
         }

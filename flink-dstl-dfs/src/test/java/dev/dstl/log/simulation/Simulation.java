@@ -50,7 +50,7 @@ final class Simulation {
     private static final long QUIET_MILLIS = 90_000;
 
     /** More than a log can make of the batches of one run, with two of them to a merge. */
-    private static final int MAX_MERGES = 500;
+    private static final int MAX_MERGES = 60;
 
     /** How long a checkpoint may take when nothing goes wrong any more. */
     private static final long PATIENCE_MILLIS = 300_000;

@@ -64,6 +64,7 @@ public final class Cluster {
     private final List<SimulatedLog> logs = new ArrayList<>();
     private final Map<String, FileHistory> histories = new TreeMap<>();
     private final int chaosPercent;
+    private final int newTaskManagerPercent;
     private final Map<String, SimulatedLog> writers = new TreeMap<>();
     private int taskManagerCount;
     private long restoredTasks;
@@ -83,9 +84,11 @@ public final class Cluster {
         this.watcher = watcher;
         this.conditions = new Conditions(dice);
         this.store = new SimulatedStore(dice, schedule, conditions, new HistoryWriter());
-        this.threadStarts = new FaultyThreadStarts(dice, conditions, this::isFair);
+        this.threadStarts = new FaultyThreadStarts(dice, schedule, conditions, this::isFair);
         this.chaosLane = schedule.lane("chaos");
         this.chaosPercent = dice.oneOf(0, 20, 60);
+        this.newTaskManagerPercent =
+                conditions.has(Condition.OVERLAPPING_CHECKPOINTS) ? 5 : 30;
         int jobCount = conditions.has(Condition.SEVERAL_JOBS) ? 2 : 1;
         for (int job = 1; job <= jobCount; job++) {
             jobs.add(new SimulatedJob(this, "job" + job, new JobID(dice.bits(), dice.bits())));
@@ -148,7 +151,7 @@ public final class Cluster {
     /** A process to run a task. */
     SimulatedTaskManager taskManager() {
         if (taskManagers.size() < MAX_TASK_MANAGERS
-                && (taskManagers.isEmpty() || dice.percent(30))) {
+                && (taskManagers.isEmpty() || dice.percent(newTaskManagerPercent))) {
             SimulatedTaskManager started =
                     new SimulatedTaskManager(
                             this, "tm" + ++taskManagerCount, dice.oneOf(hosts));

@@ -35,7 +35,8 @@ final class LogSettings {
     static DstlSettings random(Dice dice, Conditions conditions, Path basePath) {
         boolean slow =
                 conditions.has(Condition.SHARED_LINK) || conditions.has(Condition.SLOW_STORE);
-        long cutBytes = slow ? 30_000 : dice.oneOf(300L, 3_000L, 30_000L);
+        boolean small = conditions.has(Condition.OVERLAPPING_CHECKPOINTS);
+        long cutBytes = slow || small ? 30_000 : dice.oneOf(300L, 3_000L, 30_000L);
         return DstlSettings.from(
                 new Configuration()
                         .set(DstlOptions.BASE_PATH, basePath.toString())
@@ -43,7 +44,7 @@ final class LogSettings {
                         .set(
                                 DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD,
                                 new MemorySize(
-                                        slow ? 5_000 : dice.oneOf(200L, 1_500L, 100_000L)))
+                                        slow || small ? 5_000 : dice.oneOf(200L, 1_500L, 100_000L)))
                         .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(cutBytes))
                         .set(
                                 DstlOptions.MAX_IN_FLIGHT,
@@ -51,7 +52,7 @@ final class LogSettings {
                         .set(DstlOptions.PERSIST_DELAY, Duration.ofMillis(dice.oneOf(0, 10, 50)))
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
-                                new MemorySize(dice.oneOf(0L, 0L, 300L, 20_000L)))
+                                new MemorySize(small ? 20_000 : dice.oneOf(0L, 0L, 300L, 20_000L)))
                         .set(DstlOptions.MERGE_PARTS, slow ? dice.oneOf(0, 8) : dice.oneOf(0, 2, 4))
                         .set(
                                 DstlOptions.MERGE_MAX_SIZE,
@@ -71,6 +72,6 @@ final class LogSettings {
                                 Duration.ofMillis(dice.oneOf(0, 20, 500)))
                         .set(DstlOptions.MAX_RETRY_DELAY, Duration.ofSeconds(dice.oneOf(1, 10)))
                         .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofMillis(dice.oneOf(50, 1_000)))
-                        .set(DstlOptions.MAX_AGE, Duration.ofMillis(dice.oneOf(0, 1_000, 5_000))));
+                        .set(DstlOptions.MAX_AGE, Duration.ofMillis(small ? 1_000 : dice.oneOf(0, 1_000, 5_000))));
     }
 }

@@ -46,6 +46,8 @@ public final class SimulatedJobManager {
 
     private static final long MESSAGE_LIMIT_MILLIS = 200;
     private static final long CHECKPOINT_INTERVAL_MILLIS = 2_000;
+    private static final long SHORT_INTERVAL_MILLIS = 600;
+    private static final int MAX_CONCURRENT = 3;
     private static final int LATE_MESSAGE_PERCENT = 15;
     private static final long MAX_LATENESS_MILLIS = 20_000;
     private static final long PATIENCE_MILLIS = 600_000;
@@ -61,6 +63,7 @@ public final class SimulatedJobManager {
     private final List<SimulatedTask> tasks = new ArrayList<>();
     private final Set<SimulatedTask> ending = new LinkedHashSet<>();
     private final Set<SimulatedTask> starting = new LinkedHashSet<>();
+    private final boolean overlapping;
     private final int maxRetained;
     private final int maxConcurrent;
     private final int lostMessagePercent;
@@ -79,8 +82,9 @@ public final class SimulatedJobManager {
         this.registry =
                 new SharedStateRegistryImpl(
                         new LaneExecutor(dice, List.of(cluster.schedule().lane(job + "-jm-discard"))));
-        this.maxRetained = dice.oneOf(1, 1, 2, MAX_RETAINED);
-        this.maxConcurrent = dice.oneOf(1, 2, 3);
+        this.overlapping = cluster.conditions().has(Condition.OVERLAPPING_CHECKPOINTS);
+        this.maxRetained = overlapping ? 1 : dice.oneOf(1, 1, 2, MAX_RETAINED);
+        this.maxConcurrent = overlapping ? MAX_CONCURRENT : dice.oneOf(1, 2, MAX_CONCURRENT);
         this.lostMessagePercent = dice.oneOf(0, 0, 30);
         this.slowBarrierPercent = dice.oneOf(0, 5, 20);
     }
@@ -155,7 +159,10 @@ public final class SimulatedJobManager {
             long pause =
                     cluster.isFair()
                             ? CHECKPOINT_INTERVAL_MILLIS
-                            : dice.skewed(CHECKPOINT_INTERVAL_MILLIS);
+                            : dice.skewed(
+                                    overlapping
+                                            ? SHORT_INTERVAL_MILLIS
+                                            : CHECKPOINT_INTERVAL_MILLIS);
             lane.addIn(pause, "triggers", this::triggerNow);
         }
     }
@@ -166,6 +173,9 @@ public final class SimulatedJobManager {
             return;
         }
         long id = nextCheckpointId++;
+        if (overlapping && !pending.isEmpty()) {
+            cluster.conditions().occurred(Condition.OVERLAPPING_CHECKPOINTS);
+        }
         pending.put(id, new PendingCheckpoint(tasks, cluster.schedule().nowMillis()));
         for (SimulatedTask task : tasks) {
             task.lane().addIn(barrierMillis(), "barrier " + id, () -> task.snapshot(id));
@@ -325,7 +335,7 @@ public final class SimulatedJobManager {
         releaseSomeLogs();
         restarting = false;
         attempt++;
-        int parallelism = 1 + dice.below(Cluster.MAX_TASKS_OF_JOB);
+        int parallelism = 1 + dice.below(overlapping ? 2 : Cluster.MAX_TASKS_OF_JOB);
         List<TaskSnapshot> snapshots =
                 retained.isEmpty() ? List.of() : retained.getLast().snapshots();
         cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());

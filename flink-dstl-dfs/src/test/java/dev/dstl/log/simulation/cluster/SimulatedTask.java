@@ -42,6 +42,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 final class SimulatedTask {
 
     private static final long PAUSE_MILLIS = 400;
+    private static final long LONG_PAUSE_MILLIS = 4_000;
     private static final int IDLE_PERCENT = 3;
     private static final long MAX_IDLE_MILLIS = 60_000;
 
@@ -62,6 +63,7 @@ final class SimulatedTask {
     private final boolean marksBases;
 
     private final boolean keepsLongLog;
+    private final boolean overlapping;
 
     private final Map<Long, CheckpointedRange> checkpoints = new TreeMap<>();
     private final List<CompletableFuture<?>> persists = new ArrayList<>();
@@ -98,6 +100,7 @@ final class SimulatedTask {
         this.randomRecords = new RandomRecords(dice);
         this.truncatesEagerly = dice.percent(50);
         this.marksBases = dice.percent(80);
+        this.overlapping = cluster.conditions().has(Condition.OVERLAPPING_CHECKPOINTS);
         this.keepsLongLog = cluster.conditions().has(Condition.LONG_LOGS);
     }
 
@@ -176,16 +179,16 @@ final class SimulatedTask {
             cluster.conditions().occurred(Condition.IDLE_TASKS);
             return dice.between(5_000, MAX_IDLE_MILLIS);
         }
-        return dice.skewed(PAUSE_MILLIS);
+        return dice.skewed(overlapping ? LONG_PAUSE_MILLIS : PAUSE_MILLIS);
     }
 
     private void doSomething() {
         int choice = dice.below(20);
-        if (choice < 15) {
+        if (choice < (overlapping ? 10 : 15)) {
             appendSome(1 + dice.below(6));
         } else if (choice < 17) {
             writer.nextSequenceNumber();
-        } else if (!keepsLongLog || dice.percent(2)) {
+        } else if (overlapping || !keepsLongLog || dice.percent(2)) {
             startMaterialization();
         }
     }
@@ -224,7 +227,7 @@ final class SimulatedTask {
         int covered = records.size();
         cluster.schedule().note(lane.name(), "materializes to " + upTo);
         lane.addIn(
-                dice.between(1, 8_000),
+                dice.between(1, overlapping ? 800 : 8_000),
                 "materialized",
                 () -> {
                     materializing = false;

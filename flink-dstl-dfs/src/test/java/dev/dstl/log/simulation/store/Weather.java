@@ -134,12 +134,19 @@ public final class Weather {
     }
 
     long latencyMillis() {
-        long millis = fair ? dice.below(20) : dice.skewed(latencyLimitMillis);
+        long millis = fair ? dice.below(20) : unfairLatencyMillis();
         if (conditions.has(Condition.SLOW_STORE)) {
             conditions.occurred(Condition.SLOW_STORE);
             millis += SLOW_MILLIS;
         }
         return millis + Math.max(0, stalledToMillis - schedule.nowMillis());
+    }
+
+    /** Uploads that last through several checkpoints, where these overlap. */
+    private long unfairLatencyMillis() {
+        return conditions.has(Condition.OVERLAPPING_CHECKPOINTS) && dice.percent(50)
+                ? dice.between(500, 3_000)
+                : dice.skewed(latencyLimitMillis);
     }
 
     /** What a request takes at most when nothing goes wrong, sending its bytes aside. */

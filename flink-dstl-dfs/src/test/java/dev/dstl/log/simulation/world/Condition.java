@@ -66,6 +66,9 @@ public enum Condition {
     /** Acknowledgements and aborts of checkpoints arrive late. */
     LATE_MESSAGES(30),
 
+    /** Small checkpoints at short intervals, several at a time, with short materializations. */
+    OVERLAPPING_CHECKPOINTS(20),
+
     /** Tasks that have no input for a while. */
     IDLE_TASKS(25),
 

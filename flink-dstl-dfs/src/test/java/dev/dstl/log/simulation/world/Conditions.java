@@ -17,31 +17,30 @@
 package dev.dstl.log.simulation.world;
 
 import dev.dstl.log.simulation.schedule.Dice;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Which conditions a seed has, and how often each of them has mattered so far. */
 public final class Conditions {
 
-    /** Names that a seed may have at most, separated by commas; to find out which a failure needs. */
+    /**
+     * Names that a seed may have at most, separated by commas, to find out which a failure needs;
+     * those with a plus sign it has for sure.
+     */
     private static final String ALLOWED = System.getProperty("simulation.conditions", "");
+
+    private static final Set<String> NAMES = Set.of(ALLOWED.split(","));
 
     private final Set<Condition> present = EnumSet.noneOf(Condition.class);
     private final Map<Condition, Long> occurrences = new EnumMap<>(Condition.class);
 
     /** Draws the conditions of a seed. */
     public Conditions(Dice dice) {
-        this(dice, allowed());
-    }
-
-    private Conditions(Dice dice, Set<Condition> allowed) {
         for (Condition condition : Condition.values()) {
-            boolean drawn = dice.percent(condition.percent());
-            if (drawn && allowed.contains(condition)) {
+            boolean drawn = dice.percent(condition.percent()) && isAllowed(condition);
+            if (drawn || NAMES.contains("+" + condition)) {
                 present.add(condition);
             }
         }
@@ -50,13 +49,8 @@ public final class Conditions {
         }
     }
 
-    private static Set<Condition> allowed() {
-        return ALLOWED.isEmpty()
-                ? EnumSet.allOf(Condition.class)
-                : Arrays.stream(ALLOWED.split(","))
-                        .filter(name -> !name.equals("none"))
-                        .map(Condition::valueOf)
-                        .collect(Collectors.toCollection(() -> EnumSet.noneOf(Condition.class)));
+    private static boolean isAllowed(Condition condition) {
+        return ALLOWED.isEmpty() || NAMES.contains(condition.name());
     }
 
     /** Whether the seed has a condition. */

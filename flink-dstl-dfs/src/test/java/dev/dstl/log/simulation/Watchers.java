@@ -19,6 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LocalPart;
 import dev.dstl.log.simulation.cluster.LogMismatch;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.invariant.AtMostOneOwner;
@@ -149,6 +150,11 @@ final class Watchers implements ClusterWatcher {
     public void completed(CompletedCheckpoint checkpoint) {
         completedCheckpoints++;
         invariants.forEach(invariant -> invariant.completed(checkpoint));
+    }
+
+    @Override
+    public void restoring(LocalPart local) {
+        invariants.forEach(invariant -> invariant.restoring(local));
     }
 
     @Override

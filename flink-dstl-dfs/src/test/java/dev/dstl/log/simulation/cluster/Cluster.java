@@ -90,6 +90,12 @@ public final class Cluster {
         this.newTaskManagerPercent =
                 conditions.has(Condition.OVERLAPPING_CHECKPOINTS) ? 5 : 30;
         int jobCount = conditions.has(Condition.SEVERAL_JOBS) ? 2 : 1;
+        if (jobCount > 1) {
+            conditions.occurred(Condition.SEVERAL_JOBS);
+        }
+        if (conditions.has(Condition.LONG_LOGS)) {
+            conditions.occurred(Condition.LONG_LOGS);
+        }
         for (int job = 1; job <= jobCount; job++) {
             jobs.add(new SimulatedJob(this, "job" + job, new JobID(dice.bits(), dice.bits())));
         }
@@ -114,6 +120,12 @@ public final class Cluster {
                 && dice.percent(30)
                 && dice.oneOf(hosts).damage(dice)) {
             conditions.occurred(Condition.DAMAGED_DISKS);
+        }
+        if (mutant == Mutant.LOCAL_COPIES_LOST) {
+            hosts.forEach(SimulatedHost::loseCopies);
+        }
+        if (conditions.has(Condition.LOCAL_COPIES) && dice.percent(30)) {
+            dice.oneOf(jobs).jobManager().leaveIdleProcesses();
         }
         if (dice.percent(chaosPercent)) {
             SimulatedJobManager jobManager = dice.oneOf(jobs).jobManager();
@@ -287,6 +299,11 @@ public final class Cluster {
     /** Every log there ever was. */
     public List<SimulatedLog> logs() {
         return logs;
+    }
+
+    /** Tasks that run at a time, at most. */
+    public int maxTasks() {
+        return MAX_TASKS_OF_JOB * jobs.size();
     }
 
     /** The log of an incarnation. */

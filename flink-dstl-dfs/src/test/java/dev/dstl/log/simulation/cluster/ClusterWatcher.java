@@ -27,6 +27,9 @@ public interface ClusterWatcher extends StoreWatcher {
     /** The JobManager has completed a checkpoint. */
     void completed(CompletedCheckpoint checkpoint);
 
+    /** A task is about to restore, and this part of the newest checkpoint should be there. */
+    void restoring(LocalPart local);
+
     /** A task read something else from a checkpoint than was written. */
     void mismatched(LogMismatch mismatch);
 

@@ -33,6 +33,7 @@ final class HeldSegments implements SegmentStore {
     private final Map<String, long[]> held = new TreeMap<>();
 
     private long heldBytes;
+    private long largestBytes;
 
     HeldSegments(SegmentStore store) {
         this.store = store;
@@ -40,6 +41,11 @@ final class HeldSegments implements SegmentStore {
 
     long heldBytes() {
         return heldBytes;
+    }
+
+    /** Bytes of the largest segment that was ever held. */
+    long largestBytes() {
+        return largestBytes;
     }
 
     @Override
@@ -51,6 +57,7 @@ final class HeldSegments implements SegmentStore {
     public void write(Path file, SegmentContent content) throws IOException {
         String segment = FileHistory.segmentOf(file.getPath());
         long[] holders = held.computeIfAbsent(segment, key -> new long[] {0, content.length()});
+        largestBytes = Math.max(largestBytes, content.length());
         if (holders[0]++ == 0) {
             heldBytes += holders[1];
         }

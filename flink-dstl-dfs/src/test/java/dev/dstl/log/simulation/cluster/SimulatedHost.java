@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -71,6 +72,11 @@ public final class SimulatedHost {
         return true;
     }
 
+    /** What no disk does without being found out. */
+    void loseCopies() {
+        FileUtils.deleteDirectoryQuietly(directory);
+    }
+
     private static void damage(Dice dice, Path file) throws IOException {
         if (!Files.exists(file) || Files.size(file) == 0) {
             return;
@@ -81,7 +87,7 @@ public final class SimulatedHost {
                 Files.delete(file);
                 break;
             case 1:
-                Files.write(file, java.util.Arrays.copyOf(bytes, dice.below(bytes.length)));
+                Files.write(file, Arrays.copyOf(bytes, dice.below(bytes.length)));
                 break;
             default:
                 bytes[dice.below(bytes.length)] ^= 1 << dice.below(8);

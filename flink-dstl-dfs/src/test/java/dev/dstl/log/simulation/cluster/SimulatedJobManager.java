@@ -366,6 +366,18 @@ public final class SimulatedJobManager {
         }
     }
 
+    /** Processes without a task of the job give back what they have for it. */
+    void leaveIdleProcesses() {
+        for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
+            boolean idle =
+                    tasks.stream().noneMatch(task -> task.taskManager() == taskManager)
+                            && ending.stream().noneMatch(task -> task.taskManager() == taskManager);
+            if (idle) {
+                taskManager.release(job);
+            }
+        }
+    }
+
     void endJob() {
         over = true;
         restarting = false;

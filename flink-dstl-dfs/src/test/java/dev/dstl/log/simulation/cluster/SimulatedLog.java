@@ -61,9 +61,6 @@ public final class SimulatedLog {
     /** Changes are uploaded at the latest when they are twice as old as they should be. */
     private static final long LATE_IN_AGES = 2;
 
-    /** What a task may append after it was asked to stop. */
-    private static final long BURST_BYTES = 25_000;
-
     /** For retries that had been scheduled before all was well. */
     private static final long LATE_MILLIS = 60_000;
 
@@ -104,12 +101,16 @@ public final class SimulatedLog {
                                 1_700_000_000_000L + schedule.nowMillis(), dice.bits()));
         settings = LogSettings.random(dice, cluster.conditions(), cluster.store().basePath());
         timerLane = schedule.lane(name + "-timer");
-        Timers timers = mutant.timers(new LaneTimers(schedule, timerLane));
+        Timers timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
         cluster.opened(this);
         if (cluster.conditions().has(Condition.STORE_DOWN_AT_START) && dice.percent(50)) {
             cluster.store().weather().goesDown(dice.between(100, 30_000));
         }
-        uploads = threads(name + "-upload", Integer.MAX_VALUE, cluster.threadStarts());
+        uploads =
+                threads(
+                        name + "-upload",
+                        Integer.MAX_VALUE,
+                        mutant.uploadThreads(cluster.threadStarts()));
         List<Lane> discardLanes = new ArrayList<>();
         for (int thread = 0; thread < settings.discardThreads(); thread++) {
             discardLanes.add(schedule.lane(name + "-discard-" + thread));
@@ -129,7 +130,7 @@ public final class SimulatedLog {
         localCopies = LocalCopies.in(localDirectories(), localDisk, dstlMetrics);
         registry =
                 new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
-        budget = new InFlightBudget(settings.maxInFlightBytes());
+        budget = new InFlightBudget(mutant.maxInFlightBytes(settings));
         pages = new PagePool(settings.maxInFlightBytes());
         uploader =
                 new SegmentUploader(
@@ -145,7 +146,7 @@ public final class SimulatedLog {
         merges = threads(name + "-merge", 1, cluster.threadStarts());
         merging =
                 new LogMerging(
-                        settings, merges, pages, new DstlHandleReader(), timers, dstlMetrics);
+                        settings, mutant.merges(merges), pages, new DstlHandleReader(), timers, dstlMetrics);
         commit =
                 new GroupCommit(
                         settings, uploader, registry, localCopies, budget, timers, dstlMetrics);
@@ -247,10 +248,14 @@ public final class SimulatedLog {
         return store.heldBytes();
     }
 
-    /** What threads of it may be writing at most. */
-    public long heldBytesBound() {
-        long unaware = Cluster.MAX_TASKS_OF_JOB * (settings.sealThresholdBytes() + BURST_BYTES);
-        return settings.maxInFlightBytes() + unaware + settings.mergeMaxBytes();
+    /** Bytes of these that no thread can be made to let go. */
+    public long deafBytes() {
+        return deafUploads() * store.largestBytes();
+    }
+
+    /** The process it runs in. */
+    public SimulatedTaskManager taskManager() {
+        return taskManager;
     }
 
     /** Bytes of the parts that become one at most; 0 if none do. */

@@ -127,6 +127,9 @@ final class SimulatedTask {
         try {
             for (TaskSnapshot snapshot : snapshots) {
                 TaskSnapshot mine = snapshot.in(keyGroups);
+                if (mine.local() != null) {
+                    cluster.watcher().restoring(mine.local());
+                }
                 mine.verifyOn(taskManager);
                 base.addAll(mine.base());
                 state.addAll(mine.expected());
@@ -194,7 +197,7 @@ final class SimulatedTask {
     }
 
     private void appendSome(int count) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count && log.isAvailable(); i++) {
             append();
         }
     }

@@ -17,18 +17,20 @@
 package dev.dstl.log.simulation.cluster;
 
 import dev.dstl.log.simulation.schedule.Lane;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A process with at most one log of each job at a time. */
-final class SimulatedTaskManager {
+public final class SimulatedTaskManager {
 
     private final Cluster cluster;
     private final String name;
     private final SimulatedHost host;
     private final Lane asyncLane;
     private final Map<SimulatedJob, SimulatedLog> logs = new LinkedHashMap<>();
-    private int logCount;
+    private final List<SimulatedLog> openedLogs = new ArrayList<>();
     private boolean alive = true;
 
     SimulatedTaskManager(Cluster cluster, String name, SimulatedHost host) {
@@ -57,8 +59,19 @@ final class SimulatedTaskManager {
 
     /** The log for a task that starts; opened if need be. */
     SimulatedLog log(SimulatedJob job) {
-        return logs.computeIfAbsent(
-                job, key -> new SimulatedLog(cluster, job, this, name + "." + ++logCount));
+        return logs.computeIfAbsent(job, this::open);
+    }
+
+    private SimulatedLog open(SimulatedJob job) {
+        SimulatedLog log =
+                new SimulatedLog(cluster, job, this, name + "." + (openedLogs.size() + 1));
+        openedLogs.add(log);
+        return log;
+    }
+
+    /** Every log there ever was in the process. */
+    public List<SimulatedLog> openedLogs() {
+        return openedLogs;
     }
 
     /** No task of the job is here any more. */

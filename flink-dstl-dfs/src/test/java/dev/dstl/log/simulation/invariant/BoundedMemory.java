@@ -18,16 +18,27 @@ package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 
-/** What threads hold while they write it stays within what the log may have in flight. */
+/**
+ * What the threads of a process hold while they write it stays within the budget that its jobs
+ * share, but for the record that each task was about to append.
+ */
 public final class BoundedMemory extends Invariant {
+
+    /** The largest record, with all that is around it. */
+    private static final long RECORD_BYTES = 4_300;
 
     @Override
     public void created(String file, String client) {
-        SimulatedLog log = cluster().writer(client);
-        if (log.heldBytes() > log.heldBytesBound()) {
-            violated(
-                    "%s holds %d bytes that are being written, more than %d",
-                    client, log.heldBytes(), log.heldBytesBound());
+        SimulatedLog writer = cluster().writer(client);
+        long held = 0;
+        long limit = 0;
+        for (SimulatedLog log : writer.taskManager().openedLogs()) {
+            held += log.heldBytes() - log.deafBytes();
+            limit = Math.max(limit, log.settings().maxInFlightBytes());
+        }
+        long bound = limit + cluster().maxTasks() * RECORD_BYTES;
+        if (held > bound) {
+            violated("the process of %s writes %d bytes, more than %d", client, held, bound);
         }
     }
 }

@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.FormatMethod;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LocalPart;
 import dev.dstl.log.simulation.cluster.LogMismatch;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import java.util.function.BiConsumer;
@@ -80,6 +81,9 @@ public abstract class Invariant implements ClusterWatcher {
 
     @Override
     public void completed(CompletedCheckpoint checkpoint) {}
+
+    @Override
+    public void restoring(LocalPart local) {}
 
     @Override
     public void mismatched(LogMismatch mismatch) {}

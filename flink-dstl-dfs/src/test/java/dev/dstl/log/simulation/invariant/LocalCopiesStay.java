@@ -33,4 +33,12 @@ public final class LocalCopiesStay extends Invariant {
             }
         }
     }
+
+    @Override
+    public void restoring(LocalPart local) {
+        String missing = local.missing();
+        if (missing != null) {
+            violated("a task cannot restore from the local copy %s", missing);
+        }
+    }
 }

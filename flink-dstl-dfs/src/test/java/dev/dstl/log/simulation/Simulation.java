@@ -52,6 +52,9 @@ final class Simulation {
     /** More than a log can make of the batches of one run, with two of them to a merge. */
     private static final int MAX_MERGES = 60;
 
+    /** Many times what any seed needs; whoever takes more goes round in circles. */
+    private static final long MAX_STEPS = 100_000;
+
     /** How long a checkpoint may take when nothing goes wrong any more. */
     private static final long PATIENCE_MILLIS = 300_000;
 
@@ -105,7 +108,6 @@ final class Simulation {
         } catch (Violated over) {
             schedule.note("simulation", "ends early");
         } catch (Throwable failure) {
-            if (Boolean.getBoolean("trace")) failure.printStackTrace();
             watchers.failed(failure);
         }
         Map<Coverage, Long> coverage = coverage();
@@ -225,6 +227,9 @@ final class Simulation {
             }
             steps++;
             watchers.afterStep();
+            if (steps == MAX_STEPS) {
+                watchers.never();
+            }
             if (watchers.hasViolation()) {
                 throw new Violated();
             }

@@ -39,7 +39,8 @@ class SimulationCoverageTest {
                     .isGreaterThan(SEEDS * condition.percent() / 300);
         }
         assertThat(run.coverage().get(Coverage.COMPLETED_CHECKPOINTS)).isGreaterThan(10 * SEEDS);
-        assertThat(run.leftovers()).containsKeys(
+        assertThat(run.leftovers())
+                .containsKeys(
                         Leftover.WRITER_CRASHED,
                         Leftover.HANDLE_WAS_LOST,
                         Leftover.DELETE_WAS_REFUSED,

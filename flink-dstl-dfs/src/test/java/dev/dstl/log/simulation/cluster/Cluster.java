@@ -87,8 +87,7 @@ public final class Cluster {
         this.threadStarts = new FaultyThreadStarts(dice, schedule, conditions, this::isFair);
         this.chaosLane = schedule.lane("chaos");
         this.chaosPercent = dice.oneOf(0, 20, 60);
-        this.newTaskManagerPercent =
-                conditions.has(Condition.OVERLAPPING_CHECKPOINTS) ? 5 : 30;
+        this.newTaskManagerPercent = conditions.has(Condition.OVERLAPPING_CHECKPOINTS) ? 5 : 30;
         int jobCount = conditions.has(Condition.SEVERAL_JOBS) ? 2 : 1;
         if (jobCount > 1) {
             conditions.occurred(Condition.SEVERAL_JOBS);
@@ -165,8 +164,7 @@ public final class Cluster {
         if (taskManagers.size() < MAX_TASK_MANAGERS
                 && (taskManagers.isEmpty() || dice.percent(newTaskManagerPercent))) {
             SimulatedTaskManager started =
-                    new SimulatedTaskManager(
-                            this, "tm" + ++taskManagerCount, dice.oneOf(hosts));
+                    new SimulatedTaskManager(this, "tm" + ++taskManagerCount, dice.oneOf(hosts));
             taskManagers.add(started);
             return started;
         }
@@ -326,7 +324,10 @@ public final class Cluster {
 
         @Override
         public void created(String file, String client) {
-            histories.computeIfAbsent(file, name -> new FileHistory(client, writers.get(client).job())).created();
+            histories
+                    .computeIfAbsent(
+                            file, name -> new FileHistory(client, writers.get(client).job()))
+                    .created();
             watcher.created(file, client);
         }
 

@@ -25,6 +25,7 @@ public final class FileHistory {
     private boolean handedOut;
     private boolean deletedByWriter;
     private int refusals;
+
     /** Of the JobManager that last heard of it. */
     private int jobManagerEpoch = -1;
 

@@ -20,7 +20,9 @@ import java.io.File;
 import java.util.List;
 import javax.annotation.Nullable;
 
-/** What a process could restore a task from without the store, as long as it is there. Immutable. */
+/**
+ * What a process could restore a task from without the store, as long as it is there. Immutable.
+ */
 public final class LocalPart {
 
     private final SimulatedTaskManager taskManager;
@@ -41,7 +43,9 @@ public final class LocalPart {
         return parts;
     }
 
-    /** A copy that is gone although nobody damaged the disk and its log is open; null if none is. */
+    /**
+     * A copy that is gone although nobody damaged the disk and its log is open; null if none is.
+     */
     @Nullable
     public String missing() {
         if (!taskManager.isAlive() || log.isClosed() || taskManager.host().isDamaged()) {

@@ -72,6 +72,8 @@ final class LogSettings {
                                 Duration.ofMillis(dice.oneOf(0, 20, 500)))
                         .set(DstlOptions.MAX_RETRY_DELAY, Duration.ofSeconds(dice.oneOf(1, 10)))
                         .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofMillis(dice.oneOf(50, 1_000)))
-                        .set(DstlOptions.MAX_AGE, Duration.ofMillis(small ? 1_000 : dice.oneOf(0, 1_000, 5_000))));
+                        .set(
+                                DstlOptions.MAX_AGE,
+                                Duration.ofMillis(small ? 1_000 : dice.oneOf(0, 1_000, 5_000))));
     }
 }

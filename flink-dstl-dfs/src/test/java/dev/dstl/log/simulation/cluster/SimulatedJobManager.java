@@ -81,7 +81,8 @@ public final class SimulatedJobManager {
         this.lane = cluster.schedule().lane(job + "-jm" + epoch);
         this.registry =
                 new SharedStateRegistryImpl(
-                        new LaneExecutor(dice, List.of(cluster.schedule().lane(job + "-jm-discard"))));
+                        new LaneExecutor(
+                                dice, List.of(cluster.schedule().lane(job + "-jm-discard"))));
         this.overlapping = cluster.conditions().has(Condition.OVERLAPPING_CHECKPOINTS);
         this.maxRetained = overlapping ? 1 : dice.oneOf(1, 1, 2, MAX_RETAINED);
         this.maxConcurrent = overlapping ? MAX_CONCURRENT : dice.oneOf(1, 2, MAX_CONCURRENT);

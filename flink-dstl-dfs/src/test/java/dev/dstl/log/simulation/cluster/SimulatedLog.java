@@ -87,8 +87,7 @@ public final class SimulatedLog {
     private boolean closed;
     private boolean vanished;
 
-    SimulatedLog(
-            Cluster cluster, SimulatedJob job, SimulatedTaskManager taskManager, String name) {
+    SimulatedLog(Cluster cluster, SimulatedJob job, SimulatedTaskManager taskManager, String name) {
         this.cluster = cluster;
         this.job = job;
         this.taskManager = taskManager;
@@ -128,8 +127,7 @@ public final class SimulatedLog {
                                         settings.uploadBufferBytes())));
         DstlMetrics dstlMetrics = new DstlMetrics(metrics);
         localCopies = LocalCopies.in(localDirectories(), localDisk, dstlMetrics);
-        registry =
-                new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
+        registry = new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
         budget = new InFlightBudget(mutant.maxInFlightBytes(settings));
         pages = new PagePool(settings.maxInFlightBytes());
         uploader =
@@ -146,7 +144,12 @@ public final class SimulatedLog {
         merges = threads(name + "-merge", 1, cluster.threadStarts());
         merging =
                 new LogMerging(
-                        settings, mutant.merges(merges), pages, new DstlHandleReader(), timers, dstlMetrics);
+                        settings,
+                        mutant.merges(merges),
+                        pages,
+                        new DstlHandleReader(),
+                        timers,
+                        dstlMetrics);
         commit =
                 new GroupCommit(
                         settings, uploader, registry, localCopies, budget, timers, dstlMetrics);
@@ -285,7 +288,8 @@ public final class SimulatedLog {
     /** Whether nothing may be left to upload, as nobody writes and nothing goes wrong. */
     boolean shouldHaveUploadedAll() {
         long late = LATE_IN_AGES * settings.maxAgeMillis() + LATE_MILLIS;
-        return settings.maxAgeMillis() > 0 && Math.min(cluster.calmMillis(), cluster.fairMillis()) > late;
+        return settings.maxAgeMillis() > 0
+                && Math.min(cluster.calmMillis(), cluster.fairMillis()) > late;
     }
 
     /** What an unsafe TaskManager would do. */

@@ -23,7 +23,8 @@ import java.io.IOException;
 
 /**
  * The base and the log of a completed checkpoint amount to the state that the task had at its
- * barrier. Checked when every fourth checkpoint completes, when a task restores its part, and at the end.
+ * barrier. Checked when every fourth checkpoint completes, when a task restores its part, and at
+ * the end.
  */
 public final class ReplayEqualsModel extends Invariant {
 

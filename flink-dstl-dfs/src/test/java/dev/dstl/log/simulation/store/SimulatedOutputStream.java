@@ -27,8 +27,8 @@ import org.apache.flink.core.fs.Path;
 
 /**
  * One write. Bytes are collected, and sent when the stream is closed, as object stores do. Once
- * they have been sent they are on their way, whatever becomes of the process that sent them. Whoever
- * closes the stream while another thread does ends that one's wait.
+ * they have been sent they are on their way, whatever becomes of the process that sent them.
+ * Whoever closes the stream while another thread does ends that one's wait.
  */
 final class SimulatedOutputStream extends FSDataOutputStream {
 
@@ -46,8 +46,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
     private long sentBytes;
     @Nullable private Fiber.Pause waiting;
 
-    private SimulatedOutputStream(
-            SimulatedStore store, String client, Path path, WriteFate fate) {
+    private SimulatedOutputStream(SimulatedStore store, String client, Path path, WriteFate fate) {
         this.store = store;
         this.client = client;
         this.path = path;

@@ -90,7 +90,8 @@ public final class SimulatedHost {
                 Files.write(file, Arrays.copyOf(bytes, dice.below(bytes.length)));
                 break;
             default:
-                bytes[dice.below(bytes.length)] ^= 1 << dice.below(8);
+                int at = dice.below(bytes.length);
+                bytes[at] = (byte) (bytes[at] ^ 1 << dice.below(8));
                 Files.write(file, bytes);
         }
     }

@@ -21,6 +21,8 @@ import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.writer.MutationLogWriter;
+import java.io.InterruptedIOException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.annotation.Nullable;
@@ -75,8 +77,8 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     }
 
     /**
-     * Opens the log of a keyed backend. Called by its task, blocks while the first caller tries the
-     * base path.
+     * Opens the log of a keyed backend. Called by its task, waits for some seconds at most while
+     * the first caller sets up the file system of the base path.
      *
      * @throws org.apache.flink.configuration.IllegalConfigurationException if the log cannot work
      *     as configured
@@ -84,7 +86,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     @Override
     public MutationLogWriter createWriter(
             String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
-        return jobLog().createWriter(operatorId, keyGroupRange);
+        return jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor);
     }
 
     private JobLog jobLog() {
@@ -96,8 +98,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
             creation.lockInterruptibly();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new FlinkRuntimeException(
-                    "Interrupted while waiting for another task to set the changelog up", e);
+            throw interrupted(e);
         }
         try {
             existing = log;
@@ -108,7 +109,15 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
     }
 
     private JobLog createLog() {
-        return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup, localRecovery);
+        try {
+            return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup, localRecovery);
+        } catch (InterruptedIOException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static FlinkRuntimeException interrupted(Exception cause) {
+        return new FlinkRuntimeException("Interrupted while the changelog was set up", cause);
     }
 
     private synchronized JobLog publish(JobLog created) {
@@ -118,6 +127,16 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
         }
         log = created;
         return created;
+    }
+
+    /**
+     * Why checkpoints wait for the store at present, as a sentence for the user.
+     *
+     * @return empty if the store takes what it is given
+     */
+    public Optional<String> trouble() {
+        JobLog existing = log;
+        return existing == null ? Optional.empty() : existing.trouble();
     }
 
     /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */

@@ -23,28 +23,34 @@ import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.execution.ThreadTimers;
 import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalDirectories;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.ReadAheadBudget;
-import dev.dstl.log.store.BasePathCheck;
-import dev.dstl.log.store.FileSystemSegmentStore;
+import dev.dstl.log.store.BasePath;
+import dev.dstl.log.store.EmptyDirectories;
+import dev.dstl.log.store.LazySegmentStore;
 import dev.dstl.log.store.SegmentName;
-import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
 import dev.dstl.log.writer.LogMerging;
+import java.io.InterruptedIOException;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.api.common.JobID;
-import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -56,7 +62,6 @@ import org.slf4j.LoggerFactory;
 final class JobLog implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
-    private static final long MAX_IDLE_PAGE_BYTES = 64L << 20;
     private static final long IDLE_THREAD_SECONDS = 10;
 
     /** The share of what a merge may read that it may hold before it is its turn. */
@@ -65,56 +70,85 @@ final class JobLog implements AutoCloseable {
     /** More than all tries to delete a file take, and than most stores need for a request. */
     private static final long LINGER_SECONDS = 10;
 
+    /** How long memory is kept that nobody needs. */
+    private static final long IDLE_MEMORY_SECONDS = 10;
+
     private final DstlSettings settings;
+    private final LazySegmentStore store;
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
     private final ExecutorService discards;
     private final ExecutorService localDisk = threads(1, "dstl-local");
     private final LocalCopies localCopies;
+    private final Path directory;
     private final SegmentRegistry registry;
-    private final InFlightBudget budget;
+    private final JobMemory memory;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
-    private final ExecutorService merges = threads(1, "dstl-merge");
+    private final ExecutorService merges =
+            new ThreadPoolExecutor(
+                    0,
+                    Integer.MAX_VALUE,
+                    IDLE_THREAD_SECONDS,
+                    TimeUnit.SECONDS,
+                    new SynchronousQueue<>(),
+                    new DaemonThreads("dstl-merge"));
     private final LogMerging merging;
-    private final PagePool pages;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     /**
-     * Puts the parts together after trying the base path, which blocks.
+     * Puts the parts together. Waits for the file system of the base path, but not for long, and
+     * writes nothing.
      *
-     * @throws org.apache.flink.configuration.IllegalConfigurationException if nothing can be
-     *     written there
+     * @throws org.apache.flink.configuration.IllegalConfigurationException if there is no file
+     *     system for its scheme
+     * @throws InterruptedIOException if the thread is interrupted
      */
     static JobLog open(
             JobID jobId,
             DstlSettings settings,
             MetricGroup metricGroup,
-            LocalRecoveryConfig localRecovery) {
-        FileSystem fileSystem = BasePathCheck.fileSystem(settings.basePath());
-        SegmentStore store =
-                new FileSystemSegmentStore(
-                        fileSystem, settings.basePath(), settings.uploadBufferBytes());
+            LocalRecoveryConfig localRecovery)
+            throws InterruptedIOException {
+        JobMemory memory = ProcessMemory.shared().join(settings.maxInFlightBytes());
+        try {
+            return open(jobId, settings, metricGroup, localRecovery, memory);
+        } catch (Throwable t) {
+            memory.close();
+            throw t;
+        }
+    }
+
+    private static JobLog open(
+            JobID jobId,
+            DstlSettings settings,
+            MetricGroup metricGroup,
+            LocalRecoveryConfig localRecovery,
+            JobMemory memory)
+            throws InterruptedIOException {
+        LazySegmentStore store =
+                new LazySegmentStore(
+                        new BasePath(settings.basePath()), settings.uploadBufferBytes(), memory);
+        store.open();
         String incarnation =
                 SegmentName.incarnation(
                         System.currentTimeMillis(), ThreadLocalRandom.current().nextLong());
-        Path probe =
-                BasePathCheck.write(
-                        settings.basePath(),
-                        store,
-                        new SegmentName(jobId, incarnation, SegmentName.PROBE_SEQUENCE, 1));
-        LOG.info(
-                "Changes of job {} go to {}",
-                jobId,
-                SegmentName.directory(settings.basePath(), jobId, incarnation));
+        Path directory = SegmentName.directory(settings.basePath(), jobId, incarnation);
+        LOG.info("Changes of job {} go to {}", jobId, directory);
         JobLog log =
                 new JobLog(
                         jobId,
                         settings,
                         incarnation,
                         store,
+                        directory,
+                        memory,
                         LocalDirectories.of(localRecovery, jobId, incarnation),
                         new DstlMetrics(metricGroup));
-        log.registry.discardAttempt(probe);
+        OpenLogs.ofProcess().add(log);
+        log.deleteEmptyDirectories();
+        log.trimIdle();
         return log;
     }
 
@@ -122,10 +156,15 @@ final class JobLog implements AutoCloseable {
             JobID jobId,
             DstlSettings settings,
             String incarnation,
-            SegmentStore store,
+            LazySegmentStore store,
+            Path directory,
+            JobMemory memory,
             LocalDirectories localDirectories,
             DstlMetrics metrics) {
         this.settings = settings;
+        this.store = store;
+        this.directory = directory;
+        this.memory = memory;
         uploads =
                 new ThreadPoolExecutor(
                         0,
@@ -136,13 +175,11 @@ final class JobLog implements AutoCloseable {
                         new DaemonThreads("dstl-upload")) {
                     @Override
                     protected void terminated() {
-                        registry.whenQuiet(JobLog.this::stopThreads);
+                        registry.whenQuiet(JobLog.this::end);
                     }
                 };
-        discards = threads(settings.discardThreads(), "dstl-discard");
-        budget = new InFlightBudget(settings.maxInFlightBytes());
-        pages = new PagePool(Math.min(settings.maxInFlightBytes(), MAX_IDLE_PAGE_BYTES));
-        localCopies = LocalCopies.in(localDirectories, localDisk, metrics);
+        discards = threads(settings.discardThreads(), "dstl-discard", this::nothingLeft);
+        localCopies = LocalCopies.in(localDirectories, localDisk, metrics, memory);
         registry = new SegmentRegistry(store, discards, timers, metrics);
         uploader =
                 new SegmentUploader(
@@ -151,16 +188,29 @@ final class JobLog implements AutoCloseable {
                 new LogMerging(
                         settings,
                         merges,
-                        pages,
+                        PagePool.shared(),
                         new DstlHandleReader(
                                 new ReadAheadBudget(settings.mergeMaxBytes() / READ_AHEAD_SHARE)),
                         timers,
-                        metrics);
+                        metrics,
+                        memory);
         commit =
-                new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
+                new GroupCommit(
+                        settings,
+                        uploader,
+                        registry,
+                        localCopies,
+                        new InFlightBudget(memory),
+                        timers,
+                        metrics);
+        memory.addCache(uploader::dropIdle);
     }
 
     private static ExecutorService threads(int threads, String name) {
+        return threads(threads, name, () -> {});
+    }
+
+    private static ExecutorService threads(int threads, String name, Runnable whenTerminated) {
         ThreadPoolExecutor pool =
                 new ThreadPoolExecutor(
                         threads,
@@ -168,26 +218,55 @@ final class JobLog implements AutoCloseable {
                         IDLE_THREAD_SECONDS,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        new DaemonThreads(name));
+                        new DaemonThreads(name)) {
+                    @Override
+                    protected void terminated() {
+                        whenTerminated.run();
+                    }
+                };
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }
 
-    DstlLogWriter createWriter(String operatorId, KeyGroupRange keyGroupRange) {
+    private void deleteEmptyDirectories() {
+        try {
+            discards.execute(
+                    () ->
+                            store.whenOpen(
+                                    files -> EmptyDirectories.deleteSomeBeside(files, directory)));
+        } catch (Throwable notStarted) {
+            LOG.debug("Directories beside {} stay", directory, notStarted);
+        }
+    }
+
+    private void trimIdle() {
+        long periodNanos = TimeUnit.SECONDS.toNanos(IDLE_MEMORY_SECONDS);
+        timers.schedule(this::trimIdle, TimeUnit.SECONDS.toMillis(IDLE_MEMORY_SECONDS));
+        PagePool.shared().trim(timers.nanoTime(), periodNanos);
+        uploader.trimIdle(timers.nanoTime(), periodNanos);
+    }
+
+    DstlLogWriter createWriter(
+            String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailbox) {
         UUID logId = UUID.randomUUID();
         LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
                 logId,
                 keyGroupRange,
                 operatorId,
-                pages,
+                PagePool.shared(),
                 settings.sealThresholdBytes(),
                 commit,
-                merging);
+                merging,
+                mailbox);
+    }
+
+    Optional<String> trouble() {
+        return store.trouble();
     }
 
     CompletableFuture<?> availableFuture() {
-        return budget.getAvailableFuture();
+        return memory.getAvailableFuture();
     }
 
     /**
@@ -198,19 +277,58 @@ final class JobLog implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         uploader.close();
         commit.close();
         merges.shutdownNow();
         uploads.shutdown();
         localCopies.close();
         localDisk.shutdown();
+        memory.close();
         CompletableFuture.delayedExecutor(LINGER_SECONDS, TimeUnit.SECONDS, Runnable::run)
                 .execute(this::stopThreads);
+    }
+
+    /** Uploads end as soon as their clients let them; nobody needs what they write. */
+    void interruptUploads() {
+        uploads.shutdownNow();
+    }
+
+    /** Completes after {@link #close}, when everything is deleted or nothing more can be. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    private void nothingLeft() {
+        OpenLogs.ofProcess().remove(this);
+        ended.complete(null);
+    }
+
+    /** Nothing is left to be deleted but the directory, which stays if anything is in it. */
+    private void end() {
+        try {
+            discards.execute(this::deleteDirectory);
+        } catch (RejectedExecutionException stopped) {
+            LOG.debug("{} stays", directory);
+        }
+        stopThreads();
+    }
+
+    private void deleteDirectory() {
+        store.whenOpen(
+                files -> {
+                    if (!EmptyDirectories.deleteOfWriter(files, directory)) {
+                        LOG.debug("{} stays", directory);
+                    }
+                });
     }
 
     private void stopThreads() {
         uploads.shutdownNow();
         discards.shutdown();
+        store.close();
         timers.close();
     }
 }

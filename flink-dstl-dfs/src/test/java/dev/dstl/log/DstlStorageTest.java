@@ -27,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.testing.FaultyStore;
+import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
@@ -40,6 +41,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
@@ -71,12 +73,14 @@ class DstlStorageTest {
 
     private final JobID jobId = new JobID();
     private final FaultyStore store = FaultyStore.create();
+    private final LogLines lines = new LogLines();
     private final Set<Thread> threadsOfOthers = logThreads();
 
     @TempDir Path directory;
 
     @AfterEach
     void close() {
+        lines.close();
         store.close();
     }
 
@@ -107,52 +111,55 @@ class DstlStorageTest {
         assertThatThrownBy(() -> writer(storage("s4://bucket/log")))
                 .isInstanceOf(IllegalConfigurationException.class)
                 .hasMessageStartingWith(
-                        "'state.changelog.dstl.dfs.base-path' is 's4://bucket/log', where no"
-                                + " changes can be stored: UnsupportedFileSystemSchemeException:")
+                        "'state.changelog.dstl.dfs.base-path' is 's4://bucket/log', for which there"
+                                + " is no file system: Could not find")
                 .hasMessageEndingWith(
                         "Put the file system's plugin into plugins/ of every node, or use a scheme"
-                                + " that is there.");
+                                + " that is there.")
+                .hasNoCause();
     }
 
     @Test
-    void basePathThatIsAFile_saysSo() throws IOException {
+    void basePathThatIsAFile_isNoReasonNotToStart_andServesOnceTheFileIsGone() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
-        assertThatThrownBy(() -> writer(storage(file.toUri().toString())))
-                .isInstanceOf(IllegalConfigurationException.class)
-                .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is 'file:")
-                .hasMessageContaining("where no changes can be stored: ")
-                .hasMessageEndingWith(
-                        "Make it a directory that the TaskManagers may write to, on an object store"
-                                + " a bucket that exists and credentials that may write to it, or"
-                                + " set another one.");
-    }
-
-    @Test
-    void basePathWithoutPermission_saysSo_andIsTriedAgainByTheNextTask() throws Exception {
-        DstlStorage storage = storage(store.basePath().toString());
-        store.failNext(WriteFault.FAIL_ON_CREATE);
-        assertThatThrownBy(() -> writer(storage))
-                .isInstanceOf(IllegalConfigurationException.class)
-                .hasMessage(
-                        "'state.changelog.dstl.dfs.base-path' is '%s', where no changes can be"
-                                + " stored: IOException: Access denied. Make it a directory that"
-                                + " the TaskManagers may write to, on an object store a bucket"
-                                + " that exists and credentials that may write to it, or set"
-                                + " another one.",
-                        store.basePath());
-        awaitThreadsToEnd();
-        writer(storage).close();
+        DstlStorage storage = storage(file.toUri().toString());
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(writer.initialSequenceNumber(), 1);
+        await(() -> !lines.containing("WARN 'state.changelog.dstl.dfs.base-path' is ").isEmpty());
+        assertThat(lines.containing("WARN 'state.changelog.dstl.dfs.base-path' is "))
+                .singleElement()
+                .asString()
+                .contains(
+                        "where no changes could be stored so far: ", "nothing has to be restarted");
+        Files.delete(file);
+        assertThat(texts(handleOf(persist))).containsExactly("a");
+        writer.close();
         storage.close();
     }
 
     @Test
-    void tryingTheBasePath_leavesNothingBehind() throws Exception {
+    void storeThatRefusesWhileATaskStarts_failsNoTask_andTakesTheChangesLater() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        store.failNext(WriteFault.FAIL_ON_CREATE, WriteFault.FAIL_ON_CREATE);
+        MutationLogWriter writer = writer(storage);
+        append(writer, "a");
+        ChangelogStateHandleStreamImpl handle =
+                handleOf(writer.persist(writer.initialSequenceNumber(), 1));
+        assertThat(texts(handle)).containsExactly("a");
+        writer.close();
+        storage.close();
+    }
+
+    @Test
+    void firstTask_asksTheStoreNothing() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
         writer(storage).close();
         storage.close();
         awaitThreadsToEnd();
         assertThat(store.files()).isEmpty();
-        assertThat(store.requests("create")).isEqualTo(1);
+        assertThat(store.requests("create")).isZero();
     }
 
     @Test
@@ -166,7 +173,7 @@ class DstlStorageTest {
     @Test
     void endOfTheTaskThatCameFirst_doesNotCloseTheFileSystemOfTheOthers() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
-        store.failNext(WriteFault.NONE, WriteFault.HANG);
+        store.failNext(WriteFault.HANG);
         FileSystemSafetyNet.initializeSafetyNetForThread();
         MutationLogWriter writer = writer(storage);
         append(writer, "a");
@@ -258,7 +265,7 @@ class DstlStorageTest {
         while (found != count && System.nanoTime() < deadline) {
             Thread.sleep(1);
             try (Stream<Path> files = Files.walk(root)) {
-                found = files.filter(Files::isRegularFile).count();
+                found = files.filter(file -> file.toString().endsWith(".seg")).count();
             } catch (UncheckedIOException goneMeanwhile) {
                 found = -1;
             }
@@ -365,6 +372,14 @@ class DstlStorageTest {
 
     private static void append(MutationLogWriter writer, String text) throws IOException {
         writer.append(1, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("now").isLessThan(deadline);
+            Thread.sleep(10);
+        }
     }
 
     private void awaitThreadsToEnd() throws InterruptedException {

@@ -62,11 +62,10 @@ public final class DstlStateBackendFactory implements StateBackendFactory<StateB
         } catch (DynamicCodeLoadingException e) {
             throw new MisconfigurationException(
                     String.format(
-                            "'%s: %s' names no state backend that can be loaded; set it to"
+                            "'%s: %s' names no state backend that can be loaded (%s); set it to"
                                     + " 'rocksdb', 'hashmap' or the class name of a state backend"
                                     + " factory, and put its jar into lib/.",
-                            ChangelogBackendOptions.DELEGATE.key(), delegate),
-                    e);
+                            ChangelogBackendOptions.DELEGATE.key(), delegate, e.getMessage()));
         }
     }
 }

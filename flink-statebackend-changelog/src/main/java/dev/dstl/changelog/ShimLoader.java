@@ -43,7 +43,7 @@ final class ShimLoader {
         try {
             shim = Class.forName(SHIM, false, classLoader);
         } catch (ClassNotFoundException e) {
-            throw new MisconfigurationException(misplaced("there is no such class at all"), e);
+            throw new MisconfigurationException(misplaced("there is no such class at all"));
         }
         if (!isOurs(shim)) {
             throw new MisconfigurationException(misplaced("it comes from " + originOf(shim)));
@@ -59,8 +59,7 @@ final class ShimLoader {
                             SHIM,
                             originOf(shim),
                             ShimLoader.class.getName(),
-                            originOf(ShimLoader.class)),
-                    e);
+                            originOf(ShimLoader.class)));
         }
     }
 

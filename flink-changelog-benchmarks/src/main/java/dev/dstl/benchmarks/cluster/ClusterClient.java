@@ -55,6 +55,7 @@ import org.apache.flink.runtime.rest.messages.MessageHeaders;
 import org.apache.flink.runtime.rest.messages.MessageParameters;
 import org.apache.flink.runtime.rest.messages.ResponseBody;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.CompletedCheckpointStatistics;
+import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.FailedCheckpointStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatisticsHeaders;
 import org.apache.flink.runtime.rest.messages.job.JobDetailsInfo;
@@ -62,6 +63,7 @@ import org.apache.flink.runtime.rest.messages.job.JobExceptionsMessageParameters
 import org.apache.flink.runtime.rest.messages.job.SubtaskExecutionAttemptDetailsInfo;
 import org.apache.flink.runtime.rest.messages.job.metrics.TaskManagerMetricsHeaders;
 import org.apache.flink.runtime.rest.messages.job.metrics.TaskManagerMetricsMessageParameters;
+import org.apache.flink.util.SerializedThrowable;
 
 /**
  * Talks to a cluster over its REST endpoint; every call waits for the answer. Survives a JobManager
@@ -172,6 +174,27 @@ public final class ClusterClient implements AutoCloseable {
     /** How many checkpoints of the job failed, those cut off by a failure of the job included. */
     public long failedCheckpoints(JobID job) throws ClusterException, InterruptedException {
         return statistics(job).getCounts().getNumberFailedCheckpoints();
+    }
+
+    /** What the web interface says of the checkpoints that failed, newest first. */
+    public List<String> checkpointFailures(JobID job)
+            throws ClusterException, InterruptedException {
+        return statistics(job).getHistory().stream()
+                .filter(FailedCheckpointStatistics.class::isInstance)
+                .map(FailedCheckpointStatistics.class::cast)
+                .map(failed -> String.valueOf(failed.getFailureMessage()))
+                .collect(Collectors.toList());
+    }
+
+    /**
+     * What {@code flink run} prints of a job that failed: the stack traces of all causes.
+     *
+     * @return empty if the job ended in another way
+     */
+    public Optional<String> failureOf(JobID job) throws ClusterException, InterruptedException {
+        return answer("ask for the job's result", cluster.requestJobResult(job))
+                .getSerializedThrowable()
+                .map(SerializedThrowable::getFullStringifiedStackTrace);
     }
 
     /** How often the job was restored from a checkpoint or savepoint. */

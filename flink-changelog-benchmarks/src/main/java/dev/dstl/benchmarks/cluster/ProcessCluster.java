@@ -139,8 +139,19 @@ public final class ProcessCluster implements AutoCloseable {
      * @return its id, which is also the name of its log
      */
     public String startTaskManager() throws ClusterException {
+        return startTaskManager(new Configuration());
+    }
+
+    /**
+     * Starts one more TaskManager that is not set up like the others.
+     *
+     * @param more what its {@code config.yaml} says beyond and instead of that of the others
+     * @return its id, which is also the name of its log
+     */
+    public String startTaskManager(Configuration more) throws ClusterException {
         String id = "taskmanager-" + ++started;
         Configuration own = new Configuration(configuration);
+        own.addAll(more);
         own.set(TaskManagerOptions.TASK_MANAGER_RESOURCE_ID, id);
         MemorySize heap =
                 own.get(TaskManagerOptions.TASK_HEAP_MEMORY)

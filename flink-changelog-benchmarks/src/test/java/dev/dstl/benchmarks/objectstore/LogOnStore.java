@@ -25,6 +25,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.JobID;
@@ -57,6 +58,11 @@ final class LogOnStore implements AutoCloseable {
 
     MutationLogWriter writer() {
         return storage.createWriter("operator", KEY_GROUPS, new SyncMailboxExecutor());
+    }
+
+    /** See {@link DstlStorage#trouble}. */
+    Optional<String> trouble() {
+        return storage.trouble();
     }
 
     /** All files below the base path. */

@@ -16,13 +16,17 @@
 
 package dev.dstl.benchmarks.objectstore;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.benchmarks.objectstore.server.PluginFileSystems;
 import dev.dstl.benchmarks.objectstore.server.S3Endpoint;
+import dev.dstl.log.store.StoreException;
+import dev.dstl.log.writer.MutationLogWriter;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.ExceptionUtils;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 /** What S3 and Flink's plugin for it add to the contract. */
@@ -41,29 +45,40 @@ abstract class S3Contract extends ObjectStoreContract {
     }
 
     @Test
-    void wrongCredentials_failTheFirstTask_namingKeyAndFix() throws Exception {
+    void wrongCredentials_areSaidWithKeyAndFix_andFailNoTask() throws Exception {
         Configuration wrong = endpoint().withWrongSecret().configuration();
         // The plugin takes the refusal for one of wrong clocks and repeats, for a minute if let.
         wrong.setString("s3.max-error-retries", "1");
         PluginFileSystems.use(wrong);
-        try (LogOnStore log = new LogOnStore(root())) {
-            assertThatThrownBy(log::writer)
-                    .isInstanceOf(IllegalConfigurationException.class)
-                    .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is '" + root())
-                    .hasMessageContaining("SignatureDoesNotMatch")
-                    .hasMessageContaining("credentials");
-        }
+        assertSaid(root(), "SignatureDoesNotMatch");
     }
 
     @Test
-    void missingBucket_failsTheFirstTask_namingKeyAndFix() throws Exception {
-        Path nowhere = new Path("s3://no-such-bucket/log");
-        try (LogOnStore log = new LogOnStore(nowhere)) {
-            assertThatThrownBy(log::writer)
-                    .isInstanceOf(IllegalConfigurationException.class)
-                    .hasMessageContaining("'state.changelog.dstl.dfs.base-path' is '" + nowhere)
-                    .hasMessageContaining("NoSuchBucket")
-                    .hasMessageContaining("bucket");
+    void missingBucket_isSaidWithKeyAndFix_andFailsNoTask() throws Exception {
+        assertSaid(new Path("s3://no-such-bucket/log"), "NoSuchBucket");
+    }
+
+    private static void assertSaid(Path basePath, String cause) throws Exception {
+        Configuration once = new Configuration();
+        once.setString("state.changelog.dstl.dfs.upload.retry-policy", "none");
+        try (LogOnStore log = new LogOnStore(basePath, once)) {
+            MutationLogWriter writer = log.writer();
+            append(writer, "has nowhere to go");
+            assertThatThrownBy(() -> persist(writer))
+                    .satisfies(
+                            failure ->
+                                    assertThat(
+                                                    ExceptionUtils.findThrowable(
+                                                            failure, StoreException.class))
+                                            .get(InstanceOfAssertFactories.THROWABLE)
+                                            .hasMessageContaining(cause)
+                                            .hasNoCause());
+            assertThat(log.trouble())
+                    .get(InstanceOfAssertFactories.STRING)
+                    .contains(
+                            "'state.changelog.dstl.dfs.base-path' is '" + basePath,
+                            cause,
+                            "a bucket that exists and credentials that may write to it");
         }
     }
 }

@@ -28,9 +28,12 @@ import dev.dstl.benchmarks.objectstore.front.RequestTally;
 import dev.dstl.benchmarks.objectstore.job.SummingJob;
 import dev.dstl.benchmarks.simulated.store.RequestType;
 import dev.dstl.log.writer.MutationLogWriter;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -60,25 +63,29 @@ class S3RequestsITCase {
         }
     }
 
+    /** The first request of a client is slow, and slow ones get a second attempt. */
     @BeforeEach
-    void forget() {
+    void warmUp() throws IOException {
+        Path file = new Path(root, "warm-up");
+        FileSystem fileSystem = file.getFileSystem();
+        fileSystem.create(file, WriteMode.OVERWRITE).close();
+        assertThat(fileSystem.delete(file, false)).isTrue();
         store.front().forgetRequests();
     }
 
     @Test
-    void startOfTheFirstTask_writesOneFileAndDeletesIt() throws Exception {
+    void startOfTheFirstTask_asksNothing() throws Exception {
         try (LogOnStore log = new LogOnStore(root)) {
             log.writer().close();
             log.writer().close();
-            awaitDeletes(1);
         }
-        assertRequests(1, 0, 1, 0, 1);
+        assertRequests(0, 0, 0, 0, 0);
     }
 
     @Test
     void segment_isOnePut_andNothingElse() throws Exception {
         try (LogOnStore log = new LogOnStore(root)) {
-            MutationLogWriter writer = writerAfterProbe(log);
+            MutationLogWriter writer = log.writer();
             List<ChangelogStateHandleStreamImpl> handles = new ArrayList<>();
             for (int checkpoint = 1; checkpoint <= 10; checkpoint++) {
                 SequenceNumber from = writer.nextSequenceNumber();
@@ -98,7 +105,7 @@ class S3RequestsITCase {
         Configuration eager = new Configuration();
         eager.setString("state.changelog.dstl.dfs.preemptive-persist-threshold", "1 b");
         try (LogOnStore log = new LogOnStore(root, eager)) {
-            MutationLogWriter writer = writerAfterProbe(log);
+            MutationLogWriter writer = log.writer();
             append(writer, "uploaded before any checkpoint asked");
             SequenceNumber next = writer.nextSequenceNumber();
             CommonTestUtils.waitUntilCondition(() -> count(RequestType.PUT) == 1, 20);
@@ -111,7 +118,7 @@ class S3RequestsITCase {
     @Test
     void segmentThatTheJobManagerDeletes_costsTheSame() throws Exception {
         try (LogOnStore log = new LogOnStore(root)) {
-            MutationLogWriter writer = writerAfterProbe(log);
+            MutationLogWriter writer = log.writer();
             append(writer, "of a checkpoint");
             ChangelogStateHandleStreamImpl handle = persist(writer);
             handle.getHandlesAndOffsets().get(0).f0.discardState();
@@ -122,7 +129,7 @@ class S3RequestsITCase {
     @Test
     void segmentThatIsReplayed_isOneGet_howeverManyFramesItHas() throws Exception {
         try (LogOnStore log = new LogOnStore(root)) {
-            MutationLogWriter writer = writerAfterProbe(log);
+            MutationLogWriter writer = log.writer();
             for (int batch = 0; batch < 5; batch++) {
                 append(writer, "batch " + batch);
                 SequenceNumber ignored = writer.nextSequenceNumber();
@@ -138,13 +145,14 @@ class S3RequestsITCase {
         Configuration impatient = new Configuration();
         impatient.setString("s3.max-error-retries", "0");
         store.use(impatient);
+        warmUp();
         try (LogOnStore log = new LogOnStore(root)) {
-            MutationLogWriter writer = writerAfterProbe(log);
+            MutationLogWriter writer = log.writer();
             store.front().fail(FrontFault.RESET, RequestType.PUT, key -> true, 1);
             append(writer, "in the second attempt");
             ChangelogStateHandleStreamImpl handle = persist(writer);
             assertThat(texts(handle)).hasSize(1);
-            CommonTestUtils.waitUntilCondition(() -> count(RequestType.LIST) == 2, 20);
+            CommonTestUtils.waitUntilCondition(() -> count(RequestType.LIST) >= 2, 100);
             assertRequests(2, 1, 4, 2, 0);
         } finally {
             store.use(new Configuration());
@@ -170,13 +178,6 @@ class S3RequestsITCase {
         assertThat(requests.count(RequestType.GET))
                 .as("one replay of at most everything, by two subtasks")
                 .isBetween(1L, 2L * written.size());
-    }
-
-    private static MutationLogWriter writerAfterProbe(LogOnStore log) throws Exception {
-        MutationLogWriter writer = log.writer();
-        awaitDeletes(1);
-        store.front().forgetRequests();
-        return writer;
     }
 
     private static void awaitDeletes(long deletes) throws Exception {

@@ -27,6 +27,6 @@ class DisturbedJobITCase {
 
     @Test
     void killsOfEachProcess_andAnotherParallelism_loseAndRepeatNothing() throws Exception {
-        SoakRound.brief(Long.getLong("soak.seed", 4)).run(directory);
+        SoakRound.brief(Long.getLong("soak.seed", 4), directory).run(directory);
     }
 }

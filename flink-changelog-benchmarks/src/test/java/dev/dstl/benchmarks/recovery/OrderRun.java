@@ -22,9 +22,12 @@ import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.progress.ProgressBoard;
+import dev.dstl.benchmarks.recovery.upgrade.JobVersion;
+import dev.dstl.benchmarks.recovery.upgrade.TalliedWorkload;
 import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
+import dev.dstl.benchmarks.workload.Workload;
 import dev.dstl.benchmarks.workload.WorkloadJob;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,6 +35,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -55,6 +59,7 @@ final class OrderRun {
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
     private ProgressBoard board;
+    @Nullable private JobVersion version;
     private JobID job;
     private int jobs;
 
@@ -81,6 +86,17 @@ final class OrderRun {
         this.workload = new FailingOrderWorkload(volume.input(), directory.resolve("fuse"));
     }
 
+    /**
+     * The same input and result on another cluster.
+     *
+     * @param otherLog where that cluster's log storage puts its files
+     */
+    OrderRun on(ProcessCluster other, Configuration otherConfiguration, Path otherLog) {
+        OrderRun there = new OrderRun(other, otherConfiguration, volume, directory, otherLog);
+        there.jobs = jobs;
+        return there;
+    }
+
     /** What holds the state of the jobs that are submitted from now on. */
     void setBackend(Backend backend) {
         backend.configure(configuration);
@@ -89,6 +105,15 @@ final class OrderRun {
     /** The parallelism of the jobs that are submitted from now on; 4 at most. */
     void setParallelism(int parallelism) {
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
+    }
+
+    /**
+     * Gives the jobs that are submitted from now on an operator with state of versioned classes.
+     *
+     * @param newVersion at least that of the jobs before
+     */
+    void setVersion(JobVersion newVersion) {
+        version = newVersion;
     }
 
     void submit() throws Exception {
@@ -162,6 +187,20 @@ final class OrderRun {
                 () -> client.restores(job) >= count && client.allTasksRun(job));
     }
 
+    /** Waits until all tasks run. */
+    void awaitRunning() throws Exception {
+        watch.await(job, "running tasks", () -> client.allTasksRun(job));
+    }
+
+    /** Waits for something else that a test knows to look for. */
+    void await(String what, JobWatch.Condition condition) throws Exception {
+        watch.await(job, what, condition);
+    }
+
+    JobID job() {
+        return job;
+    }
+
     /** Takes a savepoint of which nobody makes use. */
     void savepoint(SavepointFormatType format) throws Exception {
         assertThat(client.savepoint(job, savepoints(), format)).isNotEmpty();
@@ -183,6 +222,12 @@ final class OrderRun {
         return new RetainedCheckpoint(
                 checkpoints.get(checkpoints.size() - 1).path(),
                 logs ? log.resolve(job.toHexString()) : null);
+    }
+
+    /** Cancels the job, with or without checkpoints. */
+    void discard() throws Exception {
+        client.cancel(job);
+        awaitStatus(JobStatus.CANCELED);
     }
 
     /** Lets the rest of the input come at once and waits for the end. */
@@ -211,17 +256,31 @@ final class OrderRun {
     }
 
     /** A board of its own for each: one of another parallelism would leave slots behind. */
-    private JobGraph graph() {
+    private JobGraph graph() throws IOException {
         board = new ProgressBoard(directory.resolve("progress-" + ++jobs));
-        return new WorkloadJob(workload, pace, board, directory.resolve("results"))
-                .graph(directory.getFileName() + "-" + jobs, configuration);
+        Workload versioned = version == null ? workload : new TalliedWorkload(workload);
+        JobGraph graph =
+                new WorkloadJob(versioned, pace, board, directory.resolve("results"))
+                        .graph(directory.getFileName() + "-" + jobs, configuration);
+        if (version != null) {
+            graph.addJar(
+                    new org.apache.flink.core.fs.Path(
+                            version.jar(directory.resolve("jars")).toUri()));
+        }
+        return graph;
     }
 
     private String savepoints() {
-        return directory.resolve("savepoints").toUri().toString();
+        return savepointDirectory().toUri().toString();
     }
 
-    private void awaitStatus(JobStatus wanted) throws Exception {
+    /** Where all savepoints of the run are. */
+    Path savepointDirectory() {
+        return directory.resolve("savepoints");
+    }
+
+    /** Waits until the job has a status. */
+    void awaitStatus(JobStatus wanted) throws Exception {
         watch.await(job, "status " + wanted, () -> client.status(job) == wanted);
     }
 

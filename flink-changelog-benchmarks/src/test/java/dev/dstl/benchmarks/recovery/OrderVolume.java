@@ -29,6 +29,9 @@ final class OrderVolume {
     /** 30,000 orders, 150,000 events; longer than any round of the soak takes. */
     static final OrderVolume LARGE = new OrderVolume(0.02, Duration.ofMinutes(6));
 
+    /** As few as in SMALL, and so slowly that a job outlasts outages of its store. */
+    static final OrderVolume SLOW = new OrderVolume(0.01, Duration.ofMinutes(20));
+
     private final double scale;
     private final Duration wholeInput;
     private Map<String, String> expected;

@@ -16,6 +16,8 @@
 
 package dev.dstl.benchmarks.recovery;
 
+import dev.dstl.benchmarks.recovery.upgrade.JobVersion;
+import dev.dstl.benchmarks.simulated.store.Outage;
 import java.net.URI;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -34,20 +36,31 @@ import org.apache.flink.util.FileUtils;
  */
 final class RandomSteps {
 
+    /** That the first job has. */
+    static final JobVersion FIRST_VERSION = JobVersion.FIRST;
+
     private static final int GREATEST_PARALLELISM = 4;
 
     /** Enough for a checkpoint without the old files, which {@code NO_CLAIM} promises. */
     private static final int CHECKPOINTS_UNTIL_INDEPENDENT = 3;
 
+    private static final int LONGEST_OUTAGE_MILLIS = 6000;
+
     private final Random random;
+    private final LogStore store;
+    private final boolean kills;
     private Backend backend;
+    private JobVersion version = FIRST_VERSION;
 
     /**
      * @param backend that the first job has
+     * @param kills whether processes are killed
      */
-    RandomSteps(Random random, Backend backend) {
+    RandomSteps(Random random, LogStore store, Backend backend, boolean kills) {
         this.random = random;
+        this.store = store;
         this.backend = backend;
+        this.kills = kills;
     }
 
     /** A long way, any kind at any place. */
@@ -63,7 +76,8 @@ final class RandomSteps {
     /** A short way: one kill of each process, one change of parallelism, in any order. */
     List<Step> oneOfEach() {
         List<Step> disturbances =
-                Arrays.asList(killTaskManagers(1), killJobManager(), stopAndRestore());
+                Arrays.asList(
+                        outageAround(killTaskManagers(1)), killJobManager(), stopAndRestore());
         Collections.shuffle(disturbances, random);
         List<Step> steps = new ArrayList<>();
         for (Step disturbance : disturbances) {
@@ -75,25 +89,67 @@ final class RandomSteps {
     }
 
     private Step disturbance() {
-        switch (random.nextInt(10)) {
+        return kills && random.nextBoolean() ? kill() : withoutKill();
+    }
+
+    private Step kill() {
+        switch (random.nextInt(7)) {
             case 0:
-            case 1:
-                return killTaskManagers(1);
-            case 2:
                 return killTaskManagers(2);
-            case 3:
+            case 1:
                 return killJobManager();
-            case 4:
+            case 2:
                 return killJobManagerAndTaskManager();
+            case 3:
+                return outageAround(killTaskManagers(1));
+            case 4:
+                return outageAround(killTaskManagers(2));
             case 5:
+                return outageAround(killJobManagerAndTaskManager());
+            default:
+                return killTaskManagers(1);
+        }
+    }
+
+    private Step withoutKill() {
+        switch (random.nextInt(8)) {
+            case 0:
                 return new Step("a task fails", OrderRun::failTask);
-            case 6:
+            case 1:
+                return outageAround(new Step("a task fails", OrderRun::failTask));
+            case 2:
+                return outageAround(new Step("nothing else", run -> {}));
+            case 3:
                 return savepoint();
-            case 7:
+            case 4:
                 return cancelAndRestore();
             default:
                 return stopAndRestore();
         }
+    }
+
+    /** Processes and tasks start while the store of the log is out of service. */
+    private Step outageAround(Step step) {
+        Outage outage = Outage.values()[random.nextInt(Outage.values().length)];
+        int millis = random.nextInt(LONGEST_OUTAGE_MILLIS);
+        return new Step(
+                String.format("the store is %s, and %s; for %d ms", outage, step, millis),
+                run -> {
+                    store.begin(outage);
+                    try {
+                        step.take(run);
+                        // The moment is what is drawn here; nothing is waited for.
+                        Thread.sleep(millis);
+                    } finally {
+                        store.endOutage();
+                    }
+                });
+    }
+
+    /** The class of some state is upgraded, or stays what it is. */
+    private JobVersion nextVersion() {
+        version = random.nextBoolean() ? version.next() : version;
+        return version;
     }
 
     private Step pause() {
@@ -141,16 +197,18 @@ final class RandomSteps {
         SavepointFormatType format = format();
         Backend next = nextBackend(format == SavepointFormatType.CANONICAL);
         int parallelism = parallelism();
+        JobVersion upgrade = nextVersion();
         RestoreMode mode = mode();
         return new Step(
                 String.format(
-                        "stop with a savepoint, %s; on as %s, parallelism %d, %s",
-                        format, mode, parallelism, next),
+                        "stop with a savepoint, %s; on as %s, parallelism %d, %s, %s version",
+                        format, mode, parallelism, next, upgrade),
                 run -> {
                     run.awaitCheckpoints(1);
                     String path = run.stopWithSavepoint(format);
                     run.setBackend(next);
                     run.setParallelism(parallelism);
+                    run.setVersion(upgrade);
                     run.submitFrom(path, mode);
                     if (mode == RestoreMode.NO_CLAIM) {
                         run.awaitCheckpoints(CHECKPOINTS_UNTIL_INDEPENDENT);
@@ -162,16 +220,18 @@ final class RandomSteps {
     private Step cancelAndRestore() {
         Backend next = nextBackend(false);
         int parallelism = parallelism();
+        JobVersion upgrade = nextVersion();
         RestoreMode mode = mode();
         return new Step(
                 String.format(
-                        "cancel; on as %s from the last checkpoint, parallelism %d, %s",
-                        mode, parallelism, next),
+                        "cancel; on as %s from the last checkpoint, parallelism %d, %s, %s version",
+                        mode, parallelism, next, upgrade),
                 run -> {
                     run.awaitCheckpoints(1);
                     RetainedCheckpoint checkpoint = run.cancel();
                     run.setBackend(next);
                     run.setParallelism(parallelism);
+                    run.setVersion(upgrade);
                     run.submitFrom(checkpoint, mode);
                     if (mode == RestoreMode.NO_CLAIM) {
                         run.awaitCheckpoints(CHECKPOINTS_UNTIL_INDEPENDENT);

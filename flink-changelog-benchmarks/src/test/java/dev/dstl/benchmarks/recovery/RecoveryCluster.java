@@ -16,9 +16,16 @@
 
 package dev.dstl.benchmarks.recovery;
 
+import dev.dstl.benchmarks.cluster.ClassPath;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
@@ -43,8 +50,34 @@ final class RecoveryCluster implements AutoCloseable {
 
     /** Starts a cluster of two TaskManagers with two slots each. */
     RecoveryCluster(Path directory, Configuration settings) throws Exception {
+        this(directory, directory.resolve("log"), settings);
+    }
+
+    /**
+     * Starts the same cluster with its log anywhere.
+     *
+     * @param log where its files are; the settings say so to the cluster
+     */
+    RecoveryCluster(Path directory, Path log, Configuration settings) throws Exception {
+        this(directory, log, settings, directory.resolve("plugins"), ClassPath.ofThisProcess());
+    }
+
+    /**
+     * Starts the same cluster with plugins and a class path of its own.
+     *
+     * @param plugins need not exist
+     * @param classPath of all processes
+     */
+    RecoveryCluster(Path directory, Configuration settings, Path plugins, ClassPath classPath)
+            throws Exception {
+        this(directory, directory.resolve("log"), settings, plugins, classPath);
+    }
+
+    private RecoveryCluster(
+            Path directory, Path log, Configuration settings, Path plugins, ClassPath classPath)
+            throws Exception {
         this.directory = directory;
-        this.log = directory.resolve("log");
+        this.log = log;
         this.configuration = new Configuration();
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, 2);
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
@@ -57,8 +90,7 @@ final class RecoveryCluster implements AutoCloseable {
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(300));
         configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(300));
         configuration.set(
-                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                directory.resolve("checkpoints").toUri().toString());
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY, checkpoints().toUri().toString());
         configuration.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
@@ -72,14 +104,48 @@ final class RecoveryCluster implements AutoCloseable {
         configuration.addAll(settings);
         this.cluster =
                 ProcessCluster.start(
-                        directory.resolve("cluster"),
-                        directory.resolve("plugins"),
-                        configuration,
-                        2);
+                        directory.resolve("cluster"), classPath, plugins, configuration, 2);
+    }
+
+    /** Where all checkpoints of all jobs are. */
+    Path checkpoints() {
+        return directory.resolve("checkpoints");
     }
 
     ProcessCluster processes() {
         return cluster;
+    }
+
+    /** Kills all TaskManagers and starts as many that are set up in another way. */
+    void replaceTaskManagers(Configuration more) throws Exception {
+        List<String> before = cluster.taskManagers();
+        before.forEach(cluster::killTaskManager);
+        for (String ignored : before) {
+            cluster.startTaskManager(more);
+        }
+    }
+
+    /**
+     * How many lines with some texts there are in logs.
+     *
+     * @param process "jobmanager" or "taskmanager", for all of them, dead or alive
+     */
+    long logged(String process, String... texts) throws IOException {
+        long count = 0;
+        try (Stream<Path> files = Files.list(cluster.logs())) {
+            for (Path file : files.collect(Collectors.toList())) {
+                if (file.getFileName().toString().startsWith(process)) {
+                    count += lines(file, texts);
+                }
+            }
+        }
+        return count;
+    }
+
+    private static long lines(Path file, String... texts) throws IOException {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> Arrays.stream(texts).allMatch(line::contains)).count();
+        }
     }
 
     /** A job of the workload on a backend, not yet submitted. */
@@ -93,6 +159,13 @@ final class RecoveryCluster implements AutoCloseable {
         backend.configure(job);
         job.addAll(settings);
         return new OrderRun(cluster, job, volume, directory.resolve("job-" + ++jobs), log);
+    }
+
+    /** A job that goes on here where the same job was stopped elsewhere. */
+    OrderRun newRunOf(OrderRun other, Backend backend) {
+        Configuration job = new Configuration(configuration);
+        backend.configure(job);
+        return other.on(cluster, job, log);
     }
 
     @Override

@@ -16,14 +16,18 @@
 
 package dev.dstl.benchmarks.recovery;
 
+import dev.dstl.benchmarks.bench.Changelog;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -99,5 +103,42 @@ class RetainedCheckpointITCase {
         run.awaitCheckpoints(2);
         run.finish();
         run.verify();
+    }
+
+    /** Flink's own changelog cannot leave a savepoint to its owner, so it has to claim it. */
+    @Test
+    void savepoint_isTheWayBackToFlinksOwnChangelog_ifItIsClaimed() throws Exception {
+        OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_ROCKSDB);
+        run.submit();
+        run.awaitCheckpoints(2);
+        String savepoint = run.stopWithSavepoint(SavepointFormatType.CANONICAL);
+
+        Path own = directory.resolve("own-changelog");
+        Configuration filesystem = new Configuration();
+        filesystem.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "filesystem");
+        try (RecoveryCluster flink =
+                new RecoveryCluster(
+                        own,
+                        filesystem,
+                        own.resolve("plugins"),
+                        Changelog.STOCK.classPath(Path.of("target", "stock")))) {
+            OrderRun there = flink.newRunOf(run, Backend.CHANGELOG_ON_ROCKSDB);
+            there.submitFrom(savepoint, RestoreMode.NO_CLAIM);
+            there.await(
+                    "refusal of NO_CLAIM",
+                    () ->
+                            flink.processes()
+                                    .client()
+                                    .newestFailure(there.job())
+                                    .orElse("")
+                                    .contains("NO_CLAIM"));
+            there.discard();
+            there.submitFrom(savepoint, RestoreMode.CLAIM);
+            there.awaitCheckpoints(3);
+            there.failTask();
+            there.awaitRestores(2);
+            there.finish();
+            there.verify();
+        }
     }
 }

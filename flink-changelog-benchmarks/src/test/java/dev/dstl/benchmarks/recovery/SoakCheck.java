@@ -67,7 +67,7 @@ class SoakCheck {
         LOG.info("This round again: {}", again);
         Path round = Files.createDirectory(directory.resolve("round-" + seed));
         try {
-            SoakRound.any(seed, DISTURBANCES).run(round);
+            SoakRound.any(seed, DISTURBANCES, round).run(round);
         } catch (AssertionError e) {
             throw new AssertionError(again + "\n" + e.getMessage(), e);
         }

@@ -41,6 +41,8 @@ final class SoakRound {
     private final OrderVolume volume;
     private final Backend backend;
     private final Configuration settings;
+    private final boolean kills;
+    private final LogStore store;
     private final List<Step> steps;
 
     private SoakRound(
@@ -48,36 +50,56 @@ final class SoakRound {
             OrderVolume volume,
             Backend backend,
             Configuration settings,
+            boolean kills,
+            LogStore store,
             List<Step> steps) {
         this.seed = seed;
         this.volume = volume;
         this.backend = backend;
         this.settings = settings;
+        this.kills = kills;
+        this.store = store;
         this.steps = steps;
     }
 
-    /** One kill of each process and one change of parallelism, on RocksDB to begin with. */
-    static SoakRound brief(long seed) {
+    /**
+     * One kill of each process and one change of parallelism, on RocksDB to begin with.
+     *
+     * @param directory of the round alone
+     */
+    static SoakRound brief(long seed, Path directory) {
         Random random = new Random(seed);
         Backend backend = Backend.CHANGELOG_ON_ROCKSDB;
+        LogStore store = new LogStore(directory.resolve("store"));
         return new SoakRound(
                 seed,
                 OrderVolume.SMALL,
                 backend,
                 new Configuration(),
-                new RandomSteps(random, backend).oneOfEach());
+                true,
+                store,
+                new RandomSteps(random, store, backend, true).oneOfEach());
     }
 
-    /** Any backend, any settings, and a number of disturbances of any kind. */
-    static SoakRound any(long seed, int disturbances) {
+    /**
+     * Any backend, any settings, and a number of disturbances of any kind. In one round of four no
+     * process is killed: then every file has to be gone at the end.
+     *
+     * @param directory of the round alone
+     */
+    static SoakRound any(long seed, int disturbances, Path directory) {
         Random random = new Random(seed);
         Backend backend = Backend.values()[random.nextInt(Backend.values().length)];
+        boolean kills = random.nextInt(4) > 0;
+        LogStore store = new LogStore(directory.resolve("store"));
         return new SoakRound(
                 seed,
                 OrderVolume.LARGE,
                 backend,
                 settings(random),
-                new RandomSteps(random, backend).any(disturbances));
+                kills,
+                store,
+                new RandomSteps(random, store, backend, kills).any(disturbances));
     }
 
     /**
@@ -89,8 +111,10 @@ final class SoakRound {
         List<Step> taken = new ArrayList<>();
         LOG.info("Seed {}: {} with {}", seed, backend, settings);
         try (EmbeddedZooKeeper zooKeeper = new EmbeddedZooKeeper(directory);
-                RecoveryCluster cluster = new RecoveryCluster(directory, settings(zooKeeper))) {
+                RecoveryCluster cluster =
+                        new RecoveryCluster(directory, store.files(), settings(zooKeeper))) {
             OrderRun run = cluster.newRun(backend, volume, settings);
+            run.setVersion(RandomSteps.FIRST_VERSION);
             run.submit();
             for (Step step : steps) {
                 LOG.info("Seed {}: {}", seed, step);
@@ -100,6 +124,7 @@ final class SoakRound {
             LOG.info("Seed {}: the rest of the input", seed);
             run.finish();
             run.verify();
+            verifyFiles(List.of(cluster.checkpoints(), run.savepointDirectory()));
         } catch (Exception | AssertionError e) {
             throw new AssertionError(
                     String.format(
@@ -109,8 +134,17 @@ final class SoakRound {
         }
     }
 
+    /** A killed process leaves what it had not told anybody of; the tool has to find it all. */
+    private void verifyFiles(List<Path> checkpoints) throws Exception {
+        if (kills) {
+            LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
+        }
+        store.verifyNothingUnreferenced(checkpoints);
+    }
+
     private Configuration settings(EmbeddedZooKeeper zooKeeper) {
         Configuration cluster = new Configuration(settings);
+        store.configure(cluster);
         zooKeeper.configure(cluster);
         cluster.set(RestOptions.RETRY_DELAY, Duration.ofMillis(200));
         cluster.set(RestOptions.RETRY_MAX_ATTEMPTS, 10);

@@ -16,6 +16,8 @@
 
 package dev.dstl.log.batch;
 
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.record.RecordFormat;
 import dev.dstl.log.record.RecordKind;
 import java.util.Arrays;
@@ -40,6 +42,7 @@ public final class ActiveBatch {
     private final UUID logId;
     private final KeyGroupRange keyGroupRange;
     private final PagePool pool;
+    private final JobMemory memory;
     private final byte[] scratch = new byte[PagedRecord.MAX_PREAMBLE_BYTES];
 
     private byte[][] pages = new byte[INITIAL_PAGES][];
@@ -50,15 +53,33 @@ public final class ActiveBatch {
 
     private int recordCount;
 
+    /** As it was when the last page was added. */
+    private boolean memoryTight;
+
     /**
+     * A batch whose memory somebody else accounts for.
+     *
      * @param logId the writer's identity, one per writer incarnation
      * @param keyGroupRange the key groups of the writer's subtask
      * @param pool gives the pages and takes them back
      */
     public ActiveBatch(UUID logId, KeyGroupRange keyGroupRange, PagePool pool) {
+        this(logId, keyGroupRange, pool, JobMemory.alone(Long.MAX_VALUE));
+    }
+
+    /**
+     * A batch that counts in the memory of its job, except for its first page: every log has that,
+     * however often its batch is sealed.
+     *
+     * @param logId the writer's identity, one per writer incarnation
+     * @param keyGroupRange the key groups of the writer's subtask
+     * @param pool gives the pages and takes them back
+     */
+    public ActiveBatch(UUID logId, KeyGroupRange keyGroupRange, PagePool pool, JobMemory memory) {
         this.logId = logId;
         this.keyGroupRange = keyGroupRange;
         this.pool = pool;
+        this.memory = memory;
     }
 
     /**
@@ -156,8 +177,17 @@ public final class ActiveBatch {
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, 2 * pageCount);
         }
+        if (pageCount > 0) {
+            memory.reserve(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
+        }
         pages[pageCount++] = pool.take();
         offset = 0;
+        memoryTight = memory.isTight();
+    }
+
+    /** Whether memory was short when the last page was added, so that sealing early would help. */
+    public boolean isMemoryTight() {
+        return memoryTight;
     }
 
     /** Bytes of the records, with what it takes to find them. */
@@ -209,6 +239,10 @@ public final class ActiveBatch {
     }
 
     private void reset() {
+        if (pageCount > 1) {
+            memory.release(MemoryUse.ACTIVE, (pageCount - 1L) * PagePool.PAGE_BYTES);
+        }
+        memoryTight = false;
         pages = pages.length > INITIAL_PAGES ? new byte[INITIAL_PAGES][] : pages;
         Arrays.fill(pages, null);
         pageCount = 0;

@@ -32,6 +32,7 @@ public final class LogBatch {
     private final KeyGroupRange keyGroupRange;
     private final int recordCount;
     private final long sizeBytes;
+    private final long heldBytes;
     private final AtomicReference<SharedPages> pages;
 
     LogBatch(
@@ -46,6 +47,7 @@ public final class LogBatch {
         this.keyGroupRange = keyGroupRange;
         this.recordCount = recordCount;
         this.sizeBytes = sizeBytes;
+        this.heldBytes = pages.heldBytes();
         this.pages = new AtomicReference<>(pages);
     }
 
@@ -74,6 +76,14 @@ public final class LogBatch {
      */
     public long sizeBytes() {
         return sizeBytes;
+    }
+
+    /**
+     * Bytes of the pages that hold the records, until they are released. Every {@link
+     * #secondOwner()} holds the same ones.
+     */
+    public long heldBytes() {
+        return heldBytes;
     }
 
     /**

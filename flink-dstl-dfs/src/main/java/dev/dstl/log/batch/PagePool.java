@@ -16,55 +16,84 @@
 
 package dev.dstl.log.batch;
 
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.atomic.AtomicInteger;
+import dev.dstl.log.memory.IdleObjects;
+import dev.dstl.log.memory.ProcessMemory;
 
 /**
- * Pages for records that are not sealed and encoded yet. Keeps a bounded number of free pages and
- * leaves the rest to the garbage collector. The page given back last is taken first, since it is
- * the likeliest to be in a cache, and the others leave the caches to the job's state. Thread safe;
- * no method blocks.
+ * Pages for records that are not sealed and encoded yet. Keeps a bounded number of free pages, as
+ * long as the memory is not needed otherwise, and leaves the rest to the garbage collector. The
+ * page given back last is taken first, since it is the likeliest to be in a cache, and the others
+ * leave the caches to the job's state. Thread safe; no method blocks.
  */
 public final class PagePool {
 
     /** Bytes of a page, a power of two. */
     public static final int PAGE_BYTES = 1 << PagedBytes.PAGE_BITS;
 
-    private final int maxFreePages;
-    private final ConcurrentLinkedDeque<byte[]> free = new ConcurrentLinkedDeque<>();
-    private final AtomicInteger freePages = new AtomicInteger();
+    private static final long MAX_SHARED_FREE_BYTES = 64L << 20;
+
+    private static final PagePool SHARED =
+            new PagePool(MAX_SHARED_FREE_BYTES, ProcessMemory.shared());
+
+    private final IdleObjects<byte[]> free;
 
     /**
+     * A pool of its own, which nothing but its bound limits.
+     *
      * @param maxFreeBytes how much the pool keeps for later at most; what is in use does not count
      */
     public PagePool(long maxFreeBytes) {
+        this(maxFreeBytes, unlimited());
+    }
+
+    private static ProcessMemory unlimited() {
+        ProcessMemory memory = new ProcessMemory();
+        memory.join(Long.MAX_VALUE);
+        return memory;
+    }
+
+    /**
+     * A pool that keeps pages only as long as there is memory for them.
+     *
+     * @param maxFreeBytes how much the pool keeps for later at most; what is in use does not count
+     */
+    public PagePool(long maxFreeBytes, ProcessMemory memory) {
         if (maxFreeBytes < 0) {
             throw new IllegalArgumentException("maxFreeBytes is negative: " + maxFreeBytes);
         }
-        this.maxFreePages = (int) Math.min(Integer.MAX_VALUE, maxFreeBytes / PAGE_BYTES);
+        int maxFreePages = (int) Math.min(Integer.MAX_VALUE, maxFreeBytes / PAGE_BYTES);
+        free = new IdleObjects<>(maxFreePages, page -> PAGE_BYTES, memory);
+        memory.addCache(free::drop);
+    }
+
+    /** The one of this process. */
+    public static PagePool shared() {
+        return SHARED;
     }
 
     /** A page of {@link #PAGE_BYTES} with any content; the caller's until given back. */
     byte[] take() {
-        byte[] page = free.pollFirst();
-        if (page == null) {
-            return new byte[PAGE_BYTES];
-        }
-        freePages.decrementAndGet();
-        return page;
+        byte[] page = free.poll();
+        return page == null ? new byte[PAGE_BYTES] : page;
     }
 
     /** Takes a page back that nobody uses any more. */
     void give(byte[] page) {
-        if (freePages.incrementAndGet() <= maxFreePages) {
-            free.addFirst(page);
-        } else {
-            freePages.decrementAndGet();
-        }
+        free.offer(page);
+    }
+
+    /**
+     * Lets go of the pages that nobody needed since the last time. Does nothing if that was less
+     * than a period ago.
+     *
+     * @param nowNanos of a clock that all callers share
+     */
+    public void trim(long nowNanos, long periodNanos) {
+        free.trim(nowNanos, periodNanos);
     }
 
     /** Bytes kept for later, about, if other threads take and give. */
     public long freeBytes() {
-        return (long) freePages.get() * PAGE_BYTES;
+        return (long) free.count() * PAGE_BYTES;
     }
 }

@@ -41,6 +41,10 @@ final class SharedPages {
         return pages;
     }
 
+    long heldBytes() {
+        return pool == null ? pages[0].length : (long) pages.length * PagePool.PAGE_BYTES;
+    }
+
     /** Adds an owner; the caller is one itself. */
     SharedPages retain() {
         owners.incrementAndGet();

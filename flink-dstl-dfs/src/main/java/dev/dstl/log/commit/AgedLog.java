@@ -25,6 +25,12 @@ public interface AgedLog {
      */
     void grownOlder();
 
+    /**
+     * Memory is short. Called on a thread of the log; asks the task to seal its active batch, if
+     * there is anything in it. May not block.
+     */
+    void memoryShort();
+
     /** The storage was closed; nothing that is not durable will ever be. */
     void storageClosed();
 }

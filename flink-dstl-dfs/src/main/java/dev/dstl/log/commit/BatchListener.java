@@ -24,6 +24,13 @@ import java.io.IOException;
  */
 public interface BatchListener {
 
+    /**
+     * The records are not in memory any more, but as a part of a segment.
+     *
+     * @param segmentBytes of the whole segment
+     */
+    default void encoded(long segmentBytes) {}
+
     /** The batch is durable. Called at most once; may cross with a release. */
     void durable(BatchPosition position);
 

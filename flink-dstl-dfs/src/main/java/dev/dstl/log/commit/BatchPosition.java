@@ -18,6 +18,8 @@ package dev.dstl.log.commit;
 
 import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.ownership.OwnedSegment;
+import dev.dstl.log.segment.SegmentCopy;
+import java.util.function.Supplier;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
@@ -28,14 +30,19 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 public final class BatchPosition {
 
     @Nullable private final OwnedSegment owner;
-    private final StreamStateHandle segment;
+    private final Supplier<StreamStateHandle> segment;
     @Nullable private final LocalCopy localCopy;
     private final long frameOffset;
     private final long frameBytes;
 
+    /**
+     * @param owner null if the segment travels in the handle
+     * @param segment makes a handle of the segment, a new one each time
+     * @param localCopy null if there never will be one
+     */
     BatchPosition(
             @Nullable OwnedSegment owner,
-            StreamStateHandle segment,
+            Supplier<StreamStateHandle> segment,
             @Nullable LocalCopy localCopy,
             long frameOffset,
             long frameBytes) {
@@ -57,9 +64,12 @@ public final class BatchPosition {
         return owner == null;
     }
 
-    /** The whole segment; the same object for all batches in it. */
+    /**
+     * The whole segment; equal for all batches in it, and a new object for every caller, since
+     * Flink's registry of shared state complains about one that it is shown twice.
+     */
     public StreamStateHandle segment() {
-        return segment;
+        return segment.get();
     }
 
     /** The copy of the segment on the local disk, null if there never will be one. */
@@ -68,10 +78,17 @@ public final class BatchPosition {
         return localCopy;
     }
 
-    /** The copy on the local disk if there is one now, else {@link #segment()}. */
+    /** The copy on the local disk if there is one now, with a way back, else {@link #segment()}. */
     public StreamStateHandle nearestSegment() {
         StreamStateHandle copy = localCopy == null ? null : localCopy.handle();
-        return copy == null ? segment : copy;
+        return copy == null ? segment() : new SegmentCopy(copy, segment(), localCopy::lost);
+    }
+
+    /** Has the segment read and not its copy, since the copy does not answer. */
+    public void avoidLocalCopy() {
+        if (localCopy != null) {
+            localCopy.lost();
+        }
     }
 
     /** Where the batch's frame begins in the segment. */

@@ -16,8 +16,10 @@
 
 package dev.dstl.log.commit;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.local.LocalCopy;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.ownership.OwnedSegment;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentEncoder;
@@ -28,7 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** The batches that share a segment, from the cut on. Thread safe. */
@@ -43,12 +44,23 @@ final class CutSegment implements SegmentSource {
     /** Guarded by the lock of {@link GroupCommit}. */
     private boolean durable;
 
+    /** What its batches count as in flight, until it settles. */
+    @GuardedBy("this")
+    private long inFlightBytes;
+
+    @GuardedBy("this")
+    private boolean encoding;
+
+    @GuardedBy("this")
+    private boolean settled;
+
     CutSegment(GroupCommit commit, List<SealedBatch> batches) {
         this.commit = commit;
         this.batches = batches;
         this.owner = commit.registry().open(batches.size());
         this.upload = commit.uploader().upload(this);
         this.localCopy = commit.localCopies().open(batches.size());
+        this.inFlightBytes = batches.stream().mapToLong(SealedBatch::reservedBytes).sum();
     }
 
     List<SealedBatch> batches() {
@@ -78,12 +90,50 @@ final class CutSegment implements SegmentSource {
         for (SealedBatch batch : batches) {
             encoded.add(batch.batch());
         }
-        EncodedSegment segment = encoder.encode(encoded);
+        EncodedSegment segment = encode(encoder, encoded);
         encoded.forEach(LogBatch::release);
+        batches.forEach(batch -> batch.listener().encoded(segment.length()));
         if (localCopy != null) {
             commit.localCopies().write(localCopy, segment);
         }
         return segment;
+    }
+
+    private EncodedSegment encode(SegmentEncoder encoder, List<LogBatch> records) {
+        synchronized (this) {
+            encoding = true;
+        }
+        long workingBytes = SegmentEncoder.workingBytes(records);
+        commit.memory().reserve(MemoryUse.ENCODING, workingBytes);
+        try {
+            return encoder.encode(records);
+        } finally {
+            commit.memory().release(MemoryUse.ENCODING, workingBytes);
+            synchronized (this) {
+                encoding = false;
+            }
+            releaseIfSettled();
+        }
+    }
+
+    /** It is durable, or nobody needs it: it counts as in flight no more. */
+    void settle() {
+        synchronized (this) {
+            settled = true;
+        }
+        releaseIfSettled();
+    }
+
+    private void releaseIfSettled() {
+        long bytes;
+        synchronized (this) {
+            // While it is encoded, the records stay where they are.
+            bytes = settled && !encoding ? inFlightBytes : 0;
+            inFlightBytes -= bytes;
+        }
+        if (bytes > 0) {
+            commit.noLongerInFlight(bytes);
+        }
     }
 
     /** A batch is not needed any more, neither here nor in the copy. */
@@ -102,13 +152,14 @@ final class CutSegment implements SegmentSource {
     public void durable(Path file, EncodedSegment segment) {
         commit.registry().durable(owner, file);
         commit.durable(this);
-        StreamStateHandle handle = new FileStateHandle(file, segment.length());
+        settle();
+        long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
             commit.durable(
                     batches.get(i),
                     new BatchPosition(
                             owner,
-                            handle,
+                            () -> new FileStateHandle(file, length),
                             localCopy,
                             segment.frameOffset(i),
                             segment.frameLength(i)));

@@ -22,8 +22,12 @@ import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.local.LocalCopies;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import java.io.IOException;
@@ -32,6 +36,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
@@ -58,6 +63,9 @@ public final class GroupCommit implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
 
+    /** How long memory may stay short before the tasks are asked again to seal. */
+    private static final long RELIEF_MILLIS = 1_000;
+
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
     private final LocalCopies localCopies;
@@ -68,6 +76,7 @@ public final class GroupCommit implements AutoCloseable {
     private final long cutThresholdBytes;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
+    private final AtomicBoolean relieving = new AtomicBoolean();
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private final Object lock = new Object();
 
@@ -119,7 +128,10 @@ public final class GroupCommit implements AutoCloseable {
         this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
+        ProcessMemory process = budget.memory().process();
+        metrics.measureMemory(process::reservedBytes, process::limitBytes);
         uploader.reportWaiting(budget::reservedBytes);
+        budget.memory().whenShort(this::memoryShort);
         if (maxAgeMillis > 0) {
             timers.schedule(this::age, maxAgeMillis);
         }
@@ -127,6 +139,11 @@ public final class GroupCommit implements AutoCloseable {
 
     SegmentRegistry registry() {
         return registry;
+    }
+
+    /** What the job takes. */
+    public JobMemory memory() {
+        return budget.memory();
     }
 
     SegmentUploader uploader() {
@@ -148,15 +165,56 @@ public final class GroupCommit implements AutoCloseable {
         logs.remove(log);
     }
 
+    /** Comes again whatever happens: otherwise nothing would be uploaded between checkpoints. */
     private void age() {
-        logs.forEach(AgedLog::grownOlder);
+        try {
+            logs.forEach(log -> ask(log, AgedLog::grownOlder));
+            hurryQueue();
+        } finally {
+            timers.schedule(this::age, maxAgeMillis);
+        }
+    }
+
+    private static void ask(AgedLog log, Consumer<AgedLog> question) {
+        try {
+            question.accept(log);
+        } catch (Throwable t) {
+            LOG.error("A log could not be aged; this is a defect, please report it.", t);
+        }
+    }
+
+    private void hurryQueue() {
         List<CutSegment> cut;
         synchronized (lock) {
             // The tasks that were just asked to seal may still come along.
             cut = queue.isEmpty() ? List.of() : hurry();
         }
         start(cut);
-        timers.schedule(this::age, maxAgeMillis);
+    }
+
+    /** Tasks are stopped: what they append to is sealed, so that it can be uploaded and let go. */
+    private void memoryShort() {
+        if (relieving.compareAndSet(false, true)) {
+            timers.schedule(this::relieve, 0);
+        }
+    }
+
+    private void relieve() {
+        relieving.set(false);
+        synchronized (lock) {
+            if (closed) {
+                return;
+            }
+        }
+        logs.forEach(log -> ask(log, AgedLog::memoryShort));
+        hurryQueue();
+        timers.schedule(this::relieveAgain, RELIEF_MILLIS);
+    }
+
+    private void relieveAgain() {
+        if (!budget.isAvailable()) {
+            memoryShort();
+        }
     }
 
     /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */
@@ -319,12 +377,14 @@ public final class GroupCommit implements AutoCloseable {
     public void inline(
             List<LogBatch> batches, BiConsumer<List<BatchPosition>, Throwable> whenDone) {
         String name = InlineSegment.name(batches);
+        long workingBytes = SegmentEncoder.workingBytes(batches);
+        memory().reserve(MemoryUse.ENCODING, workingBytes);
         uploader.encode(
                 batches,
-                (segment, failure) ->
-                        whenDone.accept(
-                                segment == null ? null : InlineSegment.positions(name, segment),
-                                failure));
+                (segment, failure) -> {
+                    memory().release(MemoryUse.ENCODING, workingBytes);
+                    InlineSegment.tell(whenDone, name, segment, failure);
+                });
     }
 
     /**
@@ -352,26 +412,27 @@ public final class GroupCommit implements AutoCloseable {
     /** A batch is not needed any more. Its listener hears nothing after that. */
     public void release(SealedBatch batch) {
         CutSegment segment;
-        boolean inFlight;
         synchronized (lock) {
-            inFlight = batch.state() == BatchState.QUEUED || batch.state() == BatchState.IN_SEGMENT;
             if (queue.remove(batch)) {
                 queuedBytes -= batch.sizeBytes();
             }
             batch.moveTo(BatchState.RELEASED);
             segment = batch.segment();
         }
-        if (inFlight) {
-            budget.release(batch.reservedBytes());
-        }
         if (segment == null) {
             batch.batch().release();
+            noLongerInFlight(batch.reservedBytes());
             return;
         }
         segment.releaseCopy();
         if (registry.release(segment.owner())) {
             segment.upload().abandon();
+            segment.settle();
         }
+    }
+
+    void noLongerInFlight(long bytes) {
+        budget.release(bytes);
     }
 
     /** Before any of its batches is. */
@@ -388,7 +449,6 @@ public final class GroupCommit implements AutoCloseable {
             }
             batch.moveTo(BatchState.DURABLE);
         }
-        budget.release(batch.reservedBytes());
         tell(batch, listener -> listener.durable(position));
     }
 

@@ -23,6 +23,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
@@ -46,14 +48,37 @@ final class InlineSegment {
                 "dstl-inline/%s/%d-%d", first.logId(), first.sequence(), last.sequence());
     }
 
-    /** Where the batches of a segment lie, in its order. */
-    static List<BatchPosition> positions(String name, EncodedSegment segment) {
-        ByteStreamStateHandle handle = new ByteStreamStateHandle(name, bytes(segment));
+    /**
+     * Says where the batches of a segment lie, in its order, or what prevented it.
+     *
+     * @param segment null if it could not be encoded
+     */
+    static void tell(
+            BiConsumer<List<BatchPosition>, Throwable> listener,
+            String name,
+            @Nullable EncodedSegment segment,
+            @Nullable Throwable failure) {
+        List<BatchPosition> positions = null;
+        Throwable cause = failure;
+        try {
+            positions = segment == null ? null : positions(name, segment);
+        } catch (Throwable t) {
+            cause = t;
+        }
+        listener.accept(positions, cause);
+    }
+
+    private static List<BatchPosition> positions(String name, EncodedSegment segment) {
+        byte[] bytes = bytes(segment);
         List<BatchPosition> positions = new ArrayList<>(segment.frameCount());
         for (int i = 0; i < segment.frameCount(); i++) {
             positions.add(
                     new BatchPosition(
-                            null, handle, null, segment.frameOffset(i), segment.frameLength(i)));
+                            null,
+                            () -> new ByteStreamStateHandle(name, bytes),
+                            null,
+                            segment.frameOffset(i),
+                            segment.frameLength(i)));
         }
         return positions;
     }

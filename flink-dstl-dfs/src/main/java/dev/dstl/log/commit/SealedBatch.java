@@ -66,10 +66,10 @@ public final class SealedBatch {
 
     /** It counts as in flight. */
     void reserve() {
-        reservedBytes = batch.sizeBytes();
+        reservedBytes = batch.heldBytes();
     }
 
-    /** What it counts as in flight until it is durable or released. */
+    /** What it counts as in flight; 0 if it does not. */
     long reservedBytes() {
         return reservedBytes;
     }

@@ -68,8 +68,9 @@ final class CheckedConfiguration {
                                     + " JobManager and TaskManagers can reach, for example %s.",
                             option.key(), example));
         }
+        Path path;
         try {
-            return new Path(value.trim());
+            path = new Path(value.trim());
         } catch (IllegalArgumentException e) {
             throw new IllegalConfigurationException(
                     String.format(
@@ -78,6 +79,15 @@ final class CheckedConfiguration {
                             option.key(), value, causeOf(e), example),
                     e);
         }
+        if (path.toUri().getAuthority() == null && !path.isAbsolute()) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is '%s', a relative path: each process would look for it in a"
+                                    + " directory of its own. Set it to an absolute one that"
+                                    + " JobManager and TaskManagers can reach, for example %s.",
+                            option.key(), value, example));
+        }
+        return path;
     }
 
     /** Range {@code [from, to]}. */

@@ -135,11 +135,17 @@ public final class DstlOptions {
                     .defaultValue(MemorySize.ofMebiBytes(100))
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.max-in-flight")
                     .withDescription(
-                            "Changes of all tasks of a job on a TaskManager that may wait for their"
-                                    + " upload. When there are more, the tasks stop taking input"
+                            "Memory that the logs of all jobs of a TaskManager may take, above all"
+                                    + " for changes that wait for their upload, but also for what"
+                                    + " tasks are still appending to, for encoding, for merges, for"
+                                    + " copies to the local disk, for read-ahead and for memory kept"
+                                    + " for later. When it is used up, the tasks stop taking input"
                                     + " until uploads catch up (changelogBusyTimeMsPerSecond shows"
-                                    + " it). Differs from Flink in that it never blocks inside a"
-                                    + " checkpoint. At least batch.persist-size-threshold.");
+                                    + " it). A job that takes less than its part of a quarter of it"
+                                    + " is never stopped. If jobs set different values, the largest"
+                                    + " holds for all. Differs from Flink, where it only counts"
+                                    + " uploads and holds for each job, in that it never blocks"
+                                    + " inside a checkpoint. At least batch.persist-size-threshold.");
 
     /** What happens after an attempt returned a failure. */
     public static final ConfigOption<String> RETRY_POLICY =
@@ -148,28 +154,32 @@ public final class DstlOptions {
                     .defaultValue("until-success")
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.retry-policy")
                     .withDescription(
-                            "What follows failed upload attempts. 'until-success' tries again with"
-                                    + " growing delays; the checkpoint waits, and Flink's checkpoint"
-                                    + " timeout decides how long. 'fixed' declines the checkpoint"
-                                    + " after upload.max-attempts failures. 'none' declines it after"
-                                    + " the first failure and never starts a second attempt. Declined"
-                                    + " or not, the changes are kept and uploaded later. Differs from"
-                                    + " Flink, where the default is 'fixed' and a failure also fails"
-                                    + " the task at its next checkpoint; setting upload.max-attempts"
-                                    + " without this key means 'fixed'.");
+                            "What follows failed upload attempts. 'until-success' tries again"
+                                    + " with growing delays; the checkpoint waits, and Flink's checkpoint"
+                                    + " timeout decides how long. 'fixed' declines the checkpoint after"
+                                    + " upload.max-attempts failures. 'none' declines it after the first"
+                                    + " failure and never starts a second attempt; one that has no answer"
+                                    + " for a minute counts as failed. Declined or not, the changes are"
+                                    + " kept and uploaded later. Differs from Flink, where the default is"
+                                    + " 'fixed' and a failure also fails the task at its next checkpoint;"
+                                    + " setting upload.max-attempts without this key means 'fixed'.");
 
-    /** Age at which an attempt gets company. */
+    /** Age at which an attempt counts as timed out. */
     public static final ConfigOption<Duration> UPLOAD_TIMEOUT =
             flink("upload.timeout")
                     .durationType()
                     .defaultValue(Duration.ofSeconds(1))
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.timeout")
                     .withDescription(
-                            "Age at which an upload attempt that is still running gets a second one"
-                                    + " beside it. The first to succeed wins, the other's file is"
-                                    + " deleted. 0 starts no second attempt. Has no effect with"
-                                    + " upload.retry-policy: none. Segments of 16 mb and more have"
-                                    + " longer in proportion; with defaults only merges write such.");
+                            "Age at which an upload attempt that is still running counts as"
+                                    + " timed out, unless the latest uploads of its size show that the"
+                                    + " store needs longer: then it is three times the slowest of these."
+                                    + " A timed-out attempt is replaced when attempts that began after it"
+                                    + " overtake it. If none did, a single one at a time is probed with a"
+                                    + " second attempt beside it; the first to succeed wins, the other is"
+                                    + " cancelled. 0 starts no second attempt. Has no effect with"
+                                    + " upload.retry-policy: none. Segments of 16 mb and more have longer"
+                                    + " in proportion; with defaults only merges write such.");
 
     /** Failed attempts before a checkpoint is declined. */
     public static final ConfigOption<Integer> MAX_ATTEMPTS =
@@ -267,8 +277,9 @@ public final class DstlOptions {
                                     + " copying costs bandwidth; but all of it as soon as a log has"
                                     + " more than 32 parts. A job on a TaskManager"
                                     + " merges one run at a time, with up to four times this in memory,"
-                                    + " but no more than an eighth of the heap, besides"
-                                    + " upload.max-in-flight. At most 128 mb.");
+                                    + " but no more than an eighth of the heap and half of"
+                                    + " upload.max-in-flight, of which it is a part, and only when"
+                                    + " there is room for it. At most 128 mb.");
 
     /** Age at which changes are sealed without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =
@@ -292,13 +303,15 @@ public final class DstlOptions {
                     .doubleType()
                     .defaultValue(0.05)
                     .withDescription(
-                            "Upload attempts that are slower than most get a second one beside them"
-                                    + " before they are overdue; the first to succeed wins. This is"
-                                    + " how many such extra requests there may be per upload: 0.05"
-                                    + " adds at most 5 % to the PUTs. At most ten are saved up, so a"
-                                    + " store that becomes slow as a whole is not asked twice for"
-                                    + " everything. 0 to 1; 0 switches it off, and leaves the second"
-                                    + " attempt at upload.timeout.");
+                            "Upload attempts that are slower than most get a second one beside"
+                                    + " them before they time out, a hedged attempt; the first to succeed"
+                                    + " wins, the other is cancelled. This is how many such extra"
+                                    + " requests there may be per upload, and extra bytes per byte: 0.05"
+                                    + " adds at most 5 % to the PUTs. At most ten are saved up, and there"
+                                    + " are none while the store throttles or most other attempts are"
+                                    + " slow as well, so a store that becomes slow as a whole is not"
+                                    + " asked twice for everything. 0 to 1; 0 switches it off, and leaves"
+                                    + " what upload.timeout says.");
 
     /** Which attempts are slower than most. */
     public static final ConfigOption<Double> HEDGE_QUANTILE =
@@ -318,9 +331,8 @@ public final class DstlOptions {
                     .durationType()
                     .defaultValue(Duration.ofMillis(50))
                     .withDescription(
-                            "An upload attempt younger than this never gets a second one beside it,"
-                                    + " however fast the others were. At most upload.timeout, at"
-                                    + " which it gets one in any case.");
+                            "An upload attempt younger than this never gets a second one beside"
+                                    + " it, however fast the others were. At most upload.timeout.");
 
     /** Slow attempts beside the counted ones. */
     public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
@@ -328,10 +340,11 @@ public final class DstlOptions {
                     .intType()
                     .defaultValue(20)
                     .withDescription(
-                            "Upload attempts which are older than upload.timeout, or have a second"
-                                    + " one beside them, that may run in addition to"
-                                    + " upload.num-threads, each on its own thread, so that attempts"
-                                    + " which hang do not keep other segments from being uploaded.");
+                            "Upload attempts which are timed out, or have a second one beside"
+                                    + " them, that may run in addition to upload.num-threads, each on its"
+                                    + " own thread, so that attempts which hang do not keep other"
+                                    + " segments from being uploaded. Attempts that were cancelled are"
+                                    + " not counted.");
 
     /** Bound of the growing delay. */
     public static final ConfigOption<Duration> MAX_RETRY_DELAY =

@@ -31,11 +31,15 @@ public final class ThreadTimers implements Timers, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor thread;
 
-    /** Starts with the first action. */
+    /**
+     * Starts the thread, which never ends before it is closed: no later action fails for lack of
+     * one.
+     */
     public ThreadTimers(String threadName) {
         thread = new ScheduledThreadPoolExecutor(1, new DaemonThreads(threadName));
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        thread.prestartCoreThread();
     }
 
     @Override

@@ -16,6 +16,8 @@
 
 package dev.dstl.log.local;
 
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.segment.EncodedSegment;
 import java.io.BufferedOutputStream;
@@ -23,13 +25,11 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.function.ThrowingConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,27 +50,31 @@ public final class LocalCopies implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final LocalDirectories directories;
-    private final List<File> strangers;
     private final Executor disk;
     @Nullable private final DstlMetrics metrics;
     private final LocalLogs logs = new LocalLogs();
     private final AtomicLong nextNumber = new AtomicLong(1);
     private final AtomicLong waitingBytes = new AtomicLong();
+    private final JobMemory memory;
 
     private volatile boolean failing;
     private volatile boolean closed;
 
     private LocalCopies(
-            LocalDirectories directories, Executor disk, @Nullable DstlMetrics metrics) {
+            LocalDirectories directories,
+            Executor disk,
+            @Nullable DstlMetrics metrics,
+            JobMemory memory) {
         this.directories = directories;
-        this.strangers = directories.strangers();
         this.disk = disk;
         this.metrics = metrics;
+        this.memory = memory;
     }
 
     /** Never copies anything. */
     public static LocalCopies disabled() {
-        return new LocalCopies(LocalDirectories.none(), Runnable::run, null);
+        return new LocalCopies(
+                LocalDirectories.none(), Runnable::run, null, JobMemory.alone(Long.MAX_VALUE));
     }
 
     /**
@@ -79,7 +83,21 @@ public final class LocalCopies implements AutoCloseable {
      * @param disk runs one thing after the other, never on the calling thread
      */
     public static LocalCopies in(LocalDirectories directories, Executor disk, DstlMetrics metrics) {
-        return new LocalCopies(directories, disk, metrics);
+        return in(directories, disk, metrics, JobMemory.alone(Long.MAX_VALUE));
+    }
+
+    /**
+     * Copies to directories, as long as there is memory for what waits for the disk, or never
+     * copies anything if there are none.
+     *
+     * @param disk runs one thing after the other, never on the calling thread
+     */
+    public static LocalCopies in(
+            LocalDirectories directories, Executor disk, DstlMetrics metrics, JobMemory memory) {
+        LocalCopies copies = new LocalCopies(directories, disk, metrics, memory);
+        copies.onDisk(() -> copies.deleteStrangers(false));
+        copies.logs.whenIndependent(() -> copies.onDisk(() -> copies.deleteStrangers(true)));
+        return copies;
     }
 
     /** Whether checkpoints shall have a local part. */
@@ -106,16 +124,33 @@ public final class LocalCopies implements AutoCloseable {
     /** Begins to write a copy, if the disk keeps up. Called at most once per copy. */
     public void write(LocalCopy copy, EncodedSegment segment) {
         long bytes = segment.length();
-        if (waitingBytes.addAndGet(bytes) > MAX_WAITING_BYTES && waitingBytes.get() > bytes) {
-            waitingBytes.addAndGet(-bytes);
+        if (!tryWait(bytes)) {
             failed("the disk does not keep up");
             return;
         }
         try {
             disk.execute(() -> writeNow(copy, segment));
-        } catch (RejectedExecutionException shutDown) {
-            waitingBytes.addAndGet(-bytes);
+        } catch (Throwable notStarted) {
+            noLongerWaiting(bytes);
+            if (!closed) {
+                failed(notStarted.toString());
+            }
         }
+    }
+
+    private boolean tryWait(long bytes) {
+        long waiting = waitingBytes.addAndGet(bytes);
+        if ((waiting > MAX_WAITING_BYTES && waiting > bytes)
+                || !memory.tryReserve(MemoryUse.LOCAL_COPIES, bytes)) {
+            waitingBytes.addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    private void noLongerWaiting(long bytes) {
+        waitingBytes.addAndGet(-bytes);
+        memory.release(MemoryUse.LOCAL_COPIES, bytes);
     }
 
     private void writeNow(LocalCopy copy, EncodedSegment segment) {
@@ -124,7 +159,7 @@ public final class LocalCopies implements AutoCloseable {
                 writeTo(directories.file(nextNumber.getAndIncrement()), copy, segment);
             }
         } finally {
-            waitingBytes.addAndGet(-segment.length());
+            noLongerWaiting(segment.length());
         }
     }
 
@@ -144,6 +179,7 @@ public final class LocalCopies implements AutoCloseable {
 
     private static void create(File file, EncodedSegment segment) throws IOException {
         File directory = file.getParentFile();
+        DirectoryLocks.own(directory);
         if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
             throw new IOException("Cannot create directory " + directory);
         }
@@ -175,10 +211,16 @@ public final class LocalCopies implements AutoCloseable {
         }
     }
 
+    /** A copy cannot be read any more; what is left of it is deleted. */
+    void lost(Path path) {
+        metrics.localCopyFailed();
+        delete(path);
+    }
+
     void delete(Path path) {
         try {
             disk.execute(() -> deleteNow(new File(path.getPath())));
-        } catch (RejectedExecutionException shutDown) {
+        } catch (Throwable notStarted) {
             LOG.debug("{} is deleted with its directory", path);
         }
     }
@@ -191,28 +233,42 @@ public final class LocalCopies implements AutoCloseable {
 
     /**
      * Copies nothing any more, and deletes everything on the executor: what this storage left, and
-     * what storages of the job left that died with their process.
+     * what storages left that died with their process.
      */
     @Override
     public void close() {
         closed = true;
+        onDisk(this::deleteAll);
+    }
+
+    private void onDisk(Runnable work) {
         if (isEnabled()) {
             try {
-                disk.execute(this::deleteAll);
-            } catch (RejectedExecutionException shutDown) {
+                disk.execute(work);
+            } catch (Throwable notStarted) {
                 LOG.debug("{} are left", directories.own());
             }
         }
     }
 
     private void deleteAll() {
-        directories.own().forEach(LocalCopies::deleteDirectory);
-        strangers.forEach(LocalCopies::deleteDirectory);
+        for (File directory : directories.own()) {
+            deleteDirectory(directory, DirectoryLocks::deleteOwn);
+        }
+        deleteStrangers(true);
     }
 
-    private static void deleteDirectory(File directory) {
+    /** Deletes what nobody needs any more, unless a process that lives is using it. */
+    private void deleteStrangers(boolean ending) {
+        for (File directory : directories.strangers(ending)) {
+            deleteDirectory(directory, DirectoryLocks::deleteIfDead);
+        }
+    }
+
+    private static void deleteDirectory(
+            File directory, ThrowingConsumer<File, IOException> deletion) {
         try {
-            FileUtils.deleteDirectory(directory);
+            deletion.accept(directory);
         } catch (IOException e) {
             LOG.warn(
                     "Could not delete {}, which holds copies of changes that nobody needs any more."

@@ -67,6 +67,18 @@ public final class LocalCopy {
         return true;
     }
 
+    /** The copy cannot be read: nobody is sent to it any more. */
+    public void lost() {
+        FileStateHandle unreadable;
+        synchronized (this) {
+            unreadable = file;
+            file = null;
+        }
+        if (unreadable != null) {
+            copies.lost(unreadable.getFilePath());
+        }
+    }
+
     /** One more needs it; the caller is one that already does. */
     synchronized void retain() {
         references++;

@@ -18,8 +18,11 @@ package dev.dstl.log.local;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
@@ -40,6 +43,7 @@ public final class LocalDirectories {
 
     private static final String SLOT_PREFIX = "aid_";
     private static final String JOB_PREFIX = "dstl_jid_";
+    private static final String FLINK_JOB_PREFIX = "jid_";
 
     private final List<File> jobDirectories;
     private final String incarnation;
@@ -100,15 +104,56 @@ public final class LocalDirectories {
         return own;
     }
 
-    /** The directories that exist of other storages of the job, which died with their process. */
-    List<File> strangers() {
+    /**
+     * The directories of other storages in the same places, whether their owners live or not.
+     *
+     * @param ending whether the job ends here, so that none of its tasks will recover from what an
+     *     earlier process left
+     */
+    List<File> strangers(boolean ending) {
         List<File> strangers = new ArrayList<>();
-        for (File jobDirectory : jobDirectories) {
-            File[] found = jobDirectory.listFiles((parent, name) -> !name.equals(incarnation));
-            if (found != null) {
-                Collections.addAll(strangers, found);
+        for (File own : jobDirectories) {
+            File[] found = own.getParentFile().listFiles((parent, name) -> isOfJob(name));
+            for (File jobDirectory : found == null ? new File[0] : found) {
+                boolean unneeded = jobDirectory.equals(own) ? ending : !mayRecover(jobDirectory);
+                if (unneeded) {
+                    strangers.addAll(directoriesIn(jobDirectory));
+                }
             }
         }
         return strangers;
+    }
+
+    private static boolean isOfJob(String name) {
+        return name.startsWith(JOB_PREFIX)
+                && name.substring(JOB_PREFIX.length()).matches("[0-9a-f]{32}");
+    }
+
+    /** Whether Flink still has local state of the job, which may refer to copies. */
+    private static boolean mayRecover(File jobDirectory) {
+        String ofFlink = FLINK_JOB_PREFIX + jobDirectory.getName().substring(JOB_PREFIX.length());
+        File[] slots =
+                jobDirectory
+                        .getParentFile()
+                        .listFiles((parent, name) -> name.startsWith(SLOT_PREFIX));
+        return slots == null
+                || Arrays.stream(slots).anyMatch(slot -> new File(slot, ofFlink).exists());
+    }
+
+    private Set<File> directoriesIn(File jobDirectory) {
+        Set<File> directories = new TreeSet<>();
+        File[] found = jobDirectory.listFiles();
+        for (File file : found == null ? new File[0] : found) {
+            String name = file.getName();
+            String directory =
+                    name.endsWith(DirectoryLocks.SUFFIX)
+                            ? name.substring(0, name.length() - DirectoryLocks.SUFFIX.length())
+                            : name;
+            boolean lockOrDirectory = file.isDirectory() || !directory.equals(name);
+            if (lockOrDirectory && !directory.equals(incarnation)) {
+                directories.add(new File(jobDirectory, directory));
+            }
+        }
+        return directories;
     }
 }

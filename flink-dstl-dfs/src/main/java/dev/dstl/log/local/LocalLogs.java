@@ -42,12 +42,26 @@ import java.util.TreeMap;
  */
 public final class LocalLogs {
 
+    private static final long DEPENDENT = Long.MAX_VALUE;
+
     /** By the checkpoint that may contain them, the highest. */
     @GuardedBy("this")
     private final TreeMap<Long, List<LocalCopy>> expiring = new TreeMap<>();
 
     @GuardedBy("this")
     private final Map<String, Inheritance> inheritances = new HashMap<>();
+
+    @GuardedBy("this")
+    private Runnable whenIndependent = () -> {};
+
+    /**
+     * Has an action run once, when no log can recover any more from what an earlier process left.
+     *
+     * @param action runs on a task thread, may not block
+     */
+    synchronized void whenIndependent(Runnable action) {
+        whenIndependent = action;
+    }
 
     /**
      * A log begins.
@@ -84,6 +98,9 @@ public final class LocalLogs {
      */
     synchronized void independent(String task, long lastCheckpoint) {
         Inheritance inheritance = inheritanceOf(task);
+        if (inheritance.independentAfter == DEPENDENT) {
+            inheritance.independentAfter = lastCheckpoint;
+        }
         if (!inheritance.copies.isEmpty()) {
             long last = Math.max(lastCheckpoint, inheritance.lastCheckpoint);
             expiring.computeIfAbsent(last, id -> new ArrayList<>()).addAll(inheritance.copies);
@@ -99,7 +116,12 @@ public final class LocalLogs {
     /** A checkpoint of the job is complete. */
     void confirmed(long checkpointId) {
         List<LocalCopy> unneeded = new ArrayList<>();
+        Runnable independent = () -> {};
         synchronized (this) {
+            if (inheritances.values().stream().allMatch(log -> log.isIndependent(checkpointId))) {
+                independent = whenIndependent;
+                whenIndependent = () -> {};
+            }
             Map<Long, List<LocalCopy>> past = expiring.headMap(checkpointId);
             past.values().forEach(unneeded::addAll);
             past.clear();
@@ -113,6 +135,7 @@ public final class LocalLogs {
             }
         }
         unneeded.forEach(LocalCopy::release);
+        independent.run();
     }
 
     /** What the closed logs of a task left. */
@@ -120,5 +143,12 @@ public final class LocalLogs {
         private final List<LocalCopy> copies = new ArrayList<>();
         private long lastCheckpoint = -1;
         private int liveLogs;
+
+        /** The last checkpoint that may contain what the first log was restored from. */
+        private long independentAfter = DEPENDENT;
+
+        private boolean isIndependent(long checkpointId) {
+            return liveLogs == 0 || independentAfter < checkpointId;
+        }
     }
 }

@@ -43,15 +43,19 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
  *     storeState                    0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
  *     numberOfThrottledUploads      failed attempts that the store answered with "slow down"
- *     slowUploadAttempts            attempts that still run and are overdue, or were hedged
+ *     slowUploadAttempts            attempts that still run and are timed out, or were hedged
+ *     abandonedUploadAttempts       cancelled attempts whose threads have not come back
+ *     numberOfCancelledUploads      attempts cancelled because another one was faster, or they hung
  *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
- *     numberOfHedgedUploads         those of them that began before the first was overdue
+ *     numberOfHedgedUploads         those of them that began before the first was timed out
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
- *     numberOfLocalCopyFailures     segments not copied: the disk failed, is full or too slow
+ *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
  *     numberOfMerges                batches merged into one, see merge.parts
  *     numberOfMergeFailures         merges that were given up and are tried again later
+ *     numberOfReadRetries           reads of merges that failed and were tried again
+ *     hangingMergeReads             reads of merges that were given up and do not end
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -71,6 +75,7 @@ public final class DstlMetrics {
     private final Histogram totalAttemptsPerUpload;
     private final Histogram uploadBatchSizes;
     private final Counter throttledUploads;
+    private final Counter cancelledUploads;
     private final Counter extraUploadRequests;
     private final Counter hedgedUploads;
     private final Counter hedgeWins;
@@ -79,6 +84,7 @@ public final class DstlMetrics {
     private final Counter localCopyFailures;
     private final Counter merges;
     private final Counter mergeFailures;
+    private final Counter readRetries;
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
@@ -93,6 +99,7 @@ public final class DstlMetrics {
         totalAttemptsPerUpload = histogram("totalAttemptsPerUpload");
         uploadBatchSizes = histogram("uploadBatchSizes");
         throttledUploads = counter("numberOfThrottledUploads");
+        cancelledUploads = counter("numberOfCancelledUploads");
         extraUploadRequests = counter("numberOfExtraUploadRequests");
         hedgedUploads = counter("numberOfHedgedUploads");
         hedgeWins = counter("numberOfHedgeWins");
@@ -101,6 +108,7 @@ public final class DstlMetrics {
         localCopyFailures = counter("numberOfLocalCopyFailures");
         merges = counter("numberOfMerges");
         mergeFailures = counter("numberOfMergeFailures");
+        readRetries = counter("numberOfReadRetries");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
     }
@@ -123,9 +131,21 @@ public final class DstlMetrics {
         group.<Long, Gauge<Long>>gauge(PREFIX + "inFlightBytes", bytes::getAsLong);
     }
 
+    /** Where {@code memoryBytes} and {@code memoryLimitBytes} come from. */
+    public void measureMemory(LongSupplier bytes, LongSupplier limitBytes) {
+        group.<Long, Gauge<Long>>gauge(PREFIX + "memoryBytes", bytes::getAsLong);
+        group.<Long, Gauge<Long>>gauge(PREFIX + "memoryLimitBytes", limitBytes::getAsLong);
+    }
+
     /** Where {@code slowUploadAttempts} comes from. */
     public void measureSlowAttempts(IntSupplier attempts) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);
+    }
+
+    /** Where {@code abandonedUploadAttempts} comes from. */
+    public void measureAbandonedAttempts(IntSupplier attempts) {
+        group.<Integer, Gauge<Integer>>gauge(
+                PREFIX + "abandonedUploadAttempts", attempts::getAsInt);
     }
 
     /** Where {@code storeState} comes from. */
@@ -138,6 +158,11 @@ public final class DstlMetrics {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "uncheckpointedSegments", segments::getAsInt);
     }
 
+    /** Where {@code hangingMergeReads} comes from. */
+    public void measureHangingMergeReads(IntSupplier reads) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingMergeReads", reads::getAsInt);
+    }
+
     /** A segment was cut. */
     public void segmentCut(int batches) {
         uploadBatchSizes.update(batches);
@@ -146,6 +171,11 @@ public final class DstlMetrics {
     /** An attempt began. */
     public void attemptStarted() {
         uploadRequests.inc();
+    }
+
+    /** An attempt was cancelled while it wrote. */
+    public void attemptCancelled() {
+        cancelledUploads.inc();
     }
 
     /** An attempt began beside another one. */
@@ -199,6 +229,11 @@ public final class DstlMetrics {
     /** Some batches did not become one. */
     public void mergeFailed() {
         mergeFailures.inc();
+    }
+
+    /** A read failed and is tried again. */
+    public void readRetried() {
+        readRetries.inc();
     }
 
     /** A segment was copied to the local disk. */

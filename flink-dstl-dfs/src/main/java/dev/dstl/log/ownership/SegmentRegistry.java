@@ -165,6 +165,9 @@ public final class SegmentRegistry {
             discards.execute(() -> delete(file, number));
         } catch (RejectedExecutionException closed) {
             deleteHere(file);
+        } catch (Throwable notStarted) {
+            // There may be no memory for one more thread; the caller may be a task.
+            tryAgain(file, number, notStarted);
         }
     }
 
@@ -188,15 +191,19 @@ public final class SegmentRegistry {
             metrics.fileDiscarded();
             discardEnded();
         } catch (IOException | RuntimeException e) {
-            if (number < MAX_TRIES) {
-                timers.schedule(() -> discard(file, number + 1), RETRY_DELAY_MILLIS * number);
-            } else {
-                leaveBehind(file, e);
-            }
+            tryAgain(file, number, e);
         }
     }
 
-    private void leaveBehind(Path file, Exception cause) {
+    private void tryAgain(Path file, int number, Throwable cause) {
+        if (number < MAX_TRIES) {
+            timers.schedule(() -> discard(file, number + 1), RETRY_DELAY_MILLIS * number);
+        } else {
+            leaveBehind(file, cause);
+        }
+    }
+
+    private void leaveBehind(Path file, Throwable cause) {
         metrics.discardFailed();
         discardEnded();
         if (failureReported.compareAndSet(false, true)) {

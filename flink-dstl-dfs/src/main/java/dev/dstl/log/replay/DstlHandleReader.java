@@ -17,6 +17,7 @@
 package dev.dstl.log.replay;
 
 import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
 import javax.annotation.Nullable;
@@ -51,6 +52,15 @@ public final class DstlHandleReader implements MutationLogReader {
 
     @Override
     public RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException {
+        return open(handle, ReadSession.ofRestore());
+    }
+
+    /**
+     * As {@link #open(ChangelogStateHandleStreamImpl)}, with reads that can be given up by another
+     * thread if they are of our segments.
+     */
+    public RecordCursor open(ChangelogStateHandleStreamImpl handle, ReadSession session)
+            throws IOException {
         String storage = handle.getStorageIdentifier();
         if (StockHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
             return new StockHandleCursor(handle);
@@ -65,7 +75,8 @@ public final class DstlHandleReader implements MutationLogReader {
                             storage, STORAGE_IDENTIFIER));
         }
         boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
-        return new HandleCursor(ahead ? new ReadAhead(handle, budget) : new FrameByFrame(handle));
+        return new HandleCursor(
+                ahead ? new ReadAhead(handle, budget, session) : new FrameByFrame(handle, session));
     }
 
     /**

@@ -17,6 +17,7 @@
 package dev.dstl.log.replay;
 
 import dev.dstl.log.segment.FrameCursor;
+import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.segment.SegmentReader;
 import java.io.IOException;
 import java.util.Iterator;
@@ -30,13 +31,15 @@ final class FrameByFrame implements FrameSequence {
 
     private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
     private final KeyGroupRange keyGroups;
+    private final ReadSession session;
 
     private StreamStateHandle openHandle;
     private SegmentReader segment;
 
-    FrameByFrame(ChangelogStateHandleStreamImpl handle) {
+    FrameByFrame(ChangelogStateHandleStreamImpl handle, ReadSession session) {
         this.positions = handle.getHandlesAndOffsets().iterator();
         this.keyGroups = handle.getKeyGroupRange();
+        this.session = session;
     }
 
     @Override
@@ -48,7 +51,7 @@ final class FrameByFrame implements FrameSequence {
         // A group commit leaves several frames of one log in a segment, so it stays open.
         if (!position.f0.equals(openHandle)) {
             close();
-            segment = SegmentReader.open(position.f0);
+            segment = SegmentReader.open(position.f0, session);
             openHandle = position.f0;
         }
         cursor.start(segment, segment.frameAt(position.f1), keyGroups);

@@ -20,7 +20,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.segment.FetchedFrame;
 import dev.dstl.log.segment.FrameCursor;
+import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.segment.SegmentReader;
+import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
@@ -53,6 +55,7 @@ final class ReadAhead implements FrameSequence {
 
     private final KeyGroupRange keyGroups;
     private final ReadAheadBudget budget;
+    private final ReadSession session;
     private final Deque<Visit> waiting = new ArrayDeque<>();
     private final Deque<Visit> begun = new ArrayDeque<>();
     private final ExecutorService threads;
@@ -63,9 +66,10 @@ final class ReadAhead implements FrameSequence {
     @Nullable private Visit current;
     private int place;
 
-    ReadAhead(ChangelogStateHandleStreamImpl handle, ReadAheadBudget budget) {
+    ReadAhead(ChangelogStateHandleStreamImpl handle, ReadAheadBudget budget, ReadSession session) {
         this.keyGroups = handle.getKeyGroupRange();
         this.budget = budget;
+        this.session = session;
         for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
             if (waiting.isEmpty() || !waiting.getLast().segment.equals(position.f0)) {
                 waiting.addLast(new Visit(position.f0));
@@ -96,7 +100,7 @@ final class ReadAhead implements FrameSequence {
             cursor.start(fetched, keyGroups);
         } else {
             if (direct == null) {
-                direct = SegmentReader.open(current.segment);
+                direct = SegmentReader.open(current.segment, session);
             }
             cursor.start(direct, direct.frameAt(current.offsets.get(place)), keyGroups);
         }
@@ -112,7 +116,8 @@ final class ReadAhead implements FrameSequence {
         }
     }
 
-    private static void await(Visit visit) throws IOException {
+    private void await(Visit visit) throws IOException {
+        session.beginWaiting();
         try {
             visit.done.get();
         } catch (ExecutionException e) {
@@ -120,10 +125,13 @@ final class ReadAhead implements FrameSequence {
             if (cause instanceof IOException) {
                 throw (IOException) cause;
             }
-            throw new IOException("A segment cannot be read: " + cause.getMessage(), cause);
+            throw StoreException.of(
+                    "A segment cannot be read: " + StoreException.describe(cause), cause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("Interrupted while a segment was being read");
+        } finally {
+            session.end();
         }
     }
 
@@ -177,7 +185,7 @@ final class ReadAhead implements FrameSequence {
         @Override
         public void run() {
             Throwable failure = null;
-            try (SegmentReader reader = SegmentReader.open(segment)) {
+            try (SegmentReader reader = SegmentReader.open(segment, session)) {
                 for (Long offset : offsets) {
                     frames.add(FetchedFrame.fetch(reader, offset, keyGroups, this::reserve));
                 }

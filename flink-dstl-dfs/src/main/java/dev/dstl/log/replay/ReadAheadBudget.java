@@ -16,9 +16,13 @@
 
 package dev.dstl.log.replay;
 
+import dev.dstl.log.memory.ProcessMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How much of their logs all tasks that restore may hold fetched and not yet read. Thread safe. */
+/**
+ * How much of their logs all tasks that restore may hold fetched and not yet read, as long as the
+ * process has memory for it. Thread safe.
+ */
 public final class ReadAheadBudget {
 
     private final long limitBytes;
@@ -32,15 +36,17 @@ public final class ReadAheadBudget {
     }
 
     boolean tryReserve(long bytes) {
-        if (reservedBytes.addAndGet(bytes) <= limitBytes) {
+        if (reservedBytes.addAndGet(bytes) <= limitBytes
+                && ProcessMemory.shared().tryReserveReadAhead(bytes)) {
             return true;
         }
-        release(bytes);
+        reservedBytes.addAndGet(-bytes);
         return false;
     }
 
     void release(long bytes) {
         reservedBytes.addAndGet(-bytes);
+        ProcessMemory.shared().releaseReadAhead(bytes);
     }
 
     /** Bytes in memory. */

@@ -29,7 +29,7 @@ import java.util.BitSet;
  */
 final class BatchRecords {
 
-    private static final int MAX_RECORDS_KEPT = 1 << 20;
+    private static final int MAX_RECORDS_KEPT = 1 << 17;
 
     private final PagedRecord record = new PagedRecord();
     private PagedBytes bytes;
@@ -163,6 +163,11 @@ final class BatchRecords {
 
     int hash(int number) {
         return hashes[number];
+    }
+
+    long keptBytes() {
+        return (long) positions.length * (Long.BYTES + 4 * Integer.BYTES)
+                + (long) groupEnds.length * Integer.BYTES;
     }
 
     /** Forgets the batch, and frees what an exceptionally large one needed. */

@@ -21,12 +21,12 @@ import java.io.IOException;
 /** Where a {@link FrameCursor} gets the blocks of a frame from. Not thread safe. */
 interface BlockSource {
 
-    /** Reads {@code [offset, offset + count)} of the file into the beginning of {@code target}. */
-    void read(long offset, byte[] target, int count, String what) throws IOException;
-
-    /** Compares the checksum of the first {@code count} bytes, which lie at {@code offset}. */
-    void verify(long offset, String what, byte[] bytes, int count, int expected)
-            throws CorruptSegmentException;
+    /**
+     * Reads a block into the beginning of {@code target} and compares its checksum.
+     *
+     * @throws CorruptSegmentException if it is another one
+     */
+    void readBlock(FrameHeader frame, int block, byte[] target) throws IOException;
 
     /** A failure that names the file. */
     CorruptSegmentException damaged(long offset, String expected, String found);

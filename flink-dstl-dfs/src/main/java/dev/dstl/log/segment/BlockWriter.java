@@ -74,6 +74,10 @@ final class BlockWriter {
         return blockBytes;
     }
 
+    long keptBytes() {
+        return (long) plain.length + compressed.length + index.capacity();
+    }
+
     /** Begins a frame whose blocks go to the end of {@code chunks}. */
     void begin(ByteChunks chunks) {
         target = chunks;

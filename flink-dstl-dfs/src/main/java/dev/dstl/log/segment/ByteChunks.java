@@ -91,4 +91,20 @@ final class ByteChunks {
             chunk++;
         }
     }
+
+    /** Copies {@code [from, from + bytes)}. */
+    void copyTo(long from, byte[] target, int offset, int bytes) {
+        int found = Arrays.binarySearch(starts, 0, count, from);
+        int chunk = found >= 0 ? found : -found - 2;
+        int copied = 0;
+        while (copied < bytes) {
+            long at = from + copied;
+            long end = chunk + 1 < count ? starts[chunk + 1] : length;
+            int part = (int) Math.min(bytes - copied, end - at);
+            System.arraycopy(
+                    chunks[chunk], (int) (at - starts[chunk]), target, offset + copied, part);
+            copied += part;
+            chunk++;
+        }
+    }
 }

@@ -22,6 +22,8 @@ import java.util.Arrays;
 /** Bytes of a header or an index while they are put together. Reused; not thread safe. */
 final class ByteSink {
 
+    private static final int MAX_BYTES_KEPT = 1 << 18;
+
     private byte[] bytes = new byte[256];
     private int length;
 
@@ -35,6 +37,18 @@ final class ByteSink {
 
     void clear() {
         length = 0;
+    }
+
+    int capacity() {
+        return bytes.length;
+    }
+
+    /** Forgets the bytes, and frees what exceptionally many needed. */
+    void trim() {
+        length = 0;
+        if (bytes.length > MAX_BYTES_KEPT) {
+            bytes = new byte[256];
+        }
     }
 
     void putByte(byte value) {

@@ -69,4 +69,26 @@ public final class EncodedSegment {
             bytes.writeTo(out, runs[run], runs[run + 1]);
         }
     }
+
+    /**
+     * Copies a piece of what {@link #writeTo} writes.
+     *
+     * @param at position in it, below the length
+     * @return how many bytes were copied to the beginning of the target, at least 1
+     */
+    public int read(long at, byte[] target) {
+        long runStart = 0;
+        int copied = 0;
+        for (int run = 0; run < runs.length && copied < target.length; run += 2) {
+            long runEnd = runStart + runs[run + 1] - runs[run];
+            long from = at + copied;
+            if (from < runEnd) {
+                int part = (int) Math.min(target.length - copied, runEnd - from);
+                bytes.copyTo(runs[run] + from - runStart, target, copied, part);
+                copied += part;
+            }
+            runStart = runEnd;
+        }
+        return copied;
+    }
 }

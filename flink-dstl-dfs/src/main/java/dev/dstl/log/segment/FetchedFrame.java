@@ -23,8 +23,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * A frame of which the blocks that hold wanted key groups are in memory, as they lie in the file;
- * they are verified when a {@link FrameCursor} reads them. Made by one thread, read by another.
+ * A frame of which the blocks that hold wanted key groups are in memory, as they lie in the file,
+ * and verified. Made by one thread, read by another.
  */
 public final class FetchedFrame implements BlockSource {
 
@@ -46,7 +46,7 @@ public final class FetchedFrame implements BlockSource {
      * @param segment may be closed as soon as this returns
      * @param room is asked once for the bytes of the blocks
      * @return null if there is no room
-     * @throws CorruptSegmentException as {@link SegmentReader#frameAt}
+     * @throws CorruptSegmentException as {@link SegmentReader#frameAt}, or if a block is damaged
      */
     @Nullable
     public static FetchedFrame fetch(
@@ -61,7 +61,7 @@ public final class FetchedFrame implements BlockSource {
         byte[][] blocks = new byte[header.blockCount()][];
         for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
             blocks[i] = new byte[header.blockLength(i)];
-            segment.read(header.blockOffset(i), blocks[i], blocks[i].length, "a block");
+            segment.readBlock(header, i, blocks[i]);
         }
         return new FetchedFrame(segment, header, blocks, bytes);
     }
@@ -76,14 +76,8 @@ public final class FetchedFrame implements BlockSource {
     }
 
     @Override
-    public void read(long offset, byte[] target, int count, String what) {
-        System.arraycopy(blocks[header.blockAt(offset)], 0, target, 0, count);
-    }
-
-    @Override
-    public void verify(long offset, String what, byte[] bytes, int count, int expected)
-            throws CorruptSegmentException {
-        segment.verify(offset, what, bytes, count, expected);
+    public void readBlock(FrameHeader frame, int block, byte[] target) {
+        System.arraycopy(blocks[block], 0, target, 0, blocks[block].length);
     }
 
     @Override

@@ -175,14 +175,12 @@ public final class FrameCursor implements RecordCursor {
         blockEnd = 0;
         byte codec = frame.blockCodec(block);
         if (codec == SegmentCodec.NONE.code() && storedLength == plainLength) {
-            segment.read(offset, plain, storedLength, "a block");
-            segment.verify(offset, "a block", plain, storedLength, frame.blockChecksum(block));
+            segment.readBlock(frame, block, plain);
         } else if (codec == SegmentCodec.LZ4.code()) {
             if (stored.length < storedLength) {
                 stored = new byte[storedLength];
             }
-            segment.read(offset, stored, storedLength, "a block");
-            segment.verify(offset, "a block", stored, storedLength, frame.blockChecksum(block));
+            segment.readBlock(frame, block, stored);
             decompress(offset, plainLength);
         } else {
             throw segment.damaged(

@@ -18,7 +18,6 @@ package dev.dstl.log.segment;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -215,11 +214,6 @@ public final class FrameHeader {
             }
         }
         return blocks;
-    }
-
-    /** The block that begins at an offset in the file. */
-    int blockAt(long blockOffset) {
-        return Arrays.binarySearch(blockOffsets, blockOffset);
     }
 
     /** Bytes of a block in the file. */

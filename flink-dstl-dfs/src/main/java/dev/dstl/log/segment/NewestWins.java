@@ -50,11 +50,11 @@ final class NewestWins {
     /** Superseded bytes below one in so many do not pay. */
     private static final int WORTHWHILE_SHARE = 20;
 
-    private static final int MAX_TABLE_KEPT = 1 << 21;
+    private static final int MAX_TABLE_KEPT = 1 << 19;
 
     private final PagedRecord record = new PagedRecord();
     private final PagedRecord candidate = new PagedRecord();
-    private final BitSet superseded = new BitSet();
+    private BitSet superseded = new BitSet();
 
     /** Record number plus one; 0 is free. */
     private int[] table = new int[0];
@@ -88,10 +88,15 @@ final class NewestWins {
         return superseded;
     }
 
+    long keptBytes() {
+        return (long) table.length * Integer.BYTES + superseded.size() / Byte.SIZE;
+    }
+
     /** Frees what an exceptionally large batch needed. */
     void trim() {
         if (table.length > MAX_TABLE_KEPT) {
             table = new int[0];
+            superseded = new BitSet();
         }
         records = null;
         bytes = null;

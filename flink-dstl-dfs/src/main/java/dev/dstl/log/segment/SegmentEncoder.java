@@ -30,6 +30,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 public final class SegmentEncoder {
 
+    /** What a record takes while the records of its batch are ordered and compared. */
+    private static final int WORKING_BYTES_PER_RECORD = 40;
+
     private final BlockWriter blocks;
     private final BatchRecords records = new BatchRecords();
     private final NewestWins newestWins = new NewestWins();
@@ -46,6 +49,29 @@ public final class SegmentEncoder {
 
     SegmentEncoder(SegmentCodec codec, int blockBytes) {
         this.blocks = new BlockWriter(codec, blockBytes);
+    }
+
+    /**
+     * What encoding takes besides the batches, about and at most: the segment and what the records
+     * of one batch are sorted by.
+     */
+    public static long workingBytes(List<LogBatch> batches) {
+        long bytes = 0;
+        int mostRecords = 0;
+        for (LogBatch batch : batches) {
+            bytes += batch.sizeBytes();
+            mostRecords = Math.max(mostRecords, batch.recordCount());
+        }
+        return bytes + (long) WORKING_BYTES_PER_RECORD * mostRecords;
+    }
+
+    /** What it keeps from call to call; a few megabytes at most. */
+    public long keptBytes() {
+        return blocks.keptBytes()
+                + records.keptBytes()
+                + newestWins.keptBytes()
+                + index.capacity()
+                + header.capacity();
     }
 
     /**
@@ -84,6 +110,7 @@ public final class SegmentEncoder {
         } finally {
             records.trim();
             newestWins.trim();
+            index.trim();
         }
         frameOffsets[batches.size()] = bytes.length();
         encodeDirectory(batches, frameOffsets);

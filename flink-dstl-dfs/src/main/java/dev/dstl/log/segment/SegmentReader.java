@@ -16,6 +16,7 @@
 
 package dev.dstl.log.segment;
 
+import dev.dstl.log.store.StoreException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.FileNotFoundException;
@@ -30,22 +31,36 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * An open segment. Reads forward without seeking where it can, verifies all it reads, and names the
- * file in every failure. Not thread safe; owns the stream and closes it.
+ * A segment that is read. Reads forward without seeking where it can, verifies all it reads, and
+ * names the file in every failure. A read that fails is tried again as the session says; a {@link
+ * SegmentCopy} that is gone or damaged is left for its original. Not thread safe; owns the stream
+ * and closes it.
  */
 public final class SegmentReader implements BlockSource, Closeable {
 
-    private final String file;
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentReader.class);
 
-    /** Null if the segment is not in a file of its own. */
-    @Nullable private final Path path;
-
-    private final long knownLength;
-    private final FSDataInputStream stream;
+    private final ReadSession session;
     private final CRC32C checksum = new CRC32C();
     private final byte[] header = new byte[SegmentFormat.FRAME_HEADER_BYTES];
+    private final long knownLength;
+
+    /** Null if the stream was given, and cannot be opened again. */
+    @Nullable private final StreamStateHandle segment;
+
+    /** What the stream reads: the segment, or a copy of it. */
+    @Nullable private StreamStateHandle source;
+
+    private String file;
+
+    /** Null until it is needed, and after a failure. */
+    @Nullable private FSDataInputStream stream;
+
+    /** Of the stream; negative if not known. */
     private long position;
 
     /**
@@ -54,15 +69,28 @@ public final class SegmentReader implements BlockSource, Closeable {
      * @param knownLength bytes of the file, {@link Long#MAX_VALUE} if not known
      */
     SegmentReader(String file, FSDataInputStream stream, long knownLength) {
-        this(file, null, stream, knownLength);
-    }
-
-    private SegmentReader(
-            String file, @Nullable Path path, FSDataInputStream stream, long knownLength) {
+        this.session = ReadSession.ofRestore();
+        this.segment = null;
         this.file = file;
-        this.path = path;
         this.stream = stream;
         this.knownLength = knownLength;
+    }
+
+    private SegmentReader(StreamStateHandle segment, ReadSession session, long knownLength) {
+        this.session = session;
+        this.segment = segment;
+        this.source = segment instanceof SegmentCopy ? ((SegmentCopy) segment).copy() : segment;
+        this.file = nameOf(source);
+        this.knownLength = knownLength;
+    }
+
+    /**
+     * Opens a segment, in a file or in memory, for a restore.
+     *
+     * @throws IOException if there is none, or the store does not answer
+     */
+    public static SegmentReader open(StreamStateHandle handle) throws IOException {
+        return open(handle, ReadSession.ofRestore());
     }
 
     /**
@@ -70,11 +98,18 @@ public final class SegmentReader implements BlockSource, Closeable {
      *
      * @throws IOException if there is none, or the store does not answer
      */
-    public static SegmentReader open(StreamStateHandle handle) throws IOException {
-        String file = nameOf(handle);
+    public static SegmentReader open(StreamStateHandle handle, ReadSession session)
+            throws IOException {
         Optional<byte[]> inMemory = handle.asBytesIfInMemory();
         long length = inMemory.isPresent() ? inMemory.get().length : Long.MAX_VALUE;
-        return new SegmentReader(file, pathOf(handle), openStream(handle), length);
+        SegmentReader reader = new SegmentReader(handle, session, length);
+        try {
+            reader.readUpTo(0, new byte[0], 0);
+        } catch (Throwable t) {
+            reader.close();
+            throw t;
+        }
+        return reader;
     }
 
     /** How failures name a segment. */
@@ -84,7 +119,7 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     @Nullable
-    private static Path pathOf(StreamStateHandle handle) {
+    private static Path pathOf(@Nullable StreamStateHandle handle) {
         return handle instanceof FileStateHandle ? ((FileStateHandle) handle).getFilePath() : null;
     }
 
@@ -96,8 +131,10 @@ public final class SegmentReader implements BlockSource, Closeable {
     public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
             return handle.openInputStream();
-        } catch (IOException e) {
-            throw explained(nameOf(handle), pathOf(handle), e);
+        } catch (IOException | RuntimeException e) {
+            Path path = pathOf(handle);
+            boolean gone = isNotFound(e) || (path != null && isAbsent(path));
+            throw explained(nameOf(handle), gone, e);
         }
     }
 
@@ -108,6 +145,17 @@ public final class SegmentReader implements BlockSource, Closeable {
      *     a segment, or one of another version
      */
     public FrameHeader frameAt(long offset) throws IOException {
+        try {
+            return readFrameHeader(offset);
+        } catch (CorruptSegmentException damagedCopy) {
+            if (!fallBack(damagedCopy)) {
+                throw damagedCopy;
+            }
+            return readFrameHeader(offset);
+        }
+    }
+
+    private FrameHeader readFrameHeader(long offset) throws IOException {
         int read = readUpTo(offset, header, header.length);
         ByteBuffer fields = ByteBuffer.wrap(header, 0, read);
         if (read < header.length
@@ -179,7 +227,26 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     @Override
-    public void read(long offset, byte[] target, int count, String what) throws IOException {
+    public void readBlock(FrameHeader frame, int block, byte[] target) throws IOException {
+        try {
+            readAndVerify(frame, block, target);
+        } catch (CorruptSegmentException damagedCopy) {
+            if (!fallBack(damagedCopy)) {
+                throw damagedCopy;
+            }
+            readAndVerify(frame, block, target);
+        }
+    }
+
+    private void readAndVerify(FrameHeader frame, int block, byte[] target) throws IOException {
+        long offset = frame.blockOffset(block);
+        int count = frame.blockLength(block);
+        read(offset, target, count, "a block");
+        verify(offset, "a block", target, count, frame.blockChecksum(block));
+    }
+
+    /** Reads {@code [offset, offset + count)} of the file into the beginning of {@code target}. */
+    void read(long offset, byte[] target, int count, String what) throws IOException {
         int read = readUpTo(offset, target, count);
         if (read < count) {
             throw endsEarly(offset, count, what, read);
@@ -190,15 +257,62 @@ public final class SegmentReader implements BlockSource, Closeable {
         if (offset >= knownLength) {
             return 0;
         }
+        int failures = 0;
+        while (true) {
+            try {
+                return tryRead(offset, target, count);
+            } catch (IOException | RuntimeException e) {
+                // File systems also throw what their clients throw.
+                if (Thread.currentThread().isInterrupted() || session.isGivenUp()) {
+                    throw e;
+                }
+                position = -1;
+                if (fallBack(e)) {
+                    failures = 0;
+                } else {
+                    prepareRetry(++failures, e);
+                }
+            }
+        }
+    }
+
+    private int tryRead(long offset, byte[] target, int count) throws IOException {
+        session.begin(segment);
+        try {
+            connect();
+            return move(offset) ? fill(target, count) : 0;
+        } finally {
+            session.end();
+        }
+    }
+
+    private void connect() throws IOException {
+        if (stream == null) {
+            stream = source.openInputStream();
+            session.opened(stream);
+            position = 0;
+        }
+    }
+
+    private boolean move(long offset) throws IOException {
+        if (position != offset) {
+            position = -1;
+            try {
+                if (!BoundedSeek.move(stream, offset)) {
+                    return false;
+                }
+            } catch (EOFException e) {
+                // Some stores refuse to seek behind the end instead of reading nothing there.
+                return false;
+            }
+            position = offset;
+        }
+        return true;
+    }
+
+    private int fill(byte[] target, int count) throws IOException {
         int read = 0;
         try {
-            if (position != offset) {
-                position = -1;
-                if (!BoundedSeek.move(stream, offset)) {
-                    return 0;
-                }
-                position = offset;
-            }
             while (read < count) {
                 int part = stream.read(target, read, count - read);
                 if (part < 0) {
@@ -207,19 +321,52 @@ public final class SegmentReader implements BlockSource, Closeable {
                 read += part;
                 position += part;
             }
-            return read;
         } catch (EOFException e) {
-            // Some stores refuse to seek behind the end instead of reading nothing there.
             position = -1;
-            return read;
-        } catch (IOException e) {
-            position = -1;
-            throw explained(file, path, e);
+        }
+        return read;
+    }
+
+    /** Returns whether there is another source, which then takes the place of the copy. */
+    private boolean fallBack(Exception cause) {
+        if (!(segment instanceof SegmentCopy) || source == ((SegmentCopy) segment).original()) {
+            return false;
+        }
+        SegmentCopy copy = (SegmentCopy) segment;
+        copy.failed();
+        disconnect();
+        source = copy.original();
+        LOG.info(
+                "The local copy {} cannot be read, {} is read instead: {}",
+                file,
+                nameOf(source),
+                cause.toString());
+        file = nameOf(source);
+        return true;
+    }
+
+    private void prepareRetry(int failures, Exception cause) throws IOException {
+        boolean gone = isNotFound(cause) || isAbsent();
+        if (segment == null || gone || !session.retries(failures)) {
+            if (segment != null) {
+                session.failed(segment);
+            }
+            throw explained(file, gone, cause);
+        }
+        disconnect();
+        session.pause(failures);
+    }
+
+    private void disconnect() {
+        try {
+            close();
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("Could not close {}, of which a read failed", file, e);
         }
     }
 
-    @Override
-    public void verify(long offset, String what, byte[] bytes, int count, int expected)
+    /** Compares the checksum of the first {@code count} bytes, which lie at {@code offset}. */
+    void verify(long offset, String what, byte[] bytes, int count, int expected)
             throws CorruptSegmentException {
         checksum.reset();
         checksum.update(bytes, 0, count);
@@ -244,11 +391,10 @@ public final class SegmentReader implements BlockSource, Closeable {
                 String.format("the end of the file after %d bytes", read));
     }
 
-    private static IOException explained(String file, @Nullable Path path, IOException cause) {
-        if (cause instanceof FileNotFoundException
-                || cause instanceof NoSuchFileException
-                || (path != null && isAbsent(path))) {
-            FileNotFoundException gone =
+    private static IOException explained(String file, boolean gone, Exception cause) {
+        StoreException said = StoreException.of(StoreException.describe(cause), cause);
+        if (gone) {
+            FileNotFoundException notFound =
                     new FileNotFoundException(
                             String.format(
                                     "Segment %s is gone (%s). The checkpoint still needs it, so"
@@ -256,25 +402,52 @@ public final class SegmentReader implements BlockSource, Closeable {
                                             + " directory is not mounted or not readable here."
                                             + " Bring the file back, or restore from another"
                                             + " checkpoint or savepoint.",
-                                    file, cause.getMessage()));
-            gone.initCause(cause);
-            return gone;
+                                    file, said.getMessage()));
+            notFound.initCause(said);
+            return notFound;
         }
-        return new IOException(
-                String.format("Segment %s cannot be read: %s", file, cause.getMessage()), cause);
+        return StoreException.of(
+                String.format("Segment %s cannot be read: %s", file, said.getMessage()), cause);
+    }
+
+    private static boolean isNotFound(Exception cause) {
+        return cause instanceof FileNotFoundException || cause instanceof NoSuchFileException;
+    }
+
+    private boolean isAbsent() throws IOException {
+        Path path = pathOf(source);
+        if (path == null) {
+            return false;
+        }
+        session.begin(segment);
+        try {
+            return isAbsent(path);
+        } finally {
+            session.end();
+        }
     }
 
     /** Asks, since file systems of plugins say that a file is missing in classes of their own. */
     private static boolean isAbsent(Path path) {
         try {
             return !path.getFileSystem().exists(path);
-        } catch (IOException noAnswer) {
+        } catch (IOException | RuntimeException noAnswer) {
             return false;
         }
     }
 
     @Override
     public void close() throws IOException {
-        stream.close();
+        if (stream != null) {
+            FSDataInputStream closing = stream;
+            stream = null;
+            session.closed(closing);
+            try {
+                closing.close();
+            } catch (IOException | RuntimeException e) {
+                throw StoreException.of(
+                        String.format("Segment %s: %s", file, StoreException.describe(e)), e);
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ package dev.dstl.log.stock;
 import dev.dstl.log.segment.BoundedSeek;
 import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.SegmentReader;
+import dev.dstl.log.store.StoreException;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.EOFException;
@@ -79,7 +80,7 @@ final class StockSegment implements Closeable {
     }
 
     private void start() throws IOException {
-        int flag = stream.read();
+        int flag = firstByte();
         if (flag != 0 && flag != 1) {
             throw CorruptSegmentException.damaged(
                     file,
@@ -96,6 +97,14 @@ final class StockSegment implements Closeable {
             } catch (IOException e) {
                 throw explained(e);
             }
+        }
+    }
+
+    private int firstByte() throws IOException {
+        try {
+            return source.read();
+        } catch (IOException e) {
+            throw explained(e);
         }
     }
 
@@ -125,6 +134,9 @@ final class StockSegment implements Closeable {
             return BoundedSeek.move(stream, fileOffset);
         } catch (EOFException someStoresSaySo) {
             return false;
+        } catch (IOException | RuntimeException e) {
+            source.failure = e;
+            throw explained(new IOException(e));
         }
     }
 
@@ -170,7 +182,11 @@ final class StockSegment implements Closeable {
     /** What does not come from the store comes from the decompressor. */
     private IOException explained(IOException failure) {
         return source.failure != null
-                ? source.failure
+                ? StoreException.of(
+                        String.format(
+                                "Segment %s cannot be read: %s",
+                                file, StoreException.describe(source.failure)),
+                        source.failure)
                 : damaged(position, "Snappy frames", String.valueOf(failure.getMessage()));
     }
 
@@ -198,18 +214,23 @@ final class StockSegment implements Closeable {
     @Override
     public void close() throws IOException {
         try {
-            if (content != null) {
-                content.close();
+            try {
+                if (content != null) {
+                    content.close();
+                }
+            } finally {
+                stream.close();
             }
-        } finally {
-            stream.close();
+        } catch (IOException | RuntimeException e) {
+            throw StoreException.of(
+                    String.format("Segment %s: %s", file, StoreException.describe(e)), e);
         }
     }
 
     /** Remembers a failure of the store; does not pass on that it is closed. */
     private static final class Source extends FilterInputStream {
 
-        @Nullable private IOException failure;
+        @Nullable private Exception failure;
 
         Source(InputStream stream) {
             super(stream);
@@ -228,6 +249,9 @@ final class StockSegment implements Closeable {
             } catch (IOException e) {
                 failure = e;
                 throw e;
+            } catch (RuntimeException e) {
+                failure = e;
+                throw new IOException(e);
             }
         }
 

@@ -16,6 +16,8 @@
 
 package dev.dstl.log.store;
 
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import java.io.BufferedOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -31,9 +33,13 @@ import org.apache.flink.core.fs.Path;
  */
 public final class FileSystemSegmentStore implements SegmentStore {
 
+    /** Enough to keep small pieces together. */
+    private static final int SMALL_BUFFER_BYTES = 1 << 13;
+
     private final FileSystem fileSystem;
     private final Path basePath;
     private final int maxBufferBytes;
+    private final JobMemory memory;
 
     /**
      * Stores segments below a path.
@@ -43,9 +49,26 @@ public final class FileSystemSegmentStore implements SegmentStore {
      * @param maxBufferBytes bound of the buffer of one write, at least 1
      */
     public FileSystemSegmentStore(FileSystem fileSystem, Path basePath, int maxBufferBytes) {
+        this(fileSystem, basePath, maxBufferBytes, JobMemory.alone(Long.MAX_VALUE));
+    }
+
+    /**
+     * Stores segments below a path, through small buffers while memory is short.
+     *
+     * @param fileSystem must not be the one that closes its streams when a task ends, see {@link
+     *     FileSystem#getUnguardedFileSystem}
+     * @param maxBufferBytes bound of the buffer of one write, at least 1
+     */
+    public FileSystemSegmentStore(
+            FileSystem fileSystem, Path basePath, int maxBufferBytes, JobMemory memory) {
         this.fileSystem = fileSystem;
         this.basePath = basePath.makeQualified(fileSystem);
         this.maxBufferBytes = maxBufferBytes;
+        this.memory = memory;
+    }
+
+    FileSystem fileSystem() {
+        return fileSystem;
     }
 
     @Override
@@ -57,6 +80,7 @@ public final class FileSystemSegmentStore implements SegmentStore {
     public void write(Path file, SegmentContent content) throws IOException {
         FSDataOutputStream stream = create(file);
         try {
+            content.opened(stream);
             writeAll(stream, content);
         } catch (Throwable failure) {
             try {
@@ -72,9 +96,17 @@ public final class FileSystemSegmentStore implements SegmentStore {
 
     private void writeAll(FSDataOutputStream stream, SegmentContent content) throws IOException {
         int bufferBytes = (int) Math.max(1, Math.min(maxBufferBytes, content.length()));
-        BufferedOutputStream buffered = new BufferedOutputStream(stream, bufferBytes);
-        content.writeTo(buffered);
-        buffered.flush();
+        if (!memory.tryReserve(MemoryUse.UPLOAD_BUFFERS, bufferBytes)) {
+            bufferBytes = Math.min(bufferBytes, SMALL_BUFFER_BYTES);
+            memory.reserve(MemoryUse.UPLOAD_BUFFERS, bufferBytes);
+        }
+        try {
+            BufferedOutputStream buffered = new BufferedOutputStream(stream, bufferBytes);
+            content.writeTo(buffered);
+            buffered.flush();
+        } finally {
+            memory.release(MemoryUse.UPLOAD_BUFFERS, bufferBytes);
+        }
         if (stream.getPos() != content.length()) {
             throw new IOException(
                     String.format(

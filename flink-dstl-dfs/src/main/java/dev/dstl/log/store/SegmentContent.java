@@ -16,6 +16,7 @@
 
 package dev.dstl.log.store;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 
@@ -32,4 +33,12 @@ public interface SegmentContent {
      * @throws IOException if {@code out} does
      */
     void writeTo(OutputStream out) throws IOException;
+
+    /**
+     * The stream that {@link #writeTo} is going to write to is open. Closing it from another thread
+     * may end a write that hangs.
+     *
+     * @throws IOException if nothing shall be written after all
+     */
+    default void opened(Closeable stream) throws IOException {}
 }

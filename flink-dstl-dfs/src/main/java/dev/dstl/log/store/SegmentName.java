@@ -18,6 +18,7 @@ package dev.dstl.log.store;
 
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.flink.api.common.JobID;
@@ -39,8 +40,8 @@ import org.apache.flink.core.fs.Path;
  */
 public final class SegmentName {
 
-    /** The sequence of the file that is written to see whether files can be written. */
-    public static final long PROBE_SEQUENCE = 0;
+    /** Directories between the base path and a file: the job's, the log's and the writer's. */
+    public static final int DIRECTORIES = 3;
 
     private static final String DIRECTORY = "dstl";
     private static final Pattern FILE =
@@ -48,6 +49,9 @@ public final class SegmentName {
                     ".*/([0-9a-f]{32})/"
                             + DIRECTORY
                             + "/([0-9]{13,}-[0-9a-f]{16})/([0-9]{10,18})-([0-9]{1,9})\\.seg");
+
+    private static final Pattern WRITER =
+            Pattern.compile(".*/[0-9a-f]{32}/" + DIRECTORY + "/([0-9]{13,18})-[0-9a-f]{16}");
 
     private final JobID jobId;
     private final String incarnation;
@@ -80,6 +84,18 @@ public final class SegmentName {
     /** The directory of everything that an incarnation writes. */
     public static Path directory(Path basePath, JobID jobId, String incarnation) {
         return new Path(basePath, jobId.toHexString() + "/" + DIRECTORY + "/" + incarnation);
+    }
+
+    /**
+     * When the writer of a directory began, or nothing if it is not a {@link #directory} of one.
+     *
+     * @return milliseconds since the epoch
+     */
+    public static OptionalLong createdEpochMillis(Path directory) {
+        Matcher matcher = WRITER.matcher(directory.toUri().getPath());
+        return matcher.matches()
+                ? OptionalLong.of(Long.parseLong(matcher.group(1)))
+                : OptionalLong.empty();
     }
 
     /** The name that a file has, or nothing if the file is not one of ours. */

@@ -22,6 +22,6 @@ enum AttemptKind {
     NEEDED,
     /** Another one is slower than most; paid for from the budget. */
     HEDGE,
-    /** Another one is overdue; made whether the budget has anything left or not. */
-    OVERDUE
+    /** Another one is timed out, and nothing shows whether the store serves; one at a time. */
+    PROBE
 }

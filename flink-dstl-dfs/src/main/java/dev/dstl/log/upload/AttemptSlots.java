@@ -18,24 +18,24 @@ package dev.dstl.log.upload;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import javax.annotation.Nullable;
 
 /**
  * How many attempts run at a time. An attempt that turns out slow gives its place to the next one
  * and moves to one of the places for slow attempts, so that hanging requests do not keep others
- * waiting. When those places are taken it keeps its first one until a slow attempt ends.
+ * waiting. When those places are taken it keeps its first one until a slow attempt ends. One that
+ * is cancelled gives its place up at once, whether its thread has ended or not.
  *
  * <pre>
- *   waiting ---> running (regular places) ---> slow (slow places) ---> ended
+ *   waiting ---> running (regular places) ---> slow (slow places) ---> released
  *                        '-------------------------------------------'
  * </pre>
  *
- * <p>Thread safe; no method blocks.
+ * <p>Thread safe; no method blocks, nor throws what starting a thread throws.
  */
 final class AttemptSlots {
 
@@ -48,7 +48,7 @@ final class AttemptSlots {
 
     /** Running in a regular place for lack of a slow one, oldest first. */
     @GuardedBy("this")
-    private final Set<Slot> overdue = new LinkedHashSet<>();
+    private final Set<Slot> slowInRegularPlaces = new LinkedHashSet<>();
 
     @GuardedBy("this")
     private int running;
@@ -68,9 +68,13 @@ final class AttemptSlots {
         this.slowPlaces = slowPlaces;
     }
 
-    /** Runs an attempt as soon as there is a place; never, once closed. */
-    Slot submit(Runnable attempt) {
-        Slot slot = new Slot(attempt);
+    /**
+     * Runs an attempt as soon as there is a place; never, once closed.
+     *
+     * @param notStarted called instead, on any thread, if no thread could be started
+     */
+    Slot submit(Runnable attempt, Consumer<Throwable> notStarted) {
+        Slot slot = new Slot(attempt, notStarted);
         synchronized (this) {
             if (!closed) {
                 waiting.add(slot);
@@ -80,21 +84,48 @@ final class AttemptSlots {
         return slot;
     }
 
-    private void startWaiting() {
-        List<Slot> ready = new ArrayList<>();
+    /** The same, but the attempt needs no place. */
+    Slot submitBeyond(Runnable attempt, Consumer<Throwable> notStarted) {
+        Slot slot = new Slot(attempt, notStarted);
         synchronized (this) {
-            while (running < regularPlaces && !waiting.isEmpty()) {
-                Slot next = waiting.poll();
-                next.state = SlotState.RUNNING;
-                running++;
-                ready.add(next);
+            if (closed) {
+                return slot;
             }
+            slot.state = SlotState.BEYOND;
         }
-        for (Slot slot : ready) {
-            try {
-                threads.execute(slot::run);
-            } catch (RejectedExecutionException shutDown) {
-                ended(slot);
+        start(slot);
+        return slot;
+    }
+
+    private void startWaiting() {
+        for (Slot next = nextToRun(); next != null; next = nextToRun()) {
+            start(next);
+        }
+    }
+
+    @Nullable
+    private synchronized Slot nextToRun() {
+        if (running >= regularPlaces || waiting.isEmpty()) {
+            return null;
+        }
+        Slot next = waiting.poll();
+        next.state = SlotState.RUNNING;
+        running++;
+        return next;
+    }
+
+    private void start(Slot slot) {
+        try {
+            threads.execute(slot::run);
+        } catch (Throwable failure) {
+            // Not only when they are shut down: there may be no memory for one more thread.
+            boolean tell;
+            synchronized (this) {
+                release(slot);
+                tell = !closed;
+            }
+            if (tell) {
+                slot.notStarted.accept(failure);
             }
         }
     }
@@ -105,7 +136,7 @@ final class AttemptSlots {
                 return;
             }
             if (slow == slowPlaces) {
-                overdue.add(slot);
+                slowInRegularPlaces.add(slot);
                 return;
             }
             move(slot);
@@ -120,22 +151,39 @@ final class AttemptSlots {
         slow++;
     }
 
-    private void ended(Slot slot) {
+    /** Returns whether the attempt had not begun. */
+    private boolean releaseAndGoOn(Slot slot) {
+        boolean waited;
         synchronized (this) {
-            if (slot.state == SlotState.SLOW) {
-                slow--;
-                if (!overdue.isEmpty()) {
-                    Slot oldest = overdue.iterator().next();
-                    overdue.remove(oldest);
-                    move(oldest);
-                }
-            } else {
-                running--;
-                overdue.remove(slot);
-            }
-            slot.state = SlotState.ENDED;
+            waited = slot.state == SlotState.WAITING;
+            release(slot);
         }
         startWaiting();
+        return waited;
+    }
+
+    @GuardedBy("this")
+    private void release(Slot slot) {
+        switch (slot.state) {
+            case WAITING:
+                waiting.remove(slot);
+                break;
+            case RUNNING:
+                running--;
+                slowInRegularPlaces.remove(slot);
+                break;
+            case SLOW:
+                slow--;
+                if (!slowInRegularPlaces.isEmpty()) {
+                    Slot oldest = slowInRegularPlaces.iterator().next();
+                    slowInRegularPlaces.remove(oldest);
+                    move(oldest);
+                }
+                break;
+            default:
+                break;
+        }
+        slot.state = SlotState.RELEASED;
     }
 
     /** Attempts in slow places. */
@@ -153,25 +201,29 @@ final class AttemptSlots {
         WAITING,
         RUNNING,
         SLOW,
-        ENDED
+        /** Without a place. */
+        BEYOND,
+        RELEASED
     }
 
     /** The place of one attempt. */
     final class Slot {
         private final Runnable attempt;
+        private final Consumer<Throwable> notStarted;
 
         /** Guarded by the enclosing object. */
         private SlotState state = SlotState.WAITING;
 
-        private Slot(Runnable attempt) {
+        private Slot(Runnable attempt, Consumer<Throwable> notStarted) {
             this.attempt = attempt;
+            this.notStarted = notStarted;
         }
 
         private void run() {
             try {
                 attempt.run();
             } finally {
-                ended(this);
+                release();
             }
         }
 
@@ -180,11 +232,13 @@ final class AttemptSlots {
             AttemptSlots.this.becameSlow(this);
         }
 
-        /** Gives a place in the queue up; returns false if the attempt has already begun. */
-        boolean withdraw() {
-            synchronized (AttemptSlots.this) {
-                return waiting.remove(this);
-            }
+        /**
+         * Gives the place up, also that in the queue. No effect the second time.
+         *
+         * @return whether the attempt had not begun, and now never will
+         */
+        boolean release() {
+            return AttemptSlots.this.releaseAndGoOn(this);
         }
     }
 }

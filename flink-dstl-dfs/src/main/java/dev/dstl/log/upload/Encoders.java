@@ -17,16 +17,21 @@
 package dev.dstl.log.upload;
 
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.IdleObjects;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The encoders of one storage, which keep scratch memory and are therefore used again, and a few
@@ -38,31 +43,64 @@ final class Encoders {
     /** Each lane takes a thread only while there is something to encode. */
     private static final int MAX_LANES = 4;
 
+    private static final long RETRY_MILLIS = 500;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Encoders.class);
+
     private final SegmentCodec codec;
     private final Executor threads;
+    private final Timers timers;
 
-    /** The one used last comes first, so that few grow as large as the largest segment. */
-    private final ConcurrentLinkedDeque<SegmentEncoder> idle = new ConcurrentLinkedDeque<>();
+    /** More than there are processors make nothing faster, and each holds a segment twice. */
+    private static final Semaphore ENCODING =
+            new Semaphore(Math.max(2, Runtime.getRuntime().availableProcessors()));
+
+    private static final int MAX_IDLE = 16;
+
+    private final IdleObjects<SegmentEncoder> idle;
 
     private final ConcurrentLinkedQueue<Job> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger lanes = new AtomicInteger();
 
+    private volatile boolean closed;
+
     /**
      * @param threads runs lanes; may never queue them
      */
-    Encoders(SegmentCodec codec, Executor threads) {
+    Encoders(SegmentCodec codec, Executor threads, Timers timers, ProcessMemory memory) {
         this.codec = codec;
         this.threads = threads;
+        this.timers = timers;
+        this.idle = new IdleObjects<>(MAX_IDLE, SegmentEncoder::keptBytes, memory);
     }
 
-    SegmentEncoder borrow() {
-        SegmentEncoder encoder = idle.pollFirst();
-        return encoder == null ? new SegmentEncoder(codec) : encoder;
+    /**
+     * Encodes on this thread, when enough others of the process have ended.
+     *
+     * @param work is given an encoder, and does nothing else that takes long
+     */
+    EncodedSegment encodeHere(Function<SegmentEncoder, EncodedSegment> work) {
+        ENCODING.acquireUninterruptibly();
+        try {
+            SegmentEncoder kept = idle.poll();
+            SegmentEncoder encoder = kept == null ? new SegmentEncoder(codec) : kept;
+            EncodedSegment encoded = work.apply(encoder);
+            // Not an encoder that failed: its scratch memory is in an unknown state.
+            idle.offer(encoder);
+            return encoded;
+        } finally {
+            ENCODING.release();
+        }
     }
 
-    /** Not for an encoder that failed, whose scratch memory is in an unknown state. */
-    void giveBack(SegmentEncoder encoder) {
-        idle.addFirst(encoder);
+    /** See {@link IdleObjects#trim}. */
+    void trim(long nowNanos, long periodNanos) {
+        idle.trim(nowNanos, periodNanos);
+    }
+
+    /** Keeps none for later. */
+    void drop() {
+        idle.drop();
     }
 
     /**
@@ -70,7 +108,7 @@ final class Encoders {
      *
      * @param batches owned by this call, which releases them
      * @param whenDone called on that thread with the segment, or with what prevented it; called on
-     *     this thread if the threads are shut down
+     *     this thread if the storage is closed
      */
     void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
         jobs.add(new Job(batches, whenDone));
@@ -82,14 +120,30 @@ final class Encoders {
             if (lanes.compareAndSet(open, open + 1)) {
                 try {
                     threads.execute(this::drain);
-                } catch (RejectedExecutionException shutDown) {
-                    lanes.decrementAndGet();
-                    for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
-                        job.fail(shutDown);
-                    }
+                } catch (Throwable failure) {
+                    notOpened(failure);
                 }
                 return;
             }
+        }
+    }
+
+    /** The storage is closed, or no thread could be started: lanes that are open take the jobs. */
+    private void notOpened(Throwable failure) {
+        boolean others = lanes.decrementAndGet() > 0;
+        if (closed) {
+            for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
+                job.fail(failure);
+            }
+        } else if (!others) {
+            LOG.debug("No thread could be started to encode, it is tried again", failure);
+            timers.schedule(this::openLaneIfNeeded, RETRY_MILLIS);
+        }
+    }
+
+    private void openLaneIfNeeded() {
+        if (!jobs.isEmpty()) {
+            openLane();
         }
     }
 
@@ -100,11 +154,14 @@ final class Encoders {
             }
         } finally {
             lanes.decrementAndGet();
+            // A job may have come after the last look, when this lane still counted as open.
+            openLaneIfNeeded();
         }
-        // A job may have come after the last look, when this lane still counted as open.
-        if (!jobs.isEmpty()) {
-            openLane();
-        }
+    }
+
+    /** What cannot be encoded from now on for lack of a thread fails. */
+    void close() {
+        closed = true;
     }
 
     private final class Job {
@@ -119,9 +176,7 @@ final class Encoders {
         private void run() {
             EncodedSegment encoded;
             try {
-                SegmentEncoder encoder = borrow();
-                encoded = encoder.encode(batches);
-                giveBack(encoder);
+                encoded = encodeHere(encoder -> encoder.encode(batches));
             } catch (Throwable t) {
                 fail(t);
                 return;

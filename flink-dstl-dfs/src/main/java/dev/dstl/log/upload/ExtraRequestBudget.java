@@ -19,49 +19,69 @@ package dev.dstl.log.upload;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * How many requests may be made that are not strictly needed. Every request that is needed earns a
- * fraction of one; what is not spent is kept, but not for long, so that a store that grows slow as
- * a whole is not asked twice for everything. Thread safe.
+ * How many requests may be made beside a live one for the same segment, and of how many bytes.
+ * Every request that is needed earns a fraction of one and of its bytes; what is not spent is kept,
+ * but not for long, so that a store that grows slow as a whole is not asked twice for everything.
+ * Thread safe.
  */
 final class ExtraRequestBudget {
 
     private static final double MAX_SAVED = 10;
+
+    /** How fast the size of a large segment is forgotten. */
+    private static final double FORGETTING = 0.99;
 
     private final double earnedPerRequest;
 
     @GuardedBy("this")
     private double saved;
 
+    @GuardedBy("this")
+    private double savedBytes;
+
+    /** Of the largest segment lately. */
+    @GuardedBy("this")
+    private double largestBytes;
+
     /**
      * Starts with nothing.
      *
-     * @param earnedPerRequest extra requests per needed one, 0 for none
+     * @param earnedPerRequest extra requests per needed one, and bytes per byte; 0 for none
      */
     ExtraRequestBudget(double earnedPerRequest) {
         this.earnedPerRequest = earnedPerRequest;
     }
 
     /** A needed request is made. */
-    synchronized void earn() {
-        saved = Math.min(MAX_SAVED, saved + earnedPerRequest);
+    synchronized void earn(long bytes) {
+        largestBytes = Math.max((double) bytes, largestBytes * FORGETTING);
+        add(earnedPerRequest, earnedPerRequest * bytes);
     }
 
     /** Takes one extra request out, if there is one. */
-    synchronized boolean trySpend() {
-        if (saved < 1) {
+    synchronized boolean trySpend(long bytes) {
+        if (saved < 1 || savedBytes < bytes) {
             return false;
         }
-        saved--;
+        add(-1, -(double) bytes);
         return true;
     }
 
     /** Takes one extra request out that is made in any case; later ones have to wait for it. */
-    synchronized void spend() {
-        saved = Math.max(-MAX_SAVED, saved - 1);
+    synchronized void spend(long bytes) {
+        largestBytes = Math.max((double) bytes, largestBytes);
+        add(-1, -(double) bytes);
     }
 
     /** An extra request that was paid for is not made after all. */
-    synchronized void giveBack() {
-        saved = Math.min(MAX_SAVED, saved + 1);
+    synchronized void giveBack(long bytes) {
+        add(1, (double) bytes);
+    }
+
+    @GuardedBy("this")
+    private void add(double requests, double bytes) {
+        saved = Math.max(-MAX_SAVED, Math.min(MAX_SAVED, saved + requests));
+        double maxBytes = MAX_SAVED * largestBytes;
+        savedBytes = Math.max(-maxBytes, Math.min(maxBytes, savedBytes + bytes));
     }
 }

@@ -23,22 +23,20 @@ import java.util.concurrent.TimeUnit;
 /**
  * When an attempt that is slower than most gets a second one beside it, before it counts as timed
  * out: at a quantile of what segments of its size took lately, if the budget for extra requests
- * allows it. Learns from every attempt that succeeds, losers included, since those are the slow
- * ones. Involves no chance. Thread safe.
+ * allows it. Learns from every attempt that succeeds, and from those that were cancelled because
+ * they were slow. Involves no chance. Thread safe.
  */
 final class Hedging {
 
-    private static final long SMALLEST_CLASS_BYTES = 16 << 10;
-
-    /** Up to 16 KiB, then four times as much each, the last without bound. */
-    private static final int CLASSES = 7;
+    /** A hedge is for a request that is slow by itself: then it is not, or something else is. */
+    private static final int LIFETIME = 2;
 
     private final ExtraRequestBudget budget;
     private final boolean enabled;
     private final double quantile;
     private final long minDelayMillis;
     private final long timeoutMillis;
-    private final LatencyWindow[] windows = new LatencyWindow[CLASSES];
+    private final LatencyWindow[] windows = new LatencyWindow[SizeClass.COUNT];
 
     Hedging(DstlSettings settings) {
         budget = new ExtraRequestBudget(settings.maxExtraRequestFraction());
@@ -49,14 +47,16 @@ final class Hedging {
                         && settings.maxExtraRequestFraction() > 0;
         quantile = settings.hedgeQuantile();
         minDelayMillis = settings.minHedgeDelayMillis();
-        for (int i = 0; i < CLASSES; i++) {
+        for (int i = 0; i < SizeClass.COUNT; i++) {
             windows[i] = new LatencyWindow();
         }
     }
 
-    /** An attempt succeeded, whether it won or not. */
-    void succeeded(long bytes, long nanos) {
-        windows[sizeClass(bytes)].add(nanos);
+    /**
+     * An attempt succeeded, or was cancelled when it was slow already and would have taken longer.
+     */
+    void took(long bytes, long nanos) {
+        windows[SizeClass.of(bytes)].add(nanos);
     }
 
     /**
@@ -68,7 +68,7 @@ final class Hedging {
         if (!enabled) {
             return 0;
         }
-        long nanos = windows[sizeClass(bytes)].quantileNanos(quantile);
+        long nanos = windows[SizeClass.of(bytes)].quantileNanos(quantile);
         if (nanos == LatencyWindow.UNKNOWN) {
             return 0;
         }
@@ -78,14 +78,14 @@ final class Hedging {
         return delay < timeoutMillis ? delay : 0;
     }
 
-    private static int sizeClass(long bytes) {
-        int sizeClass = 0;
-        long bound = SMALLEST_CLASS_BYTES;
-        while (bytes > bound && sizeClass < CLASSES - 1) {
-            bound *= 4;
-            sizeClass++;
-        }
-        return sizeClass;
+    /**
+     * Age at which a hedge is cancelled, since the store is as slow with it as with the attempt
+     * that it was to overtake; it would only take bandwidth from that one.
+     *
+     * @param delayMillis age of the other when the hedge was made
+     */
+    static long lifetimeMillis(long delayMillis) {
+        return LIFETIME * delayMillis;
     }
 
     /** Who pays for the requests made. */

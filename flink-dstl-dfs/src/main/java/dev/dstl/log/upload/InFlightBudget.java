@@ -16,69 +16,64 @@
 
 package dev.dstl.log.upload;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 
 /**
- * Bytes that are sealed but not yet durable. At the limit the tasks are asked to stop taking input;
- * reserving itself never fails and never waits, since what a task already appended has to go
- * somewhere. Thread safe.
+ * The bytes of a job that are sealed and not durable. Taking bytes never fails: a checkpoint must
+ * not be stopped. Instead the budget turns unavailable when the memory of the process is used up,
+ * and tasks that respect that stop taking input until it is available again.
  */
 public final class InFlightBudget implements AvailabilityProvider {
 
-    private final long limitBytes;
-
-    @GuardedBy("this")
-    private long reservedBytes;
-
-    private volatile CompletableFuture<?> available = AVAILABLE;
+    private final JobMemory memory;
+    private final AtomicLong reservedBytes = new AtomicLong();
 
     /**
+     * Of a log that shares its memory with nobody.
+     *
      * @param limitBytes reserved bytes at which input stops, at least 1
      */
     public InFlightBudget(long limitBytes) {
-        this.limitBytes = limitBytes;
+        this(JobMemory.alone(limitBytes));
+    }
+
+    /** As a part of what the job takes. */
+    public InFlightBudget(JobMemory memory) {
+        this.memory = memory;
+    }
+
+    /** All that the job takes. */
+    public JobMemory memory() {
+        return memory;
     }
 
     /** Adds bytes; they stay until released. */
-    public synchronized void reserve(long bytes) {
-        reservedBytes += bytes;
-        if (reservedBytes >= limitBytes && available == AVAILABLE) {
-            available = new CompletableFuture<>();
-        }
+    public void reserve(long bytes) {
+        memory.reserve(MemoryUse.IN_FLIGHT, bytes);
+        reservedBytes.addAndGet(bytes);
     }
 
     /**
-     * Takes bytes away again. Wakes the tasks if that frees the budget.
+     * Takes bytes away again. Wakes the tasks if that frees enough.
      *
      * @throws IllegalStateException if fewer are reserved
      */
     public void release(long bytes) {
-        CompletableFuture<?> waiting = null;
-        synchronized (this) {
-            if (bytes > reservedBytes) {
-                throw new IllegalStateException(
-                        "Cannot release " + bytes + " bytes of " + reservedBytes);
-            }
-            reservedBytes -= bytes;
-            if (reservedBytes < limitBytes && available != AVAILABLE) {
-                waiting = available;
-                available = AVAILABLE;
-            }
-        }
-        if (waiting != null) {
-            waiting.complete(null);
-        }
+        memory.release(MemoryUse.IN_FLIGHT, bytes);
+        reservedBytes.addAndGet(-bytes);
     }
 
     /** Bytes reserved now. */
-    public synchronized long reservedBytes() {
-        return reservedBytes;
+    public long reservedBytes() {
+        return reservedBytes.get();
     }
 
     @Override
     public CompletableFuture<?> getAvailableFuture() {
-        return available;
+        return memory.getAvailableFuture();
     }
 }

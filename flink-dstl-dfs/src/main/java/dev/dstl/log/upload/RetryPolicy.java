@@ -22,12 +22,8 @@ import dev.dstl.log.config.RetryMode;
 /** When there is another attempt, and when the waiting checkpoint is told. Immutable. */
 final class RetryPolicy {
 
-    /**
-     * Attempts of one segment that may run at a time. The second helps against a slow request. The
-     * others help when connections died with an outage of the store and never report back: they
-     * start after twice, four and eight times the timeout.
-     */
-    static final int MAX_LIVE_ATTEMPTS = 4;
+    /** Without second attempts, an attempt this old is given up; more than any slow store needs. */
+    private static final long HANG_MILLIS = 60_000;
 
     private static final int THROTTLED_DOUBLINGS = 2;
 
@@ -81,28 +77,26 @@ final class RetryPolicy {
         return Math.max(1, maxRetryDelayMillis);
     }
 
-    /** Age at which an attempt counts as slow; 0 for never. */
-    long timeoutMillis() {
-        return timeoutMillis;
-    }
-
     /**
-     * The same for a segment. Large ones have longer, since their bytes take time; with defaults
-     * only merges write such, for which no checkpoint waits.
+     * Age below which no attempt counts as timed out; 0 for never. Large segments have longer,
+     * since their bytes take time; with defaults only merges write such, for which no checkpoint
+     * waits.
      */
     long timeoutMillis(long segmentBytes) {
-        return timeoutMillis * Math.max(1, segmentBytes / LARGE_BYTES);
+        return timeoutMillis * scale(segmentBytes);
     }
 
-    /**
-     * Age at which an attempt gets another one beside it; 0 for never.
-     *
-     * @param liveAttempts how many run by then, at least 1
-     */
-    long secondAttemptDelayMillis(int liveAttempts) {
-        if (mode == RetryMode.NONE || liveAttempts >= MAX_LIVE_ATTEMPTS) {
-            return 0;
-        }
-        return timeoutMillis << (liveAttempts - 1);
+    /** Whether an attempt may get another one beside it. */
+    boolean allowsSecondAttempts() {
+        return mode != RetryMode.NONE && timeoutMillis > 0;
+    }
+
+    /** Age at which an attempt is given up if {@linkplain #allowsSecondAttempts it is alone}. */
+    long hangMillis(long segmentBytes) {
+        return HANG_MILLIS * scale(segmentBytes);
+    }
+
+    private static long scale(long segmentBytes) {
+        return Math.max(1, segmentBytes / LARGE_BYTES);
     }
 }

@@ -20,7 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.segment.EncodedSegment;
-import dev.dstl.log.segment.SegmentEncoder;
+import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,9 +31,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes one segment durable, by as many attempts as it takes. Each attempt has a file of its own.
- * An attempt that is slower than most, or overdue, gets another one beside it and stays alive; the
- * first to succeed wins, and the files of all others are deleted when they end. Only an attempt
- * that ended is ever called failed, and the upload rests only when none is alive.
+ * An attempt that is slower than most, or timed out, may get another one beside it; the first to
+ * succeed wins, the others are cancelled, and their files are deleted. One that others overtake is
+ * replaced. Only an attempt that ended is ever called failed, and the upload rests only when none
+ * is alive.
  *
  * <p>Thread safe; no method blocks. The work is done on upload threads.
  */
@@ -84,33 +85,39 @@ public final class SegmentUpload {
             state = state.to(UploadState.RUNNING);
             failures = 0;
         }
-        startAttempt(null);
+        startNeeded();
     }
 
-    /** Nobody needs the segment any more. What attempts still write is deleted when they end. */
+    /** Nobody needs the segment any more. Attempts are cancelled, and what they wrote deleted. */
     public void abandon() {
+        List<UploadAttempt> needless;
         boolean discard;
         synchronized (this) {
             if (state.isSettled()) {
                 return;
             }
-            settle(UploadState.ABANDONED);
+            needless = settle(UploadState.ABANDONED);
             discard = segment == null && !encoding;
             segment = null;
         }
+        needless.forEach(UploadAttempt::cancel);
         if (discard) {
             source.discard();
         }
+        uploader.probing.consider();
     }
 
+    /** Returns the attempts that nobody needs any more. */
     @GuardedBy("this")
-    private void settle(UploadState settled) {
+    private List<UploadAttempt> settle(UploadState settled) {
         state = state.to(settled);
         if (retry != null) {
             retry.cancel();
             retry = null;
         }
-        live.removeIf(UploadAttempt::withdraw);
+        List<UploadAttempt> needless = new ArrayList<>(live);
+        live.clear();
+        return needless;
     }
 
     private void retry() {
@@ -120,33 +127,97 @@ public final class SegmentUpload {
                 failures = 0;
             }
         }
-        startAttempt(null);
+        startNeeded();
+    }
+
+    private void startNeeded() {
+        UploadAttempt attempt;
+        synchronized (this) {
+            if (state != UploadState.RUNNING || !live.isEmpty()) {
+                return;
+            }
+            attempt = newAttempt(AttemptKind.NEEDED);
+        }
+        attempt.submit();
+    }
+
+    @GuardedBy("this")
+    private UploadAttempt newAttempt(AttemptKind kind) {
+        attempts++;
+        UploadAttempt attempt =
+                new UploadAttempt(
+                        uploader,
+                        this,
+                        uploader.name(sequence, attempts),
+                        kind,
+                        segment == null ? 0 : segment.length());
+        live.add(attempt);
+        return attempt;
     }
 
     /**
-     * @param hedged the attempt that is slow, or null if the new one does not depend on it
+     * An attempt is slower than most; it may get another one beside it.
+     *
+     * @return whether it got one
      */
-    private boolean startAttempt(@Nullable UploadAttempt hedged) {
+    boolean hedge(UploadAttempt slow) {
+        return startBeside(slow, AttemptKind.HEDGE);
+    }
+
+    /**
+     * An attempt is timed out and shall get another one beside it.
+     *
+     * @return whether it got one
+     */
+    boolean probe(UploadAttempt hanging) {
+        return startBeside(hanging, AttemptKind.PROBE);
+    }
+
+    private boolean startBeside(UploadAttempt other, AttemptKind kind) {
         UploadAttempt attempt;
         synchronized (this) {
-            if (state != UploadState.RUNNING
-                    || live.size() >= RetryPolicy.MAX_LIVE_ATTEMPTS
-                    || uploader.policy.givesUpAfter(failures)
-                    || (hedged != null && !mayHedge(hedged))) {
+            if (state != UploadState.RUNNING || live.size() != 1 || live.get(0) != other) {
                 return false;
             }
-            AttemptKind unhedged = live.isEmpty() ? AttemptKind.NEEDED : AttemptKind.OVERDUE;
-            attempts++;
-            attempt =
-                    new UploadAttempt(
-                            uploader,
-                            this,
-                            uploader.name(sequence, attempts),
-                            hedged != null ? AttemptKind.HEDGE : unhedged);
-            live.add(attempt);
+            if (kind == AttemptKind.HEDGE && !uploader.mayHedge(other)) {
+                return false;
+            }
+            attempt = newAttempt(kind);
         }
         attempt.submit();
         return true;
+    }
+
+    /** An attempt is cancelled if there is another one, which is as likely to succeed. */
+    void withdraw(UploadAttempt attempt) {
+        synchronized (this) {
+            if (live.size() < 2 || !live.remove(attempt)) {
+                return;
+            }
+        }
+        attempt.cancel();
+        uploader.probing.consider();
+    }
+
+    /** An attempt is cancelled, and unless there is another one, a new one takes its place. */
+    void replace(UploadAttempt hanging) {
+        boolean another;
+        synchronized (this) {
+            if (!uploader.mayAbandon() || !live.remove(hanging)) {
+                return;
+            }
+            another = !live.isEmpty();
+        }
+        hanging.cancel();
+        if (another) {
+            return;
+        }
+        if (uploader.policy.allowsSecondAttempts()) {
+            uploader.hedging.budget().spend(hanging.bytes());
+            startNeeded();
+        } else {
+            failed(hanging, null, new IOException("No answer, the attempt was cancelled"));
+        }
     }
 
     /**
@@ -169,9 +240,7 @@ public final class SegmentUpload {
         }
         EncodedSegment encoded = null;
         try {
-            SegmentEncoder encoder = uploader.encoders.borrow();
-            encoded = source.encode(encoder);
-            uploader.encoders.giveBack(encoder);
+            encoded = uploader.encoders.encodeHere(source::encode);
         } finally {
             encoded(encoded);
         }
@@ -199,52 +268,22 @@ public final class SegmentUpload {
         retry = uploader.timers.schedule(this::retry, delayMillis);
     }
 
-    /**
-     * An attempt is slower than most; it may get another one beside it.
-     *
-     * @return whether it got one
-     */
-    boolean hedge(UploadAttempt attempt) {
-        return startAttempt(attempt);
-    }
-
-    @GuardedBy("this")
-    private boolean mayHedge(UploadAttempt attempt) {
-        return live.size() == 1 && live.get(0) == attempt && uploader.hedging.budget().trySpend();
-    }
-
-    /** An attempt is overdue; it gets another one beside it, unless a younger one is there. */
-    void timedOut(UploadAttempt attempt) {
-        long delayMillis;
-        synchronized (this) {
-            if (state != UploadState.RUNNING
-                    || live.isEmpty()
-                    || live.get(live.size() - 1) != attempt) {
-                return;
-            }
-            delayMillis = uploader.policy.secondAttemptDelayMillis(live.size());
-        }
-        if (delayMillis > 0) {
-            uploader.timers.schedule(
-                    () -> startAttempt(null), delayMillis - uploader.policy.timeoutMillis());
-        }
-    }
-
     /** An attempt wrote everything and closed its file without complaint. */
     void succeeded(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
-        uploader.hedging.succeeded(written.length(), nanos);
-        uploader.health.succeeded();
+        List<UploadAttempt> overtaken = uploader.succeeded(attempt, written.length(), nanos);
         boolean won;
         int started;
+        List<UploadAttempt> needless = List.of();
         synchronized (this) {
             live.remove(attempt);
             won = state == UploadState.RUNNING;
             if (won) {
-                settle(UploadState.DURABLE);
+                needless = settle(UploadState.DURABLE);
                 segment = null;
             }
             started = attempts;
         }
+        needless.forEach(UploadAttempt::cancel);
         if (won) {
             uploader.metrics.segmentUploaded(written.length(), nanos, attempt.number(), started);
             if (attempt.kind() == AttemptKind.HEDGE) {
@@ -254,6 +293,14 @@ public final class SegmentUpload {
         } else {
             uploader.registry.discardAttempt(file);
         }
+        overtaken.forEach(UploadAttempt::replace);
+        uploader.probing.consider();
+    }
+
+    /** No thread could be started for an attempt, which says nothing about the store. */
+    void notStarted(UploadAttempt attempt, Throwable cause) {
+        uploader.notStarted(attempt, cause);
+        ended(attempt, cause, false, false);
     }
 
     /**
@@ -267,26 +314,13 @@ public final class SegmentUpload {
         if (file != null) {
             uploader.registry.discardAttempt(file);
         }
-        int failed;
-        boolean park;
         boolean encodingFailed;
         synchronized (this) {
-            live.remove(attempt);
             if (state != UploadState.RUNNING) {
+                live.remove(attempt);
                 return;
             }
-            failed = ++failures;
             encodingFailed = segment == null;
-            boolean givesUp = encodingFailed || uploader.policy.givesUpAfter(failures);
-            park = givesUp && live.isEmpty();
-            if (park) {
-                state = state.to(UploadState.PARKED);
-            } else if (givesUp) {
-                // The one that is alive may never report back, so nobody else would go on.
-                retryIn(uploader.policy.restDelayMillis());
-            } else if (retry == null) {
-                retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
-            }
         }
         if (encodingFailed) {
             LOG.error(
@@ -295,23 +329,47 @@ public final class SegmentUpload {
                     attempt,
                     cause);
         } else {
-            LOG.debug("Uploading changes as {} failed, {} in a row", attempt, failed, cause);
+            LOG.debug("Uploading changes as {} failed", attempt, cause);
             uploader.health.failed(cause, throttled);
         }
-        if (park) {
-            uploader.timers.schedule(this::ensureRunning, uploader.policy.restDelayMillis());
-            source.parked(complaint(attempt, failed, cause));
+        ended(attempt, cause, throttled, encodingFailed);
+        uploader.probing.consider();
+    }
+
+    /** Goes on without an attempt: if it was the last one alive, another follows or it rests. */
+    private void ended(
+            UploadAttempt attempt, Throwable cause, boolean throttled, boolean encodingFailed) {
+        int failed;
+        synchronized (this) {
+            live.remove(attempt);
+            if (state != UploadState.RUNNING) {
+                return;
+            }
+            failed = ++failures;
+            if (!live.isEmpty()) {
+                return;
+            }
+            if (!encodingFailed && !uploader.policy.givesUpAfter(failures)) {
+                retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
+                return;
+            }
+            state = state.to(UploadState.PARKED);
         }
+        uploader.timers.schedule(this::ensureRunning, uploader.policy.restDelayMillis());
+        source.parked(complaint(attempt, failed, cause));
     }
 
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {
-        return new IOException(
+        return StoreException.of(
                 String.format(
                         "Uploading changes failed %d times, the last time as %s: %s. They are kept"
                                 + " and uploaded later, so the next checkpoint can succeed. Check"
                                 + " the store; '%s: until-success' lets checkpoints wait for it"
                                 + " instead.",
-                        failed, attempt, cause, DstlOptions.RETRY_POLICY.key()),
+                        failed,
+                        attempt,
+                        StoreException.describe(cause),
+                        DstlOptions.RETRY_POLICY.key()),
                 cause);
     }
 }

@@ -19,6 +19,7 @@ package dev.dstl.log.upload;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.segment.EncodedSegment;
@@ -28,17 +29,22 @@ import dev.dstl.log.store.SegmentStore;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.apache.flink.api.common.JobID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the uploads of one storage share: places, store, timers, names. Thread safe. Owns none of
  * the things it is given.
  */
 public final class SegmentUploader implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentUploader.class);
 
     final SegmentStore store;
     final SegmentRegistry registry;
@@ -48,13 +54,18 @@ public final class SegmentUploader implements AutoCloseable {
     final Hedging hedging;
     final StoreHealth health;
     final AttemptSlots slots;
+    final AttemptTimeouts timeouts;
+    final AbandonedAttempts abandoned;
+    final LiveAttempts<UploadAttempt> live = new LiveAttempts<>();
+    final Probing probing;
 
     final Encoders encoders;
 
     private final JobID jobId;
     private final String incarnation;
     private final DoubleSupplier random;
-    private final AtomicLong nextSequence = new AtomicLong(SegmentName.PROBE_SEQUENCE + 1);
+    private final AtomicBoolean threadsMissing = new AtomicBoolean();
+    private final AtomicLong nextSequence = new AtomicLong(1);
 
     /**
      * Starts without uploads.
@@ -107,14 +118,20 @@ public final class SegmentUploader implements AutoCloseable {
         this.health = new StoreHealth(timers, settings);
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
+        this.timeouts = new AttemptTimeouts(policy);
+        this.abandoned = new AbandonedAttempts(threads, timers, registry, metrics);
+        this.probing = new Probing(this, timers);
         this.encoders =
                 new Encoders(
                         settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE,
-                        threads);
+                        threads,
+                        timers,
+                        ProcessMemory.shared());
         this.jobId = jobId;
         this.incarnation = incarnation;
         this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
+        metrics.measureAbandonedAttempts(abandoned::count);
         metrics.measureStoreState(health::severity);
     }
 
@@ -142,6 +159,62 @@ public final class SegmentUploader implements AutoCloseable {
         encoders.encode(batches, whenDone);
     }
 
+    /** Whether an attempt may get a hedge beside it, which is then paid for. */
+    boolean mayHedge(UploadAttempt slow) {
+        return !health.isThrottled()
+                && mayAbandon()
+                && !live.areOthersSlow(slow)
+                && hedging.budget().trySpend(slow.bytes());
+    }
+
+    /** Whether one more thread may hang in the client of the store. */
+    boolean mayAbandon() {
+        return abandoned.hasRoom();
+    }
+
+    /**
+     * Learns from an attempt that succeeded, whether it won or not.
+     *
+     * @return attempts of other segments that are overtaken
+     */
+    List<UploadAttempt> succeeded(UploadAttempt attempt, long bytes, long nanos) {
+        hedging.took(bytes, nanos);
+        timeouts.succeeded(bytes, nanos);
+        health.succeeded();
+        UploadAttempt probe = probing.probe();
+        if (attempt.isTimedOut() && probe != null && probe != attempt) {
+            // Connections are alive, and slow: the attempt beside the probe will get there as well.
+            probe.withdraw();
+        }
+        return live.succeeded(attempt, timers.nanoTime());
+    }
+
+    /** No thread could be started for an attempt, which is made again. */
+    void notStarted(UploadAttempt attempt, Throwable cause) {
+        if (threadsMissing.compareAndSet(false, true)) {
+            LOG.warn(
+                    "No thread could be started to upload {}; it is tried again and nothing is"
+                            + " lost. Raise the limit of threads of the TaskManager's process."
+                            + " Said once.",
+                    attempt,
+                    cause);
+        }
+    }
+
+    /**
+     * Lets go of encoders that nobody needed for a while.
+     *
+     * @param nowNanos of the clock of the timers
+     */
+    public void trimIdle(long nowNanos, long periodNanos) {
+        encoders.trim(nowNanos, periodNanos);
+    }
+
+    /** Lets go of all encoders that nobody needs just now. */
+    public void dropIdle() {
+        encoders.drop();
+    }
+
     SegmentName name(long sequence, int attempt) {
         return new SegmentName(jobId, incarnation, sequence, attempt);
     }
@@ -156,5 +229,6 @@ public final class SegmentUploader implements AutoCloseable {
     public void close() {
         health.close();
         slots.close();
+        encoders.close();
     }
 }

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Watches the attempts of all uploads and says how the store behaves, with one line in the log per
- * change instead of one per failure. Trouble is an attempt that failed or is overdue. Counted in
+ * change instead of one per failure. Trouble is an attempt that failed or is timed out. Counted in
  * windows, so that single failures, which every store has, do not matter. Thread safe.
  */
 final class StoreHealth {
@@ -126,9 +126,9 @@ final class StoreHealth {
         trouble(cause.toString());
     }
 
-    /** An attempt takes longer than upload.timeout. */
-    void overdue() {
-        trouble("an upload takes longer than upload.timeout");
+    /** An attempt is timed out. */
+    void timedOut() {
+        trouble("an upload takes longer than upload.timeout and than uploads before it");
     }
 
     /** Attempts that end from now on were interrupted, which says nothing about the store. */
@@ -221,7 +221,7 @@ final class StoreHealth {
         change(StoreState.DEGRADED);
         return () ->
                 LOG.warn(
-                        "The changelog store {} is degraded: {} uploads failed or were overdue, the"
+                        "The changelog store {} is degraded: {} uploads failed or timed out, the"
                                 + " latest because of: {}. They are tried again and nothing is"
                                 + " lost; checkpoints take longer. {} bytes wait.",
                         store,

@@ -31,7 +31,7 @@ enum StoreState {
     HEALTHY(0),
     /** It takes segments again after an outage; what waited is on its way. */
     RECOVERED(1),
-    /** Many attempts fail, are throttled or overdue. */
+    /** Many attempts fail, are throttled or timed out. */
     DEGRADED(2),
     /** No attempt succeeded for a while. */
     OUTAGE(3);

@@ -16,51 +16,109 @@
 
 package dev.dstl.log.upload;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.segment.EncodedSegment;
-import dev.dstl.log.store.SegmentContent;
 import dev.dstl.log.store.SegmentName;
+import java.io.Closeable;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
-/** One try to write a segment to a file of its own. Blocks the upload thread it runs on. */
+/**
+ * One try to write a segment to a file of its own. Blocks the upload thread it runs on.
+ *
+ * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload
+ * are let go of at once, the thread is interrupted, and when that does not help the stream is
+ * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
+ */
 final class UploadAttempt implements Runnable {
 
+    /** Closing a stream may send what it has, so the interrupt gets its time. */
+    private static final long CLOSE_AFTER_MILLIS = 1_000;
+
+    private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final SegmentUploader uploader;
-    private final SegmentUpload upload;
     private final SegmentName name;
     private final AttemptKind kind;
 
+    /** Null once cancelled. */
+    @GuardedBy("this")
+    @Nullable
+    private SegmentUpload upload;
+
     @Nullable private volatile AttemptSlots.Slot slot;
 
+    /** Null before it writes. */
+    @Nullable private volatile AttemptContent content;
+
+    /** Writes the segment now; may be interrupted only under the lock. */
+    @GuardedBy("this")
+    @Nullable
+    private Thread writer;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    private volatile long bytes;
+    private volatile long startNanos;
+    private volatile boolean timedOut;
+    @Nullable private volatile Timer timeout;
+    @Nullable private volatile Timer hedge;
+    @Nullable private volatile Timer lifetime;
+
+    /**
+     * @param bytes what it will write, 0 if that is not known yet
+     */
     UploadAttempt(
-            SegmentUploader uploader, SegmentUpload upload, SegmentName name, AttemptKind kind) {
+            SegmentUploader uploader,
+            SegmentUpload upload,
+            SegmentName name,
+            AttemptKind kind,
+            long bytes) {
         this.uploader = uploader;
         this.upload = upload;
         this.name = name;
         this.kind = kind;
+        this.bytes = bytes;
     }
 
     void submit() {
-        slot = uploader.slots.submit(this);
+        AttemptSlots.Slot place =
+                kind == AttemptKind.PROBE
+                        ? uploader.slots.submitBeyond(this, this::notStarted)
+                        : uploader.slots.submit(this, this::notStarted);
+        slot = place;
+        if (upload() == null && place.release()) {
+            notMade();
+        }
     }
 
-    /** Returns whether the attempt had not begun, and now never will. */
-    boolean withdraw() {
-        AttemptSlots.Slot place = slot;
-        if (place == null || !place.withdraw()) {
-            return false;
+    private void notStarted(Throwable cause) {
+        SegmentUpload target;
+        synchronized (this) {
+            ended = true;
+            target = upload;
         }
         notMade();
-        return true;
+        if (target != null) {
+            target.notStarted(this, cause);
+        }
     }
 
     private void notMade() {
         if (kind == AttemptKind.HEDGE) {
-            uploader.hedging.budget().giveBack();
+            uploader.hedging.budget().giveBack(bytes);
+        } else if (kind == AttemptKind.PROBE) {
+            uploader.probing.ended(false);
         }
+    }
+
+    @Nullable
+    private synchronized SegmentUpload upload() {
+        return upload;
     }
 
     AttemptKind kind() {
@@ -71,63 +129,95 @@ final class UploadAttempt implements Runnable {
         return name.attempt();
     }
 
+    /** What it writes; 0 if that is not known yet. */
+    long bytes() {
+        return bytes;
+    }
+
     @Override
     public void run() {
         Path file = null;
-        Timer timeout = null;
-        Timer hedge = null;
-        EncodedSegment segment = null;
-        long start = 0;
         Throwable failure = null;
         try {
-            segment = upload.encodedFor(this);
-            if (segment == null) {
+            if (!begin()) {
                 notMade();
                 return;
             }
-            account();
-            timeout = after(uploader.policy.timeoutMillis(segment.length()), this::timedOut);
-            hedge = armHedge(segment.length());
-            start = uploader.timers.nanoTime();
             file = uploader.store.locate(name);
-            uploader.store.write(file, contentOf(segment));
+            uploader.store.write(file, content);
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
             failure = t;
         }
-        cancel(timeout);
-        cancel(hedge);
-        // An interrupt says that the storage is closing; what follows has to be done all the same.
-        Thread.interrupted();
-        if (failure == null) {
-            upload.succeeded(this, file, segment, uploader.timers.nanoTime() - start);
-        } else {
-            upload.failed(this, file, failure);
+        end(file, failure);
+    }
+
+    /** Returns false if nobody needs the segment any more. */
+    private boolean begin() {
+        SegmentUpload target = upload();
+        EncodedSegment segment = target == null ? null : target.encodedFor(this);
+        if (segment == null) {
+            return false;
         }
+        synchronized (this) {
+            if (upload == null) {
+                return false;
+            }
+            writer = Thread.currentThread();
+            bytes = segment.length();
+            content = new AttemptContent(segment);
+            startNanos = uploader.timers.nanoTime();
+            uploader.live.began(this, bytes, startNanos, replaceableNanos());
+        }
+        account();
+        arm();
+        return true;
+    }
+
+    private long replaceableNanos() {
+        long millis = uploader.policy.timeoutMillis(bytes);
+        return startNanos + (millis == 0 ? Long.MAX_VALUE / 2 : millis * NANOS_PER_MILLI);
     }
 
     private void account() {
         uploader.metrics.attemptStarted();
         if (kind == AttemptKind.NEEDED) {
-            uploader.hedging.budget().earn();
+            uploader.hedging.budget().earn(bytes);
             return;
         }
         uploader.metrics.extraAttemptStarted(kind == AttemptKind.HEDGE);
-        if (kind == AttemptKind.OVERDUE) {
-            uploader.hedging.budget().spend();
+        if (kind == AttemptKind.PROBE) {
+            uploader.hedging.budget().spend(bytes);
         }
     }
 
-    @Nullable
-    private Timer armHedge(long bytes) {
-        return kind == AttemptKind.NEEDED
-                ? after(uploader.hedging.delayMillis(bytes), this::hedgeDue)
-                : null;
+    private void arm() {
+        long hedgeMillis = uploader.hedging.delayMillis(bytes);
+        switch (kind) {
+            case NEEDED:
+                hedge = after(hedgeMillis, this::hedgeDue);
+                break;
+            case HEDGE:
+                lifetime = after(Hedging.lifetimeMillis(hedgeMillis), this::withdraw);
+                break;
+            default:
+                lifetime = after(uploader.probing.began(this), this::withdraw);
+        }
+        timeout = after(uploader.timeouts.timeoutMillis(bytes), this::timedOut);
+        if (!uploader.policy.allowsSecondAttempts()) {
+            lifetime = after(uploader.policy.hangMillis(bytes), this::replace);
+        }
     }
 
     @Nullable
     private Timer after(long delayMillis, Runnable action) {
         return delayMillis == 0 ? null : uploader.timers.schedule(action, delayMillis);
+    }
+
+    private void cancelTimers() {
+        cancel(timeout);
+        cancel(hedge);
+        cancel(lifetime);
     }
 
     private static void cancel(@Nullable Timer timer) {
@@ -136,17 +226,109 @@ final class UploadAttempt implements Runnable {
         }
     }
 
+    private void end(@Nullable Path file, @Nullable Throwable failure) {
+        SegmentUpload target;
+        EncodedSegment written;
+        synchronized (this) {
+            ended = true;
+            writer = null;
+            target = upload;
+            written = content == null ? null : content.segment();
+        }
+        cancelTimers();
+        // An interrupt says that the attempt is cancelled, or that the storage is closing; what
+        // follows has to be done all the same.
+        Thread.interrupted();
+        if (target == null) {
+            uploader.abandoned.ended(this, file, failure == null);
+        } else if (failure == null) {
+            target.succeeded(this, file, written, uploader.timers.nanoTime() - startNanos);
+        } else {
+            uploader.live.ended(this);
+            target.failed(this, file, failure);
+        }
+        if (kind == AttemptKind.PROBE && target != null) {
+            uploader.probing.ended(failure == null);
+        }
+    }
+
+    /** Lets go of everything. No effect if it ended, or was cancelled before. */
+    void cancel() {
+        boolean writing;
+        synchronized (this) {
+            if (ended || upload == null) {
+                return;
+            }
+            upload = null;
+            writing = writer != null;
+            if (writing) {
+                content.detach();
+                uploader.abandoned.began();
+                writer.interrupt();
+            }
+        }
+        cancelTimers();
+        uploader.live.ended(this);
+        AttemptSlots.Slot place = slot;
+        boolean neverBegins = place != null && place.release();
+        if (neverBegins || (writing && kind == AttemptKind.PROBE)) {
+            notMade();
+        }
+        if (writing) {
+            learnFromAge();
+            uploader.timers.schedule(this::interruptDidNotHelp, CLOSE_AFTER_MILLIS);
+        }
+    }
+
+    private void learnFromAge() {
+        long ageNanos = uploader.timers.nanoTime() - startNanos;
+        long slowMillis = uploader.hedging.delayMillis(bytes);
+        if (slowMillis > 0 && ageNanos >= slowMillis * NANOS_PER_MILLI) {
+            uploader.hedging.took(bytes, ageNanos);
+        }
+    }
+
+    private void interruptDidNotHelp() {
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+        }
+        uploader.abandoned.doesNotReact(this);
+    }
+
+    /**
+     * Closes the stream under the thread that writes, which some clients need to give up. May
+     * block.
+     */
+    void closeStream() throws IOException {
+        AttemptContent detached = content;
+        Closeable stream = detached == null ? null : detached.stream();
+        if (stream != null) {
+            stream.close();
+        }
+    }
+
     /** The attempt beside it needs a place to run. */
     private void hedgeDue() {
-        if (upload.hedge(this)) {
+        uploader.live.becameSlow(this);
+        SegmentUpload target = upload();
+        if (target != null && target.hedge(this)) {
             giveUpPlace();
         }
     }
 
     private void timedOut() {
+        if (upload() == null) {
+            return;
+        }
+        timedOut = true;
         giveUpPlace();
-        uploader.health.overdue();
-        upload.timedOut(this);
+        uploader.live.timedOut(this);
+        if (kind == AttemptKind.NEEDED) {
+            uploader.health.timedOut();
+        }
+        uploader.probing.consider();
     }
 
     private void giveUpPlace() {
@@ -156,18 +338,30 @@ final class UploadAttempt implements Runnable {
         }
     }
 
-    private static SegmentContent contentOf(EncodedSegment segment) {
-        return new SegmentContent() {
-            @Override
-            public long length() {
-                return segment.length();
-            }
+    /** It is no faster than the one that it was to overtake; effective only beside another. */
+    void withdraw() {
+        SegmentUpload target = upload();
+        if (target != null) {
+            target.withdraw(this);
+        }
+    }
 
-            @Override
-            public void writeTo(OutputStream out) throws IOException {
-                segment.writeTo(out);
-            }
-        };
+    /** Nothing can be expected of it any more; another one takes its place. */
+    void replace() {
+        SegmentUpload target = upload();
+        if (target != null) {
+            target.replace(this);
+        }
+    }
+
+    /** Gets a probe beside it; returns whether it did. */
+    boolean probe() {
+        SegmentUpload target = upload();
+        return target != null && target.probe(this);
+    }
+
+    boolean isTimedOut() {
+        return timedOut;
     }
 
     @Override

@@ -20,6 +20,8 @@ import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The way of one handle from the log to the JobManager. Its segments are the JobManager's unless
@@ -27,6 +29,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * which is cancelled meanwhile. Thread safe.
  */
 final class Delivery {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
 
     private final GroupCommit commit;
     private final List<BatchPosition> positions;
@@ -40,13 +44,35 @@ final class Delivery {
     Delivery(GroupCommit commit, List<BatchPosition> positions) {
         this.commit = commit;
         this.positions = positions;
-        positions.forEach(commit::handOut);
+        int handedOut = 0;
+        try {
+            for (BatchPosition position : positions) {
+                commit.handOut(position);
+                handedOut++;
+            }
+        } catch (Throwable t) {
+            takeBack(positions.subList(0, handedOut));
+            throw t;
+        }
     }
 
     /** The handle will never be sent. */
     void drop() {
         if (dropped.compareAndSet(false, true)) {
-            positions.forEach(commit::takeBack);
+            takeBack(positions);
+        }
+    }
+
+    private void takeBack(List<BatchPosition> handedOut) {
+        for (BatchPosition position : handedOut) {
+            try {
+                commit.takeBack(position);
+            } catch (Throwable t) {
+                LOG.error(
+                        "{} may be left behind; this is a defect, please report it.",
+                        position.segment(),
+                        t);
+            }
         }
     }
 }

@@ -23,12 +23,16 @@ import dev.dstl.log.local.LocalLog;
 import dev.dstl.log.record.RecordKind;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.SequenceNumber.GenericSequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChange;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The log of one keyed backend. Records go into the active batch; sealing it gives it the next
@@ -41,10 +45,18 @@ import org.apache.flink.runtime.state.changelog.StateChange;
  */
 public final class DstlLogWriter implements MutationLogWriter {
 
+    private static final Logger LOG = LoggerFactory.getLogger(DstlLogWriter.class);
+
+    /** While memory is short, a batch is sealed when it is one in so many of its usual size. */
+    private static final int TIGHT_SHARE = 8;
+
     private final ActiveBatch active;
     private final LogTail tail;
     private final LocalLog localLog;
+    private final BatchAge age;
+    private final Thread mailboxThread = Thread.currentThread();
     private final long sealThresholdBytes;
+    private final long tightSealThresholdBytes;
 
     private long nextSequence;
     private long truncatedTo;
@@ -69,7 +81,7 @@ public final class DstlLogWriter implements MutationLogWriter {
     }
 
     /**
-     * Starts an empty log.
+     * Starts an empty log of a task that nobody can send a mail.
      *
      * @param logId never used before
      * @param operatorId the same for every log of the task, however often it is restarted
@@ -85,7 +97,31 @@ public final class DstlLogWriter implements MutationLogWriter {
             long sealThresholdBytes,
             GroupCommit commit,
             LogMerging merging) {
-        this.active = new ActiveBatch(logId, keyGroupRange, pool);
+        this(logId, keyGroupRange, operatorId, pool, sealThresholdBytes, commit, merging, null);
+    }
+
+    /**
+     * Starts an empty log.
+     *
+     * @param logId never used before
+     * @param operatorId the same for every log of the task, however often it is restarted
+     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
+     * @param commit takes sealed batches; stays the caller's
+     * @param merging merges them later; stays the caller's
+     * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
+     *     be closed before the log
+     */
+    public DstlLogWriter(
+            UUID logId,
+            KeyGroupRange keyGroupRange,
+            String operatorId,
+            PagePool pool,
+            long sealThresholdBytes,
+            GroupCommit commit,
+            LogMerging merging,
+            @Nullable MailboxExecutor mailbox) {
+        this.active = new ActiveBatch(logId, keyGroupRange, pool, commit.memory());
+        this.age = new BatchAge(mailbox, this::sealIfDue);
         this.localLog = new LocalLog(commit.localCopies(), operatorId, keyGroupRange);
         this.tail =
                 new LogTail(
@@ -93,8 +129,10 @@ public final class DstlLogWriter implements MutationLogWriter {
                         commit,
                         merging,
                         new HandleAssembler(keyGroupRange, localLog.isEnabled()),
-                        localLog);
+                        localLog,
+                        age);
         this.sealThresholdBytes = sealThresholdBytes;
+        this.tightSealThresholdBytes = sealThresholdBytes / TIGHT_SHARE;
     }
 
     @Override
@@ -108,10 +146,13 @@ public final class DstlLogWriter implements MutationLogWriter {
             int length) {
         checkOpen();
         active.append(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
-        if (active.sizeBytes() >= sealThresholdBytes) {
+        if (active.recordCount() == 1) {
+            age.begun(nextSequence);
+        }
+        if (active.sizeBytes() >= sealThresholdBytes
+                || age.isDue(nextSequence)
+                || (active.isMemoryTight() && active.sizeBytes() >= tightSealThresholdBytes)) {
             seal(true);
-        } else if (tail.isSealDue()) {
-            sealUnlessNew();
         }
     }
 
@@ -125,12 +166,19 @@ public final class DstlLogWriter implements MutationLogWriter {
         append(StateChange.META_KEY_GROUP, value);
     }
 
-    private void sealUnlessNew() {
-        // The age counts from the last seal; after a pause the first record is not old at all.
-        if (active.recordCount() > 1) {
+    /** A mail came; the task may have sealed, and the storage may be closed. */
+    private void sealIfDue() {
+        if (Thread.currentThread() != mailboxThread) {
+            // A mailbox without a thread of its own, as harnesses have: the next append seals.
+            return;
+        }
+        if (closed || active.isEmpty() || !age.isDue(nextSequence)) {
+            return;
+        }
+        try {
             seal(true);
-        } else {
-            tail.postponeSeal();
+        } catch (IllegalStateException storageClosed) {
+            LOG.debug("Changes of a storage that is closed are not uploaded", storageClosed);
         }
     }
 
@@ -138,6 +186,7 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param due whether the batch shall be uploaded without waiting for company
      */
     private void seal(boolean due) {
+        age.ended();
         tail.add(active.seal(nextSequence++), due);
     }
 
@@ -173,6 +222,11 @@ public final class DstlLogWriter implements MutationLogWriter {
     public void markBase() {
         sealIfNotEmpty();
         tail.markBase(nextSequence);
+    }
+
+    @Override
+    public void unmarkBase(SequenceNumber at) {
+        tail.unmarkBase(numberOf(at));
     }
 
     @Override
@@ -221,6 +275,7 @@ public final class DstlLogWriter implements MutationLogWriter {
         if (!closed) {
             closed = true;
             active.discard();
+            age.ended();
             tail.close();
         }
     }

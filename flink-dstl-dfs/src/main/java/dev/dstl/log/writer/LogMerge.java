@@ -22,15 +22,20 @@ import dev.dstl.log.commit.BatchListener;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.execution.Timers.Timer;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
  * One merge of neighbouring batches of a log, from the choice until the merged batch is durable or
- * given up. Thread safe.
+ * given up, which it is at the latest when the store has taken too long. Thread safe.
  */
 final class LogMerge implements Runnable, BatchListener {
 
@@ -38,16 +43,20 @@ final class LogMerge implements Runnable, BatchListener {
      * How far a merge is.
      *
      * <pre>
-     *   READING ----> SUBMITTING ----> SUBMITTED
-     *      |              |                |
-     *      '--------------+----------------'----> ABANDONED
+     *   WAITING --> READING --> SUBMITTING --> SUBMITTED --> DURABLE
+     *      |           |            |  '-----------|----------^ |
+     *      '-----------+------------+--------------+------------'
+     *                                     v
+     *                                 ABANDONED
      * </pre>
      */
     private enum Step {
+        WAITING,
         READING,
         /** The merged batch is on its way to the group commit, which cannot give it back yet. */
         SUBMITTING,
         SUBMITTED,
+        DURABLE,
         /** Nobody wants the merged batch any more. */
         ABANDONED;
 
@@ -59,8 +68,10 @@ final class LogMerge implements Runnable, BatchListener {
          */
         Step to(Step next) {
             boolean allowed =
-                    (this == READING && next == SUBMITTING)
+                    (this == WAITING && next == READING)
+                            || (this == READING && next == SUBMITTING)
                             || (this == SUBMITTING && next == SUBMITTED)
+                            || ((this == SUBMITTING || this == SUBMITTED) && next == DURABLE)
                             || next == ABANDONED;
             if (!allowed) {
                 throw new IllegalStateException("A merge cannot go from " + this + " to " + next);
@@ -78,13 +89,26 @@ final class LogMerge implements Runnable, BatchListener {
 
     @GuardedBy("this")
     @Nullable
+    private MergeRead read;
+
+    /** Null before there is one, and as soon as somebody has it to release it. */
+    @GuardedBy("this")
+    @Nullable
     private SealedBatch merged;
 
     @GuardedBy("this")
     private long readMemoryBytes;
 
     @GuardedBy("this")
-    private Step step = Step.READING;
+    private Step step = Step.WAITING;
+
+    /** When the present step began. */
+    @GuardedBy("this")
+    private long stepNanos;
+
+    @GuardedBy("this")
+    @Nullable
+    private Timer deadline;
 
     /**
      * A merge that has not begun.
@@ -113,13 +137,14 @@ final class LogMerge implements Runnable, BatchListener {
 
     @Override
     public void run() {
-        if (isAbandoned()) {
-            // Given up before it was queued: nobody else says so.
-            merging.ended(this);
-            return;
-        }
         try {
-            LogBatch batch = merging.read(source, logId, run.get(0).sequence());
+            MergeRead begun = beginReading();
+            if (begun == null) {
+                // Given up before it was its turn: nobody else says so.
+                merging.ended(this);
+                return;
+            }
+            LogBatch batch = merging.read(begun, source, run.get(0).sequence());
             if (batch == null) {
                 tail.mergeFailed(this, null);
             } else {
@@ -127,8 +152,74 @@ final class LogMerge implements Runnable, BatchListener {
             }
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
-            tail.mergeFailed(this, t);
+            failed(t);
         }
+    }
+
+    /** Something else than the batches themselves prevents the merge. */
+    void failed(Throwable cause) {
+        try {
+            tail.mergeFailed(this, cause);
+        } finally {
+            merging.ended(this);
+        }
+    }
+
+    @Nullable
+    private synchronized MergeRead beginReading() {
+        if (step == Step.ABANDONED) {
+            return null;
+        }
+        step = step.to(Step.READING);
+        stepNanos = merging.timers().nanoTime();
+        read = merging.newRead(source.getKeyGroupRange(), logId);
+        scheduleIn(merging.readPatience().nanos(), this::checkReading);
+        return read;
+    }
+
+    /** Runs an action unless the merge goes on to another step before. */
+    @GuardedBy("this")
+    private void scheduleIn(long nanos, Runnable action) {
+        cancelDeadline();
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
+        deadline = merging.timers().schedule(action, millis);
+    }
+
+    @GuardedBy("this")
+    private void cancelDeadline() {
+        if (deadline != null) {
+            deadline.cancel();
+            deadline = null;
+        }
+    }
+
+    private void checkReading() {
+        long requestNanos = merging.readPatience().nanos();
+        long requestAge;
+        MergeRead reading;
+        synchronized (this) {
+            if (step != Step.READING) {
+                return;
+            }
+            reading = read;
+            requestAge = read.oldestNanos();
+            long age = merging.timers().nanoTime() - stepNanos;
+            if (requestAge < requestNanos && age < merging.readNanos(bytes())) {
+                scheduleIn(requestNanos - requestAge, this::checkReading);
+                return;
+            }
+        }
+        merging.giveUp(reading, requestNanos);
+        merging.readPatience().ranOut();
+        failed(
+                new IOException(
+                        String.format(
+                                "The store did not answer a read for %d ms",
+                                TimeUnit.NANOSECONDS.toMillis(requestAge))));
+    }
+
+    private long bytes() {
+        return run.stream().mapToLong(batch -> batch.position().frameBytes()).sum();
     }
 
     private void submit(LogBatch batch) {
@@ -139,29 +230,75 @@ final class LogMerge implements Runnable, BatchListener {
                 return;
             }
             step = step.to(Step.SUBMITTING);
+            stepNanos = merging.timers().nanoTime();
             merged = sealed;
             readMemoryBytes = LogMerging.memoryBytes(batch.sizeBytes(), batch.recordCount());
+            scheduleIn(merging.uploadNanos(bytes()), this::uploadOverdue);
         }
+        boolean taken = false;
         try {
             commit.submitAlone(sealed);
-        } catch (IllegalStateException closed) {
-            batch.release();
-            throw closed;
-        }
-        boolean late;
-        synchronized (this) {
-            late = step == Step.ABANDONED;
-            if (!late) {
-                step = step.to(Step.SUBMITTED);
+            taken = true;
+        } finally {
+            SealedBatch unwanted = submitted(taken);
+            if (unwanted != null) {
+                commit.release(unwanted);
             }
-        }
-        if (late) {
-            commit.release(sealed);
         }
     }
 
-    private synchronized boolean isAbandoned() {
-        return step == Step.ABANDONED;
+    /** Returns the merged batch if it is to be released. */
+    @Nullable
+    private synchronized SealedBatch submitted(boolean taken) {
+        if (step == Step.SUBMITTING) {
+            step = step.to(taken ? Step.SUBMITTED : Step.ABANDONED);
+        }
+        return step == Step.ABANDONED ? takeMerged() : null;
+    }
+
+    @GuardedBy("this")
+    @Nullable
+    private SealedBatch takeMerged() {
+        SealedBatch taken = merged;
+        merged = null;
+        return taken;
+    }
+
+    private void uploadOverdue() {
+        long age;
+        synchronized (this) {
+            if (step != Step.SUBMITTING && step != Step.SUBMITTED) {
+                return;
+            }
+            age = merging.timers().nanoTime() - stepNanos;
+        }
+        merging.uploadPatience().ranOut();
+        failed(
+                new IOException(
+                        String.format(
+                                "The merged part was not durable after %d ms",
+                                TimeUnit.NANOSECONDS.toMillis(age))));
+    }
+
+    /** Those that could not be read, if it was that. */
+    List<TailBatch> culprits() {
+        Set<StreamStateHandle> unreadable;
+        synchronized (this) {
+            unreadable = read == null ? Set.of() : read.unreadable();
+        }
+        List<TailBatch> culprits = new ArrayList<>();
+        for (TailBatch batch : run) {
+            if (unreadable.contains(batch.position().segment())) {
+                culprits.add(batch);
+            }
+        }
+        return culprits;
+    }
+
+    /** How it reads; null before it does. */
+    @Nullable
+    synchronized MergeRead read() {
+        return read;
     }
 
     /**
@@ -169,14 +306,9 @@ final class LogMerge implements Runnable, BatchListener {
      *
      * @param position where it is durable
      */
-    TailBatch merged(BatchPosition position) {
-        SealedBatch sealed;
-        long memoryBytes;
-        synchronized (this) {
-            sealed = merged;
-            memoryBytes = readMemoryBytes;
-        }
-        return new TailBatch(tail, run, sealed, position, (long) (kept(position) * memoryBytes));
+    synchronized TailBatch merged(BatchPosition position) {
+        long memoryBytes = (long) (kept(position) * readMemoryBytes);
+        return new TailBatch(tail, run, takeMerged(), position, memoryBytes);
     }
 
     /**
@@ -185,31 +317,60 @@ final class LogMerge implements Runnable, BatchListener {
      * @param position of the merged batch
      */
     double kept(BatchPosition position) {
-        long bytes = run.stream().mapToLong(batch -> batch.position().frameBytes()).sum();
-        return Math.min(1, (double) position.frameBytes() / bytes);
+        return Math.min(1, (double) position.frameBytes() / bytes());
     }
 
     /** Nobody wants the merged batch any more. */
     void abandon() {
-        SealedBatch unwanted;
+        MergeRead reading = null;
+        SealedBatch unwanted = null;
         synchronized (this) {
-            unwanted = step == Step.SUBMITTED ? merged : null;
+            cancelDeadline();
+            if (step == Step.READING) {
+                reading = read;
+            } else if (step == Step.SUBMITTED || step == Step.DURABLE) {
+                unwanted = takeMerged();
+            }
             step = step.to(Step.ABANDONED);
         }
-        if (unwanted != null) {
-            commit.release(unwanted);
+        try {
+            if (reading != null) {
+                merging.giveUp(reading, merging.readPatience().nanos());
+            }
+            if (unwanted != null) {
+                commit.release(unwanted);
+            }
+        } finally {
+            merging.ended(this);
         }
-        merging.ended(this);
+    }
+
+    @Override
+    public void encoded(long segmentBytes) {
+        merging.memory().encoded(run, segmentBytes);
     }
 
     @Override
     public void durable(BatchPosition position) {
-        tail.merged(this, position);
-        merging.ended(this);
+        long nanos;
+        synchronized (this) {
+            if (step == Step.ABANDONED) {
+                return;
+            }
+            cancelDeadline();
+            step = step.to(Step.DURABLE);
+            nanos = merging.timers().nanoTime() - stepNanos;
+        }
+        merging.uploadPatience().sufficed(nanos);
+        try {
+            tail.merged(this, position);
+        } finally {
+            merging.ended(this);
+        }
     }
 
     @Override
     public void parked(IOException cause) {
-        tail.mergeFailed(this, cause);
+        failed(cause);
     }
 }

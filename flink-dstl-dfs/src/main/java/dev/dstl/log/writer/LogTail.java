@@ -25,12 +25,9 @@ import dev.dstl.log.commit.SealedBatch;
 import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
@@ -62,16 +59,13 @@ final class LogTail implements AgedLog {
     /** Batches that travel inline at most before a segment is cut for them. */
     private static final int MAX_INLINE_BATCHES = 8;
 
-    /** Persists without another try after a merge failed. */
-    private static final int REST_AFTER_FAILED_MERGE = 16;
-
     private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
 
-    private final UUID logId;
     private final GroupCommit commit;
     private final LogMerging merging;
     private final HandleAssembler handles;
     private final LocalLog localLog;
+    private final BatchAge age;
     private final long inlineThresholdBytes;
 
     @GuardedBy("this")
@@ -91,40 +85,23 @@ final class LogTail implements AgedLog {
     private boolean closed;
 
     @GuardedBy("this")
-    private long sealedBatches;
+    private final TailMerges merges;
 
-    @GuardedBy("this")
-    private long sealedBatchesBefore;
-
-    /** The one that runs. */
-    @GuardedBy("this")
-    @Nullable
-    private LogMerge merge;
-
-    @GuardedBy("this")
-    private int restingPersists;
-
-    /** The share of its bytes that the last merge kept; none before there was one. */
-    @GuardedBy("this")
-    private double kept;
-
-    private volatile boolean sealDue;
-
-    /** For as long as somebody has the handle. */
-    private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =
-            Collections.synchronizedMap(new WeakHashMap<>());
+    private final Deliveries deliveries = new Deliveries();
 
     LogTail(
             UUID logId,
             GroupCommit commit,
             LogMerging merging,
             HandleAssembler handles,
-            LocalLog localLog) {
-        this.logId = logId;
+            LocalLog localLog,
+            BatchAge age) {
         this.commit = commit;
         this.merging = merging;
         this.handles = handles;
         this.localLog = localLog;
+        this.age = age;
+        this.merges = new TailMerges(this, logId, commit, merging, handles, batches);
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
@@ -148,8 +125,6 @@ final class LogTail implements AgedLog {
             small = pendingBytes <= inlineThresholdBytes;
             added = new TailBatch(this, batch, small, lastCheckpoint);
             batches.add(added);
-            sealedBatches++;
-            sealDue = false;
         }
         if (small && !due) {
             commit.hold(added.sealed());
@@ -159,7 +134,8 @@ final class LogTail implements AgedLog {
     }
 
     /**
-     * Asks for a handle to the batches {@code [from, to)}.
+     * Asks for a handle to the batches {@code [from, to)}. What goes wrong once that is noted fails
+     * the future and not this method, since other logs may rely on it already.
      *
      * @throws IllegalArgumentException if some of them were truncated
      */
@@ -169,7 +145,6 @@ final class LogTail implements AgedLog {
         List<TailBatch> missing = new ArrayList<>();
         List<TailBatch> encode = new ArrayList<>();
         List<LogBatch> records = new ArrayList<>();
-        Optional<LogMerge> begun;
         synchronized (this) {
             if (closed) {
                 return CompletableFuture.failedFuture(cancellation());
@@ -192,17 +167,55 @@ final class LogTail implements AgedLog {
                     }
                 }
             }
-            begun = beginMerge();
         }
-        if (!persist.isInline() || missing.size() >= MAX_INLINE_BATCHES) {
-            missing.forEach(batch -> commit.require(batch.sealed()));
+        try {
+            if (!persist.isInline() || missing.size() >= MAX_INLINE_BATCHES) {
+                missing.forEach(batch -> commit.require(batch.sealed()));
+            }
+        } catch (Throwable t) {
+            giveUp(persist, t);
         }
-        if (!encode.isEmpty()) {
-            commit.inline(records, (at, failure) -> encoded(encode, at, failure));
+        for (int i = 0; i < encode.size(); i++) {
+            encode(encode.get(i), records.get(i));
         }
-        begun.ifPresent(merging::start);
+        startMerge();
         completeFinished();
         return persist.future();
+    }
+
+    /** Each batch has an inline segment of its own, or a handle would hold it once per batch. */
+    private void encode(TailBatch batch, LogBatch records) {
+        try {
+            commit.inline(
+                    List.of(records),
+                    (at, failure) -> encoded(batch, at == null ? null : at.get(0), failure));
+        } catch (Throwable t) {
+            encoded(batch, null, t);
+        }
+    }
+
+    private void startMerge() {
+        try {
+            Optional<LogMerge> begun;
+            synchronized (this) {
+                begun = closed ? Optional.empty() : merges.persisted();
+            }
+            begun.ifPresent(merging::start);
+        } catch (Throwable t) {
+            LOG.error("No merge could begin; this is a defect, please report it.", t);
+        }
+    }
+
+    private void giveUp(PendingPersist persist, Throwable cause) {
+        Releases releases = releases();
+        synchronized (this) {
+            if (!persists.take(persist)) {
+                return;
+            }
+            persist.release(releases);
+        }
+        persist.future().completeExceptionally(cause);
+        releases.run();
     }
 
     /** A persist may begin at {@code sequence}, with which the next batch will begin. */
@@ -210,23 +223,9 @@ final class LogTail implements AgedLog {
         batches.markBase(sequence);
     }
 
-    @GuardedBy("this")
-    private Optional<LogMerge> beginMerge() {
-        if (merge != null || restingPersists-- > 0) {
-            return Optional.empty();
-        }
-        restingPersists = 0;
-        List<TailBatch> run = batches.choose(merging, kept);
-        if (run.isEmpty()) {
-            return Optional.empty();
-        }
-        List<BatchPosition> positions = new ArrayList<>(run.size());
-        for (TailBatch batch : run) {
-            batch.retain();
-            positions.add(batch.position());
-        }
-        merge = new LogMerge(this, merging, commit, run, handles.source(positions), logId);
-        return Optional.of(merge);
+    /** No persist will begin at {@code sequence} because of one of the marks there. */
+    synchronized void unmarkBase(long sequence) {
+        batches.unmarkBase(sequence);
     }
 
     /** The batches of a merge are durable as one. Called without any lock held. */
@@ -235,18 +234,11 @@ final class LogTail implements AgedLog {
         boolean taken;
         Optional<LogMerge> next;
         synchronized (this) {
-            if (merge != ended) {
+            if (!merges.isCurrent(ended)) {
                 return;
             }
-            merge = null;
-            kept = ended.kept(position);
-            releases.addAll(ended.batches());
-            taken = batches.holds(ended.batches());
-            if (taken) {
-                releases.addAll(ended.batches());
-                batches.replace(ended.batches(), ended.merged(position));
-            }
-            next = beginMerge();
+            taken = merges.merged(ended, position, releases);
+            next = merges.next();
         }
         if (taken) {
             merging.metrics().merged();
@@ -264,29 +256,16 @@ final class LogTail implements AgedLog {
      */
     void mergeFailed(LogMerge failed, @Nullable Throwable cause) {
         Releases releases = releases();
-        boolean needed;
+        Runnable afterwards;
         synchronized (this) {
-            if (merge != failed) {
+            if (!merges.isCurrent(failed)) {
                 return;
             }
-            merge = null;
-            restingPersists = REST_AFTER_FAILED_MERGE;
-            needed = batches.holds(failed.batches());
-            failed.batches().get(0).settle();
-            releases.addAll(failed.batches());
+            afterwards = merges.failed(failed, cause, releases);
         }
         failed.abandon();
         releases.run();
-        if (needed && cause != null) {
-            // Truncated segments may be deleted meanwhile, and nobody needs to know.
-            merging.metrics().mergeFailed();
-            LOG.warn(
-                    "Parts of log {} could not be merged; checkpoints name them one by one. If this"
-                            + " goes on, they may not be readable for a restore either: check the"
-                            + " store, and take a savepoint.",
-                    logId,
-                    cause);
-        }
+        afterwards.run();
     }
 
     /** Not waited for by an earlier checkpoint, and no other log minds. */
@@ -316,27 +295,20 @@ final class LogTail implements AgedLog {
         return true;
     }
 
-    /**
-     * Batches can travel in a handle now, or could not be encoded. Called without any lock held.
-     */
+    /** A batch can travel in a handle now, or could not be encoded. Called without a lock held. */
     private void encoded(
-            List<TailBatch> encoded,
-            @Nullable List<BatchPosition> positions,
-            @Nullable Throwable failure) {
+            TailBatch batch, @Nullable BatchPosition position, @Nullable Throwable failure) {
         List<PendingPersist> failed = new ArrayList<>();
         Releases releases = releases();
         synchronized (this) {
-            for (int i = 0; i < encoded.size(); i++) {
-                TailBatch batch = encoded.get(i);
-                if (positions == null) {
-                    batch.encodingFailed();
-                    persists.takeWaiting(batch, true, failed);
-                } else if (!batch.isDurable()) {
-                    persists.arrived(batch, true);
-                    batch.becameInline(positions.get(i));
-                }
+            if (position == null) {
+                batch.encodingFailed();
+                persists.takeWaiting(batch, true, failed);
+            } else {
+                persists.arrived(batch, true);
+                batch.becameInline(position);
             }
-            failed.forEach(persist -> releases.addAll(persist.batches()));
+            failed.forEach(persist -> persist.release(releases));
         }
         fail(failed, new IOException("Changes could not be encoded for the checkpoint", failure));
         releases.run();
@@ -371,22 +343,21 @@ final class LogTail implements AgedLog {
             closed = true;
             localLog.closing();
             cancelled = persists.takeAll();
-            cancelled.forEach(persist -> releases.addAll(persist.batches()));
+            cancelled.forEach(persist -> persist.release(releases));
             batches.all().forEach(releases::add);
             batches.clear();
-            unwanted = merge;
-            merge = null;
-            if (unwanted != null) {
-                releases.addAll(unwanted.batches());
-            }
-        }
-        if (unwanted != null) {
-            unwanted.abandon();
+            unwanted = merges.close(releases);
         }
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
-        releases.run();
-        localLog.closed();
+        try {
+            if (unwanted != null) {
+                unwanted.abandon();
+            }
+        } finally {
+            releases.run();
+            localLog.closed();
+        }
     }
 
     private Releases releases() {
@@ -409,10 +380,7 @@ final class LogTail implements AgedLog {
 
     /** A handle will never be sent to the JobManager. Called without any lock held. */
     void dropped(ChangelogStateHandleStreamImpl handle) {
-        Delivery delivery = deliveries.remove(handle);
-        if (delivery != null) {
-            delivery.drop();
-        }
+        deliveries.dropped(handle);
     }
 
     private void completeFinished() {
@@ -427,30 +395,52 @@ final class LogTail implements AgedLog {
 
     /**
      * From here on the segments are the JobManager's, unless the handle is dropped: this happens
-     * under the lock that closing takes, so that closing never deletes what is handed out.
+     * under the lock that closing takes, so that closing never deletes what is handed out. What
+     * goes wrong fails this persist and no other.
      */
     @GuardedBy("this")
     private Runnable completion(PendingPersist persist) {
-        List<BatchPosition> positions = new ArrayList<>(persist.batches().size());
-        long newBytes = 0;
-        boolean inline = false;
         Releases releases = releases();
-        for (TailBatch batch : persist.batches()) {
-            BatchPosition position = batch.position();
-            positions.add(position);
-            newBytes += position.isInline() || batch.handOut() ? position.frameBytes() : 0;
-            inline |= position.isInline();
-            releases.add(batch);
+        Delivery delivery = null;
+        try {
+            List<BatchPosition> positions = persist.positions();
+            long newBytes = 0;
+            boolean inline = false;
+            for (int i = 0; i < positions.size(); i++) {
+                BatchPosition position = positions.get(i);
+                boolean isNew = position.isInline() || persist.batches().get(i).handOut();
+                newBytes += isNew ? position.frameBytes() : 0;
+                inline |= position.isInline();
+            }
+            delivery = new Delivery(commit, positions);
+            SnapshotResult<ChangelogStateHandleStreamImpl> result =
+                    handles.assemble(positions, newBytes);
+            if (!positions.isEmpty()) {
+                deliveries.add(result.getJobManagerOwnedSnapshot(), delivery);
+            }
+            if (inline) {
+                commit.persistedInline();
+            }
+            return completion(persist, result, delivery, releases);
+        } catch (Throwable t) {
+            Delivery undelivered = delivery;
+            return () -> {
+                persist.future().completeExceptionally(t);
+                if (undelivered != null) {
+                    undelivered.drop();
+                }
+                releases.run();
+            };
+        } finally {
+            persist.release(releases);
         }
-        if (inline) {
-            commit.persistedInline();
-        }
-        Delivery delivery = new Delivery(commit, positions);
-        SnapshotResult<ChangelogStateHandleStreamImpl> result =
-                handles.assemble(positions, newBytes);
-        if (!positions.isEmpty()) {
-            deliveries.put(result.getJobManagerOwnedSnapshot(), delivery);
-        }
+    }
+
+    private static Runnable completion(
+            PendingPersist persist,
+            SnapshotResult<ChangelogStateHandleStreamImpl> result,
+            Delivery delivery,
+            Releases releases) {
         return () -> {
             if (!persist.future().complete(result)) {
                 delivery.drop();
@@ -468,30 +458,28 @@ final class LogTail implements AgedLog {
                 return;
             }
             persists.takeWaiting(batch, false, failed);
-            failed.forEach(persist -> releases.addAll(persist.batches()));
+            failed.forEach(persist -> persist.release(releases));
         }
         fail(failed, cause);
         releases.run();
     }
 
-    /** Whether the task should seal its active batch because it grows old. */
-    boolean isSealDue() {
-        return sealDue;
-    }
-
-    /** The active batch is too young after all. */
-    void postponeSeal() {
-        sealDue = false;
+    @Override
+    public void grownOlder() {
+        age.grownOlder();
     }
 
     @Override
-    public synchronized void grownOlder() {
-        sealDue = sealedBatches == sealedBatchesBefore;
-        sealedBatchesBefore = sealedBatches;
+    public void memoryShort() {
+        age.memoryShort();
     }
 
     @Override
     public void storageClosed() {
-        close();
+        try {
+            close();
+        } catch (Throwable t) {
+            LOG.error("A log could not be closed; this is a defect, please report it.", t);
+        }
     }
 }

@@ -78,16 +78,22 @@ final class MergeRule {
      * @param marks where a persist may begin
      * @param kept of the bytes of the last merge, in [0, 1]
      * @param rested whether merges have not taken their share of the time
+     * @param persists of the log so far; a batch rests for some after a failure
      * @return empty if there is nothing to do
      */
     List<TailBatch> choose(
-            Collection<TailBatch> tail, SortedSet<Long> marks, double kept, boolean rested) {
+            Collection<TailBatch> tail,
+            SortedSet<Long> marks,
+            double kept,
+            boolean rested,
+            long persists) {
         boolean crowded = tail.size() > CROWD;
         boolean isWorthIt = kept <= LITTLE_SAVED && rested;
         long mostBytes = crowded || isWorthIt ? maxBytes : maxBytes / TINY_SHARE;
         List<TailBatch> run = new ArrayList<>(batches);
         for (TailBatch batch : tail) {
-            if (!continues(run, batch, marks)) {
+            boolean mergeable = batch.isMergeable(persists);
+            if (!mergeable || !continues(run, batch, marks)) {
                 // What stands alone between larger ones stays alone, so few will have to do.
                 List<TailBatch> few = crowded ? fitting(run, mostBytes, FEW) : List.of();
                 if (!few.isEmpty()) {
@@ -95,7 +101,7 @@ final class MergeRule {
                 }
                 run.clear();
             }
-            if (batch.isMergeable()) {
+            if (mergeable) {
                 run.add(batch);
             }
             if (run.size() == batches) {
@@ -111,10 +117,8 @@ final class MergeRule {
     }
 
     private static boolean continues(List<TailBatch> run, TailBatch batch, SortedSet<Long> marks) {
-        return batch.isMergeable()
-                && (run.isEmpty()
-                        || (run.get(0).level() == batch.level()
-                                && !marks.contains(batch.sequence())));
+        return run.isEmpty()
+                || (run.get(0).level() == batch.level() && !marks.contains(batch.sequence()));
     }
 
     /**

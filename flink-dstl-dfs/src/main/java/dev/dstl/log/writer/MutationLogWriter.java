@@ -19,6 +19,7 @@ package dev.dstl.log.writer;
 import dev.dstl.log.record.RecordKind;
 import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
@@ -59,6 +60,15 @@ public interface MutationLogWriter extends StateChangelogWriter<ChangelogStateHa
      * only at the beginning and where this was called, and the log may merge what lies between.
      */
     void markBase();
+
+    /**
+     * No base was taken after all where {@link #markBase} was called, or it came to nothing, so
+     * that no persist will begin there; the log may merge what lies on both sides. Called by any
+     * thread, once at most for each call of {@link #markBase}.
+     *
+     * @param at what {@link #nextSequenceNumber} was then
+     */
+    void unmarkBase(SequenceNumber at);
 
     /**
      * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also

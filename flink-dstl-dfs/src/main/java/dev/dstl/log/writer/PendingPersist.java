@@ -16,6 +16,9 @@
 
 package dev.dstl.log.writer;
 
+import dev.dstl.log.commit.BatchPosition;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.state.SnapshotResult;
@@ -25,10 +28,17 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * A checkpoint that waits for batches: for their segments, or only until they are encoded to travel
  * in its handle. Guarded by the {@link LogTail} it belongs to, except for the future, which is
  * completed without any lock held.
+ *
+ * <p>What was to travel in the handle does so, also if its segment becomes durable meanwhile: other
+ * logs rely on this checkpoint not to name it.
  */
 final class PendingPersist {
 
     private final List<TailBatch> batches;
+
+    /** By the order of the batches: those that travel in the handle. */
+    private final BitSet omitted = new BitSet();
+
     private final boolean inline;
     private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future =
             new CompletableFuture<>();
@@ -36,14 +46,19 @@ final class PendingPersist {
 
     /**
      * @param batches in order, without gaps
-     * @param inline whether those that are not durable travel in the handle
+     * @param inline whether those that are not durable now travel in the handle
      */
     PendingPersist(List<TailBatch> batches, boolean inline) {
         this.batches = batches;
         this.inline = inline;
-        for (TailBatch batch : batches) {
+        for (int i = 0; i < batches.size(); i++) {
+            TailBatch batch = batches.get(i);
             batch.retain();
-            if (!batch.hasPosition(inline)) {
+            if (inline && !batch.isDurable()) {
+                omitted.set(i);
+                batch.omit();
+            }
+            if (!batch.hasPosition(omitted.get(i))) {
                 missing++;
             }
         }
@@ -51,6 +66,15 @@ final class PendingPersist {
 
     List<TailBatch> batches() {
         return batches;
+    }
+
+    /** Where its handle finds the batches. */
+    List<BatchPosition> positions() {
+        List<BatchPosition> positions = new ArrayList<>(batches.size());
+        for (int i = 0; i < batches.size(); i++) {
+            positions.add(batches.get(i).position(omitted.get(i)));
+        }
+        return positions;
     }
 
     CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future() {
@@ -65,19 +89,46 @@ final class PendingPersist {
         return missing == 0;
     }
 
-    /** Whether the batch is one of those the persist cannot complete without. */
-    boolean waitsFor(TailBatch batch) {
-        return contains(batch) && !batch.hasPosition(inline);
+    /**
+     * Whether it cannot complete without a batch.
+     *
+     * @param encoded whether until it is encoded, or until it is durable
+     */
+    boolean waitsFor(TailBatch batch, boolean encoded) {
+        int place = placeOf(batch);
+        return place >= 0 && omitted.get(place) == encoded && !batch.hasPosition(encoded);
     }
 
-    private boolean contains(TailBatch batch) {
-        return !batches.isEmpty()
-                && batches.get(0).sequence() <= batch.sequence()
-                && batch.sequence() <= batches.get(batches.size() - 1).sequence();
+    private int placeOf(TailBatch batch) {
+        int low = 0;
+        int high = batches.size() - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            long sequence = batches.get(middle).sequence();
+            if (sequence == batch.sequence()) {
+                return batches.get(middle) == batch ? middle : -1;
+            }
+            if (sequence < batch.sequence()) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return -1;
     }
 
     /** A batch that this waited for has a position now. */
     void batchArrived() {
         missing--;
+    }
+
+    /** It has ended, one way or the other. Called once. */
+    void release(Releases releases) {
+        for (int i = 0; i < batches.size(); i++) {
+            if (omitted.get(i)) {
+                batches.get(i).omissionEnded();
+            }
+            releases.add(batches.get(i));
+        }
     }
 }

@@ -32,7 +32,7 @@ final class PendingPersists {
     /** Whether one waits for the segment of a batch. */
     boolean needSegmentOf(TailBatch batch) {
         for (PendingPersist persist : persists) {
-            if (!persist.isInline() && persist.waitsFor(batch)) {
+            if (persist.waitsFor(batch, false)) {
                 return true;
             }
         }
@@ -42,23 +42,28 @@ final class PendingPersists {
     /**
      * Called before the batch gets its position.
      *
-     * @param inlineOnly whether it can only travel inline
+     * @param encoded whether it is encoded, or durable
      */
-    void arrived(TailBatch batch, boolean inlineOnly) {
+    void arrived(TailBatch batch, boolean encoded) {
         for (PendingPersist persist : persists) {
-            if ((persist.isInline() || !inlineOnly) && persist.waitsFor(batch)) {
+            if (persist.waitsFor(batch, encoded)) {
                 persist.batchArrived();
             }
         }
     }
 
     /** Removes those that wait for a batch, for its encoding or for its segment. */
-    void takeWaiting(TailBatch batch, boolean inline, List<PendingPersist> taken) {
-        persists.removeIf(
-                persist ->
-                        persist.isInline() == inline
-                                && persist.waitsFor(batch)
-                                && taken.add(persist));
+    void takeWaiting(TailBatch batch, boolean encoded, List<PendingPersist> taken) {
+        persists.removeIf(persist -> persist.waitsFor(batch, encoded) && taken.add(persist));
+    }
+
+    /**
+     * Removes one.
+     *
+     * @return false if it had ended already
+     */
+    boolean take(PendingPersist persist) {
+        return persists.remove(persist);
     }
 
     /** Removes those that wait for nothing any more. */

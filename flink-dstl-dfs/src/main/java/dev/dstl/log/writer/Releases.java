@@ -20,9 +20,13 @@ import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.local.LocalLog;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Drops references to batches, and releases without any lock what nobody refers to any more. */
 final class Releases implements Runnable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Releases.class);
 
     private final GroupCommit commit;
     private final LocalLog localLog;
@@ -45,11 +49,20 @@ final class Releases implements Runnable {
         batches.forEach(this::add);
     }
 
+    /** One that cannot be released keeps nothing else from being so. */
     @Override
     public void run() {
         for (TailBatch batch : unreferenced) {
-            localLog.letGo(batch.copyInCheckpoints());
-            commit.release(batch.sealed());
+            try {
+                localLog.letGo(batch.copyInCheckpoints());
+            } catch (Throwable t) {
+                LOG.error("The copy of {} leaks; this is a defect, please report it.", batch, t);
+            }
+            try {
+                commit.release(batch.sealed());
+            } catch (Throwable t) {
+                LOG.error("{} leaks; this is a defect, please report it.", batch, t);
+            }
         }
     }
 }

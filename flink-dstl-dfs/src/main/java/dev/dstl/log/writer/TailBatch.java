@@ -33,6 +33,11 @@ import javax.annotation.Nullable;
  */
 final class TailBatch implements BatchListener {
 
+    /** Persists. */
+    private static final long FIRST_REST = 8;
+
+    private static final int MAX_REST_DOUBLINGS = 4;
+
     private final LogTail tail;
     private final long sequence;
     private final long end;
@@ -47,6 +52,19 @@ final class TailBatch implements BatchListener {
     private boolean handedOut;
     private boolean encoding;
     private boolean settled;
+
+    /** Merges that failed because it could not be read. */
+    private int failedMerges;
+
+    /** The persist of the log from which it may be in a merge again. */
+    private long restsUntil;
+
+    /** The last one that did not get it. */
+    @Nullable private MergeRead lastFailedRead;
+
+    /** Persists under way that have it inline, whatever becomes of its segment. */
+    private int omissions;
+
     @Nullable private LogBatch records;
     @Nullable private BatchPosition inlinePosition;
     @Nullable private BatchPosition position;
@@ -113,9 +131,30 @@ final class TailBatch implements BatchListener {
         return level;
     }
 
-    /** Whether it may become part of a larger one. */
-    boolean isMergeable() {
-        return position != null && !settled;
+    /**
+     * Whether it may become part of a larger one.
+     *
+     * @param persists of the log so far
+     */
+    boolean isMergeable(long persists) {
+        return position != null
+                && !settled
+                && restsUntil <= persists
+                && (lastFailedRead == null || !lastFailedRead.isHanging());
+    }
+
+    /**
+     * It could not be read, and rests for a while that grows with each time; and for as long as a
+     * thread still tries to read it.
+     *
+     * @param read that did not get it
+     * @param persists of the log so far
+     * @return how often it could not be read
+     */
+    int mergeFailed(@Nullable MergeRead read, long persists) {
+        restsUntil = persists + (FIRST_REST << Math.min(failedMerges, MAX_REST_DOUBLINGS));
+        lastFailedRead = read;
+        return ++failedMerges;
     }
 
     /** It is too large for that. */
@@ -146,29 +185,61 @@ final class TailBatch implements BatchListener {
         return records != null || inlinePosition != null;
     }
 
-    /** Whether a handle can contain the batch now. */
-    boolean hasPosition(boolean inlineWillDo) {
-        return position != null || (inlineWillDo && inlinePosition != null);
+    /**
+     * Whether a handle can contain the batch now.
+     *
+     * @param omitted whether in the handle itself, and not in its segment
+     */
+    boolean hasPosition(boolean omitted) {
+        return (omitted ? inlinePosition : position) != null;
     }
 
-    /** The durable position, or the inline one as long as there is none. */
+    /** Where it is durable. */
     BatchPosition position() {
-        BatchPosition best = position != null ? position : inlinePosition;
-        if (best == null) {
-            throw new IllegalStateException("Batch " + sequence + " is neither durable nor inline");
+        return position(false);
+    }
+
+    /**
+     * Where a handle finds it.
+     *
+     * @param omitted whether in the handle itself, and not in its segment
+     */
+    BatchPosition position(boolean omitted) {
+        BatchPosition found = omitted ? inlinePosition : position;
+        if (found == null) {
+            throw new IllegalStateException(
+                    this + " is not " + (omitted ? "encoded" : "durable") + " yet");
         }
-        return best;
+        return found;
+    }
+
+    /** A persist will have it inline. */
+    void omit() {
+        omissions++;
+    }
+
+    /** Such a persist has ended. */
+    void omissionEnded() {
+        omissions--;
+        dropInline();
+    }
+
+    /** The encoded bytes are kept for handles to come, or for those that were promised them. */
+    private void dropInline() {
+        if (position != null && omissions == 0) {
+            inlinePosition = null;
+        }
     }
 
     void becameDurable(BatchPosition position) {
         this.position = position;
-        inlinePosition = null;
+        dropInline();
         dropRecords();
     }
 
     /** Whether the records still have to be encoded for a handle, and nobody does it. */
     boolean needsEncoding() {
-        return position == null && inlinePosition == null && !encoding;
+        return inlinePosition == null && !encoding;
     }
 
     /** The records, to be encoded and then released by the caller. */
@@ -180,6 +251,7 @@ final class TailBatch implements BatchListener {
     void becameInline(BatchPosition position) {
         encoding = false;
         inlinePosition = position;
+        dropInline();
         dropRecords();
     }
 
@@ -218,5 +290,10 @@ final class TailBatch implements BatchListener {
         boolean first = !handedOut;
         handedOut = true;
         return first;
+    }
+
+    @Override
+    public String toString() {
+        return "batches [" + sequence + ", " + end + ")";
     }
 }

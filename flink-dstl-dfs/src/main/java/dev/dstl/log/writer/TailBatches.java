@@ -21,7 +21,6 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import javax.annotation.Nullable;
 
 /**
@@ -32,8 +31,10 @@ final class TailBatches {
 
     private final TreeMap<Long, TailBatch> batches = new TreeMap<>();
 
-    /** Null as long as a persist may begin anywhere. */
-    @Nullable private TreeSet<Long> marks;
+    /**
+     * How many bases may begin at a sequence number; null as long as a persist may begin anywhere.
+     */
+    @Nullable private TreeMap<Long, Integer> marks;
 
     void add(TailBatch batch) {
         batches.put(batch.sequence(), batch);
@@ -71,18 +72,28 @@ final class TailBatches {
     /** A persist may begin at {@code sequence}, with which the next batch will begin. */
     void markBase(long sequence) {
         if (marks == null) {
-            marks = new TreeSet<>();
+            marks = new TreeMap<>();
         }
-        marks.add(sequence);
+        marks.merge(sequence, 1, Integer::sum);
+    }
+
+    /** One of the bases that might have begun at {@code sequence} never will. */
+    void unmarkBase(long sequence) {
+        if (marks != null) {
+            marks.computeIfPresent(sequence, (key, bases) -> bases == 1 ? null : bases - 1);
+        }
     }
 
     /**
      * What to merge next; empty for nothing.
      *
      * @param kept of the bytes of the last merge, in [0, 1]
+     * @param persists of the log so far
      */
-    List<TailBatch> choose(LogMerging merging, double kept) {
-        return marks == null ? List.of() : merging.choose(batches.values(), marks, kept);
+    List<TailBatch> choose(LogMerging merging, double kept, long persists) {
+        return marks == null
+                ? List.of()
+                : merging.choose(batches.values(), marks.navigableKeySet(), kept, persists);
     }
 
     /** Whether none of them was truncated. */
@@ -118,7 +129,7 @@ final class TailBatches {
             oldest.remove();
         }
         if (marks != null) {
-            marks.headSet(to).clear();
+            marks.headMap(to).clear();
         }
         return truncated;
     }

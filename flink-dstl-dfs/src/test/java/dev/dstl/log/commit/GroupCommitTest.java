@@ -163,6 +163,42 @@ class GroupCommitTest {
     }
 
     @Test
+    void logThatCannotBeAged_doesNotKeepTheOthersFromAging() {
+        AgedLog broken =
+                new AgedLog() {
+                    @Override
+                    public void grownOlder() {
+                        throw new Error("unable to create native thread");
+                    }
+
+                    @Override
+                    public void memoryShort() {}
+
+                    @Override
+                    public void storageClosed() {}
+                };
+        log.commit().register(broken);
+        for (int round = 1; round <= 3; round++) {
+            SealedBatch held =
+                    new SealedBatch(
+                            batch(),
+                            new BatchListener() {
+                                @Override
+                                public void durable(BatchPosition position) {}
+
+                                @Override
+                                public void parked(IOException cause) {}
+                            },
+                            0);
+            log.commit().hold(held);
+            log.timers().advanceMillis(5_000 + 10);
+            assertThat(log.store().segments()).as("grew old and was uploaded").hasSize(1);
+            log.commit().release(held);
+        }
+        log.commit().unregister(broken);
+    }
+
+    @Test
     void tasksAreAskedToStop_whileTooMuchIsInFlight_andNeverBlocked() {
         append(first, "x".repeat(100));
         first.nextSequenceNumber();

@@ -32,6 +32,7 @@ import org.apache.flink.core.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DstlSettingsTest {
 
@@ -46,6 +47,34 @@ class DstlSettingsTest {
                                 + " not set: set it in the configuration of the TaskManagers to a"
                                 + " directory that JobManager and TaskManagers can reach, for"
                                 + " example s3://bucket/changelog.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"log", "./log", "../shared/log", "~/log"})
+    void relativeBasePath_isRefused(String path) {
+        assertThatThrownBy(() -> settings("base-path", path))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessage(
+                        "'state.changelog.dstl.dfs.base-path' is '%s', a relative path: each process"
+                                + " would look for it in a directory of its own. Set it to an"
+                                + " absolute one that JobManager and TaskManagers can reach, for"
+                                + " example s3://bucket/changelog.",
+                        path);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/log",
+                "file:/log",
+                "file:///log",
+                "s3://bucket",
+                "s3://bucket/log",
+                "hdfs:///log",
+                "s3://bucket/_entropy_/log"
+            })
+    void absoluteBasePath_isTaken(String path) {
+        assertThat(settings("base-path", path).basePath()).isEqualTo(new Path(path));
     }
 
     @Test

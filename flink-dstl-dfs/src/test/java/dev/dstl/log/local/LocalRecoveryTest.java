@@ -31,6 +31,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
@@ -87,6 +88,7 @@ class LocalRecoveryTest {
         }
         log = LogFixture.withLocalCopies(configuration, recovery, disk);
         writer = log.writerOf(OPERATOR);
+        disk.runAll();
     }
 
     @AfterEach
@@ -371,6 +373,47 @@ class LocalRecoveryTest {
         assertThat(otherJob).exists();
     }
 
+    @Test
+    void copiesThatVanish_cost_neitherMerges_norRestores() throws Exception {
+        writer.markBase();
+        List<String> expected = new ArrayList<>();
+        for (int i = 1; i <= 600; i++) {
+            append(writer, "change " + i);
+            expected.add("change " + i);
+            SnapshotResult<ChangelogStateHandleStreamImpl> result = persist();
+            assertThat(remote(result).getHandlesAndOffsets()).hasSizeLessThan(64);
+            log.timers().advanceMillis(100);
+            if (i % 7 == 0) {
+                for (Path copy : copies()) {
+                    Files.delete(copy);
+                }
+                assertThat(texts(local(result))).isEqualTo(expected);
+            }
+        }
+        assertThat(log.metrics().count("numberOfMerges")).isGreaterThan(30);
+        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
+        assertThat(log.metrics().count("numberOfLocalCopyFailures")).isPositive();
+    }
+
+    @Test
+    void copiesThatAreDamaged_cost_neitherMerges_norRestores() throws Exception {
+        writer.markBase();
+        List<String> expected = new ArrayList<>();
+        for (int i = 1; i <= 300; i++) {
+            append(writer, "change " + i);
+            expected.add("change " + i);
+            SnapshotResult<ChangelogStateHandleStreamImpl> result = persist();
+            assertThat(remote(result).getHandlesAndOffsets()).hasSizeLessThan(64);
+            for (Path copy : copies()) {
+                byte[] bytes = Files.readAllBytes(copy);
+                bytes[bytes.length / 3] ^= 1;
+                Files.write(copy, bytes);
+            }
+            assertThat(texts(local(result))).isEqualTo(expected);
+        }
+        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
+    }
+
     private SnapshotResult<ChangelogStateHandleStreamImpl> persist() throws Exception {
         return persistFrom(SequenceNumber.of(0));
     }
@@ -419,7 +462,8 @@ class LocalRecoveryTest {
 
     private List<Path> copiesBelow(String root) {
         try (Stream<Path> files = Files.walk(disks.resolve(root))) {
-            return files.filter(Files::isRegularFile).collect(Collectors.toList());
+            return files.filter(file -> file.toString().endsWith(".seg"))
+                    .collect(Collectors.toList());
         } catch (IOException e) {
             throw new AssertionError(e);
         }

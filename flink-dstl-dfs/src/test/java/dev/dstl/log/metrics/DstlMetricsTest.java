@@ -40,15 +40,21 @@ class DstlMetricsTest {
                         "ChangelogStorage.uploadBatchSizes",
                         "ChangelogStorage.uploadQueueSize",
                         "ChangelogStorage.inFlightBytes",
+                        "ChangelogStorage.memoryBytes",
+                        "ChangelogStorage.memoryLimitBytes",
                         "ChangelogStorage.storeState",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
+                        "ChangelogStorage.abandonedUploadAttempts",
+                        "ChangelogStorage.numberOfCancelledUploads",
                         "ChangelogStorage.numberOfExtraUploadRequests",
                         "ChangelogStorage.numberOfHedgedUploads",
                         "ChangelogStorage.numberOfHedgeWins",
                         "ChangelogStorage.numberOfInlinePersists",
                         "ChangelogStorage.numberOfMerges",
                         "ChangelogStorage.numberOfMergeFailures",
+                        "ChangelogStorage.numberOfReadRetries",
+                        "ChangelogStorage.hangingMergeReads",
                         "ChangelogStorage.numberOfLocalCopies",
                         "ChangelogStorage.numberOfLocalCopyFailures",
                         "ChangelogStorage.uncheckpointedSegments",
@@ -62,6 +68,7 @@ class DstlMetricsTest {
         metrics.attemptStarted();
         metrics.extraAttemptStarted(true);
         metrics.extraAttemptStarted(false);
+        metrics.attemptCancelled();
         metrics.hedgeWon();
         metrics.attemptFailed(false);
         metrics.attemptFailed(true);
@@ -77,6 +84,7 @@ class DstlMetricsTest {
         assertThat(recorded.count("numberOfThrottledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfExtraUploadRequests")).isEqualTo(2);
         assertThat(recorded.count("numberOfHedgedUploads")).isEqualTo(1);
+        assertThat(recorded.count("numberOfCancelledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfHedgeWins")).isEqualTo(1);
         assertThat(recorded.count("numberOfInlinePersists")).isEqualTo(1);
         assertThat(recorded.count("numberOfLocalCopies")).isEqualTo(1);
@@ -93,7 +101,10 @@ class DstlMetricsTest {
     private void registerGauges() {
         metrics.measureUploadQueue(() -> 1);
         metrics.measureInFlight(() -> 2);
+        metrics.measureAbandonedAttempts(() -> 0);
+        metrics.measureMemory(() -> 2, () -> 3);
         metrics.measureSlowAttempts(() -> 3);
+        metrics.measureHangingMergeReads(() -> 0);
         metrics.measureUncheckpointedSegments(() -> 4);
         metrics.measureStoreState(() -> 2);
     }

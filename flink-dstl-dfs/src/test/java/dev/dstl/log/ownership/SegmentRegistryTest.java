@@ -153,6 +153,25 @@ class SegmentRegistryTest {
         assertThat(deleted).containsExactly(FILE);
     }
 
+    @Test
+    void fileWhoseThreadDoesNotStart_isDeletedLater() {
+        int[] failures = {2};
+        SegmentRegistry failing =
+                new SegmentRegistry(
+                        new RecordingStore(),
+                        task -> {
+                            if (failures[0]-- > 0) {
+                                throw new Error("unable to create native thread");
+                            }
+                            task.run();
+                        },
+                        timers,
+                        new DstlMetrics(new UnregisteredMetricsGroup()));
+        failing.discardAttempt(FILE);
+        timers.advanceMillis(10_000);
+        assertThat(deleted).containsExactly(FILE);
+    }
+
     private SegmentRegistry registry(boolean shutDown) {
         return new SegmentRegistry(
                 new RecordingStore(),

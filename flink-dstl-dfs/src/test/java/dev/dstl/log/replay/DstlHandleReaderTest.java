@@ -28,6 +28,7 @@ import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
+import dev.dstl.log.testing.ForeignException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +37,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -45,8 +47,12 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.InstantiationUtil;
+import org.apache.flink.util.SerializedThrowable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DstlHandleReaderTest {
 
@@ -104,6 +110,96 @@ class DstlHandleReaderTest {
                         put(1, 1, "a", "1"),
                         put(2, 1, "a", "2"),
                         put(1, 1, "a", "3"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dstl", "filesystem"})
+    void whatAPluginThrows_isSaid_butDoesNotLeaveTheLog(String storage) throws Exception {
+        ForeignException failure = new ForeignException("403, AccessDenied");
+        List<StreamStateHandle> handles =
+                Arrays.asList(
+                        new FailingHandle(failure, true),
+                        new FailingHandle(new IllegalStateException(failure), true),
+                        new FailingHandle(failure, false),
+                        new FailingHandle(new IllegalStateException(failure), false));
+        for (StreamStateHandle failing : handles) {
+            // Two, so that a reader that fetches ahead does.
+            List<Tuple2<StreamStateHandle, Long>> places =
+                    Arrays.asList(
+                            Tuple2.of(failing, 16L),
+                            Tuple2.of(TestSegments.inMemory(new byte[100]), 16L));
+            assertThatThrownBy(() -> read(handle(storage, KeyGroupRange.of(0, 9), places)))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("403, AccessDenied")
+                    .satisfies(
+                            thrown ->
+                                    assertThat(sent(thrown))
+                                            .as("what the JobManager gets")
+                                            .isNotInstanceOf(SerializedThrowable.class));
+        }
+    }
+
+    private static Throwable sent(Throwable thrown) throws Exception {
+        return InstantiationUtil.clone(new SerializedThrowable(thrown))
+                .deserializeError(DstlHandleReaderTest.class.getClassLoader());
+    }
+
+    /** A file whose store throws, when it is opened or when it is read and closed. */
+    private static final class FailingHandle extends ByteStreamStateHandle {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Exception failure;
+        private final boolean onOpen;
+
+        private FailingHandle(Exception failure, boolean onOpen) {
+            super("failing.seg", new byte[100]);
+            this.failure = failure;
+            this.onOpen = onOpen;
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            if (onOpen) {
+                throw thrown();
+            }
+            return new FSDataInputStream() {
+                @Override
+                public void seek(long position) {}
+
+                @Override
+                public long getPos() {
+                    return 0;
+                }
+
+                @Override
+                public int read() throws IOException {
+                    throw thrown();
+                }
+
+                @Override
+                public int read(byte[] target, int offset, int length) throws IOException {
+                    throw thrown();
+                }
+
+                @Override
+                public void close() throws IOException {
+                    throw thrown();
+                }
+            };
+        }
+
+        private IOException thrown() throws IOException {
+            if (failure instanceof IOException) {
+                throw (IOException) failure;
+            }
+            throw (RuntimeException) failure;
+        }
     }
 
     @Test

@@ -149,13 +149,13 @@ class SegmentReaderTest {
                         "s3://b/1.seg", failing(new FileNotFoundException("404")), Long.MAX_VALUE);
         assertThatThrownBy(() -> gone.frameAt(12))
                 .isInstanceOf(FileNotFoundException.class)
-                .hasMessageContaining("Segment s3://b/1.seg is gone (404)");
+                .hasMessageContaining("Segment s3://b/1.seg is gone (FileNotFoundException: 404)");
         SegmentReader broken =
                 new SegmentReader("s3://b/1.seg", failing(new IOException("503")), Long.MAX_VALUE);
         assertThatThrownBy(() -> broken.frameAt(12))
                 .isInstanceOf(IOException.class)
                 .isNotInstanceOf(CorruptSegmentException.class)
-                .hasMessage("Segment s3://b/1.seg cannot be read: 503");
+                .hasMessage("Segment s3://b/1.seg cannot be read: IOException: 503");
     }
 
     private static FSDataInputStream failing(IOException failure) {

@@ -64,11 +64,12 @@ final class FaultyFileSystem extends FileSystem {
     @Override
     public FSDataInputStream open(Path path) throws IOException {
         store.count("open");
+        store.reading(path);
         byte[] bytes = store.get(path);
         if (bytes == null) {
             throw new FileNotFoundException(path.toString());
         }
-        return new SeekableBytes(bytes);
+        return new SeekableBytes(path, bytes);
     }
 
     @Override
@@ -208,11 +209,13 @@ final class FaultyFileSystem extends FileSystem {
         }
     }
 
-    private static final class SeekableBytes extends FSDataInputStream {
+    private final class SeekableBytes extends FSDataInputStream {
+        private final Path path;
         private final byte[] bytes;
         private ByteArrayInputStream stream;
 
-        private SeekableBytes(byte[] bytes) {
+        private SeekableBytes(Path path, byte[] bytes) {
+            this.path = path;
             this.bytes = bytes;
             this.stream = new ByteArrayInputStream(bytes);
         }
@@ -234,7 +237,14 @@ final class FaultyFileSystem extends FileSystem {
         }
 
         @Override
-        public int read(byte[] target, int offset, int length) {
+        public long skip(long count) throws IOException {
+            store.reading(path);
+            return stream.skip(count);
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            store.reading(path);
             return stream.read(target, offset, length);
         }
     }

@@ -17,6 +17,7 @@
 package dev.dstl.log.testing;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -46,6 +47,8 @@ public final class FaultyStore implements AutoCloseable {
     private final Map<String, Integer> requests = new TreeMap<>();
     private final Queue<WriteFault> nextFaults = new ArrayDeque<>();
     private Function<Path, WriteFault> faults = path -> WriteFault.NONE;
+    private ReadRule reads = path -> {};
+    private int hangingReads;
     private boolean deletesFail;
     private boolean parentsNeeded;
     private int hanging;
@@ -89,6 +92,77 @@ public final class FaultyStore implements AutoCloseable {
     /** The general rule for writes from now on. */
     public synchronized void failBy(Function<Path, WriteFault> rule) {
         faults = rule;
+    }
+
+    /** What happens before each read from now on, that of opening a file included. */
+    public synchronized void beforeReads(ReadRule rule) {
+        reads = rule;
+    }
+
+    /** What happens before a read of a file. */
+    @FunctionalInterface
+    public interface ReadRule {
+        void check(Path file) throws IOException;
+    }
+
+    void reading(Path path) throws IOException {
+        ReadRule rule;
+        synchronized (this) {
+            rule = reads;
+        }
+        rule.check(path);
+    }
+
+    /** Keeps the calling thread until {@link #releaseHanging}, whoever interrupts it. */
+    public synchronized void hangRead() {
+        int epoch = hangEpoch;
+        boolean interrupted = false;
+        hangingReads++;
+        notifyAll();
+        while (epoch == hangEpoch) {
+            try {
+                wait();
+            } catch (InterruptedException ignored) {
+                interrupted = true;
+            }
+        }
+        hangingReads--;
+        notifyAll();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Keeps the calling thread until it is interrupted. */
+    public synchronized void hangReadUntilInterrupted() throws IOException {
+        hangingReads++;
+        notifyAll();
+        try {
+            while (true) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while reading");
+        } finally {
+            hangingReads--;
+        }
+    }
+
+    /** Waits until a thread has ended, or more reads hang than a number. */
+    void awaitEndOrHang(Thread thread, int hanging) {
+        try {
+            while (hangingReads() <= hanging && thread.isAlive()) {
+                thread.join(1);
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** How many reads hang now. */
+    public synchronized int hangingReads() {
+        return hangingReads;
     }
 
     /** Whether deletes fail from now on. */

@@ -25,6 +25,7 @@ import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.SegmentCopy;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
@@ -45,6 +46,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -84,6 +86,7 @@ public final class LogFixture implements AutoCloseable {
         this(
                 configuration,
                 executor,
+                executor,
                 threads,
                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
                 Runnable::run);
@@ -92,6 +95,7 @@ public final class LogFixture implements AutoCloseable {
     private LogFixture(
             Configuration configuration,
             Executor executor,
+            Executor merges,
             @Nullable ExecutorService threads,
             LocalRecoveryConfig localRecovery,
             Executor localDisk) {
@@ -130,7 +134,15 @@ public final class LogFixture implements AutoCloseable {
                         localDisk,
                         metrics);
         merging =
-                new LogMerging(settings, executor, pages, new DstlHandleReader(), timers, metrics);
+                new LogMerging(
+                        settings,
+                        merges,
+                        pages,
+                        new DstlHandleReader(),
+                        timers,
+                        metrics,
+                        budget.memory(),
+                        0);
         commit =
                 new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
     }
@@ -156,7 +168,20 @@ public final class LogFixture implements AutoCloseable {
      */
     public static LogFixture withLocalCopies(
             Configuration configuration, LocalRecoveryConfig localRecovery, Executor localDisk) {
-        return new LogFixture(configuration, Runnable::run, null, localRecovery, localDisk);
+        return new LogFixture(
+                configuration, Runnable::run, Runnable::run, null, localRecovery, localDisk);
+    }
+
+    /** Merges run on an executor of their own, everything else when another lets it. */
+    public static LogFixture withMergesOn(
+            Executor merges, Executor executor, Configuration configuration) {
+        return new LogFixture(
+                configuration,
+                executor,
+                merges,
+                null,
+                LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
+                Runnable::run);
     }
 
     public FaultyStore store() {
@@ -210,6 +235,19 @@ public final class LogFixture implements AutoCloseable {
                 merging);
     }
 
+    /** A new log of a task with a mailbox, closed by the caller. */
+    public DstlLogWriter writerWith(MailboxExecutor mailbox) {
+        return new DstlLogWriter(
+                UUID.randomUUID(),
+                KEY_GROUPS,
+                "operator",
+                pages,
+                settings.sealThresholdBytes(),
+                commit,
+                merging,
+                mailbox);
+    }
+
     /** Lets the wait for other tasks' batches pass. */
     public void passLinger() {
         timers.advanceMillis(settings.lingerMillis());
@@ -246,13 +284,16 @@ public final class LogFixture implements AutoCloseable {
         return persist.get(30, TimeUnit.SECONDS).getJobManagerOwnedSnapshot();
     }
 
-    /** The files that a handle names, each once. */
+    /** The files that a handle names, each once; copies instead of what they are copies of. */
     public static List<String> filesOf(ChangelogStateHandleStreamImpl handle) {
         List<String> files = new ArrayList<>();
         handle.getHandlesAndOffsets()
                 .forEach(
                         position -> {
-                            StreamStateHandle segment = position.f0;
+                            StreamStateHandle segment =
+                                    position.f0 instanceof SegmentCopy
+                                            ? ((SegmentCopy) position.f0).copy()
+                                            : position.f0;
                             if (segment instanceof FileStateHandle) {
                                 String file = ((FileStateHandle) segment).getFilePath().toString();
                                 if (!files.contains(file)) {

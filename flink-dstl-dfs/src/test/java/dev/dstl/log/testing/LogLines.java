@@ -31,10 +31,20 @@ import org.apache.logging.log4j.core.config.Property;
 public final class LogLines implements AutoCloseable {
 
     private final LoggerConfig root;
-    private final Lines lines = new Lines();
+    private final Lines lines;
 
-    /** Begins to listen. */
+    /** Begins to listen to the log. */
     public LogLines() {
+        this("dev.dstl.");
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @param loggers how their names begin
+     */
+    public LogLines(String loggers) {
+        lines = new Lines(loggers);
         root = ((LoggerContext) LogManager.getContext(false)).getConfiguration().getRootLogger();
         lines.start();
         root.addAppender(lines, Level.INFO, null);
@@ -56,14 +66,16 @@ public final class LogLines implements AutoCloseable {
 
     private static final class Lines extends AbstractAppender {
         private final List<String> seen = new ArrayList<>();
+        private final String loggers;
 
-        private Lines() {
-            super("lines of a test", null, null, true, Property.EMPTY_ARRAY);
+        private Lines(String loggers) {
+            super("lines of a test of " + loggers, null, null, true, Property.EMPTY_ARRAY);
+            this.loggers = loggers;
         }
 
         @Override
         public synchronized void append(LogEvent event) {
-            if (event.getLoggerName().startsWith("dev.dstl.")) {
+            if (event.getLoggerName().startsWith(loggers)) {
                 seen.add(event.getLevel() + " " + event.getMessage().getFormattedMessage());
             }
         }

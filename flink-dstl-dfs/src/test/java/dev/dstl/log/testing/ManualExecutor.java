@@ -43,6 +43,11 @@ public final class ManualExecutor implements Executor {
         return taken;
     }
 
+    /** Does what has waited longest. */
+    public void runNext() {
+        work.remove().run();
+    }
+
     /** Does what waits, and what that leads to. */
     public void runAll() {
         for (Runnable next = work.poll(); next != null; next = work.poll()) {

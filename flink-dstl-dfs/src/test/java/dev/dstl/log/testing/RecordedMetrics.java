@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.Histogram;
+import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
 /** Keeps every metric by its name. */
@@ -30,6 +31,13 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
     private static final String PREFIX = "ChangelogStorage.";
 
     private final Map<String, Object> registered = new ConcurrentHashMap<>();
+
+    private final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+    /** The next addition to a counter of the log throws. */
+    public void failNext(String name) {
+        failing.add(PREFIX + name);
+    }
 
     /** Full names. */
     public Set<String> names() {
@@ -51,10 +59,29 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
         return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
     }
 
+    /** The log only ever registers thread-safe counters. */
     @Override
+    @SuppressWarnings("unchecked")
     public <C extends Counter> C counter(String name, C counter) {
-        registered.put(name, counter);
-        return counter;
+        Counter recorded = new FaultyCounter(name);
+        registered.put(name, recorded);
+        return (C) recorded;
+    }
+
+    private final class FaultyCounter extends ThreadSafeSimpleCounter {
+        private final String name;
+
+        private FaultyCounter(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void inc() {
+            if (failing.remove(name)) {
+                throw new IllegalStateException("The counter " + name + " fails once");
+            }
+            super.inc();
+        }
     }
 
     @Override

@@ -72,12 +72,12 @@ class AttemptSlotsTest {
     }
 
     @Test
-    void withdrawnAttempt_neverRuns() {
+    void attemptThatIsReleasedWhileItWaits_neverRuns() {
         submit("a");
         submit("b");
         AttemptSlots.Slot waiting = submit("c");
-        assertThat(waiting.withdraw()).isTrue();
-        assertThat(waiting.withdraw()).isFalse();
+        assertThat(waiting.release()).isTrue();
+        assertThat(waiting.release()).isFalse();
         endOne();
         endOne();
         assertThat(threads).isEmpty();
@@ -85,8 +85,35 @@ class AttemptSlotsTest {
     }
 
     @Test
-    void runningAttempt_cannotBeWithdrawn() {
-        assertThat(submit("a").withdraw()).isFalse();
+    void attemptThatIsReleasedWhileItRuns_givesItsPlaceToTheNextOne_andNotAgainWhenItEnds() {
+        AttemptSlots.Slot first = submit("a");
+        submit("b");
+        submit("c");
+        submit("d");
+        assertThat(first.release()).as("it had begun").isFalse();
+        assertThat(threads).as("a, b and c").hasSize(3);
+        endOne();
+        assertThat(threads).as("d waits for b or c").hasSize(2);
+    }
+
+    @Test
+    void attemptInASlowPlace_givesThatUp() {
+        AttemptSlots.Slot slow = submit("a");
+        slow.becameSlow();
+        assertThat(slots.slowCount()).isEqualTo(1);
+        slow.release();
+        assertThat(slots.slowCount()).isZero();
+    }
+
+    @Test
+    void attemptBeyondThePlaces_neitherWaitsNorTakesOne() {
+        submit("a");
+        submit("b");
+        slots.submitBeyond(() -> ended.add("beyond"), failure -> {});
+        assertThat(threads).hasSize(3);
+        submit("c");
+        endOne();
+        assertThat(threads).as("b, beyond and c").hasSize(3);
     }
 
     @Test
@@ -102,21 +129,46 @@ class AttemptSlotsTest {
     }
 
     @Test
-    void threadsThatAreShutDown_giveTheirPlacesBack() {
-        AttemptSlots shutDown =
+    void threadThatDoesNotStart_givesThePlaceBack_andTellsTheAttempt() {
+        List<Throwable> failures = new ArrayList<>();
+        AttemptSlots failing =
                 new AttemptSlots(
                         task -> {
+                            if (failures.size() < 2) {
+                                throw new Error("unable to create native thread");
+                            }
+                            threads.add(task);
+                        },
+                        1,
+                        0);
+        for (String name : List.of("a", "b", "c", "d")) {
+            failing.submit(() -> ended.add(name), failures::add);
+        }
+        assertThat(failures).hasSize(2).allMatch(Error.class::isInstance);
+        assertThat(threads).as("c").hasSize(1);
+        endOne();
+        assertThat(threads).as("d").hasSize(1);
+    }
+
+    @Test
+    void threadsThatAreShutDownWithTheStorage_failNothing() {
+        List<Throwable> failures = new ArrayList<>();
+        AttemptSlots[] shutDown = new AttemptSlots[1];
+        shutDown[0] =
+                new AttemptSlots(
+                        task -> {
+                            shutDown[0].close();
                             throw new RejectedExecutionException();
                         },
                         1,
                         0);
-        shutDown.submit(() -> ended.add("a"));
-        shutDown.submit(() -> ended.add("b"));
+        shutDown[0].submit(() -> ended.add("a"), failures::add);
         assertThat(ended).isEmpty();
+        assertThat(failures).isEmpty();
     }
 
     private AttemptSlots.Slot submit(String name) {
-        return slots.submit(() -> ended.add(name));
+        return slots.submit(() -> ended.add(name), failure -> {});
     }
 
     private void endOne() {

@@ -22,6 +22,7 @@ import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
+import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 class ExtraRequestBudgetPropertyTest {
@@ -34,9 +35,9 @@ class ExtraRequestBudgetPropertyTest {
         int needed = 0;
         int extra = 0;
         for (boolean hedge : wanted) {
-            budget.earn();
+            budget.earn(1_000);
             needed++;
-            extra += hedge && budget.trySpend() ? 1 : 0;
+            extra += hedge && budget.trySpend(1_000) ? 1 : 0;
             assertThat((double) extra).isLessThanOrEqualTo(fraction * needed + 1e-9);
         }
     }
@@ -45,10 +46,10 @@ class ExtraRequestBudgetPropertyTest {
     void whatIsSaved_isBounded(@ForAll @DoubleRange(min = 0.01, max = 1) double fraction) {
         ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
         for (int i = 0; i < 10_000; i++) {
-            budget.earn();
+            budget.earn(1_000);
         }
         int extra = 0;
-        while (budget.trySpend()) {
+        while (budget.trySpend(1_000)) {
             extra++;
         }
         assertThat(extra).isLessThanOrEqualTo(10);
@@ -58,12 +59,27 @@ class ExtraRequestBudgetPropertyTest {
     void requestsMadeInAnyCase_areMadeUpForLater(
             @ForAll @DoubleRange(min = 0.01, max = 1) double fraction) {
         ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
-        budget.spend();
+        budget.spend(1_000);
         int needed = 0;
-        while (!budget.trySpend()) {
-            budget.earn();
+        while (!budget.trySpend(1_000)) {
+            budget.earn(1_000);
             needed++;
         }
         assertThat(needed * fraction).isGreaterThanOrEqualTo(2 - 1e-6);
+    }
+
+    @Property
+    void extraBytes_neverExceedTheirShare_whateverTheirSizes(
+            @ForAll @DoubleRange(min = 0, max = 1) double fraction,
+            @ForAll @Size(max = 400) List<@IntRange(min = 1, max = 10_000_000) Integer> sizes) {
+        ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
+        long needed = 0;
+        long extra = 0;
+        for (int bytes : sizes) {
+            budget.earn(bytes);
+            needed += bytes;
+            extra += budget.trySpend(bytes) ? bytes : 0;
+            assertThat((double) extra).isLessThanOrEqualTo(fraction * needed + 1e-3);
+        }
     }
 }

@@ -104,18 +104,20 @@ class HedgedUploadTest {
     }
 
     @Test
-    void hedgeThatHangsToo_getsAThirdBesideIt_whenItIsOverdueTwice() throws Exception {
+    void hedgeThatHangsToo_isCancelled_andTheThirdAttemptStartsAtTheTimeout() throws Exception {
         open(new Configuration());
         learn(40);
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = hangingUpload();
         log.store().failNext(WriteFault.HANG);
         log.timers().advanceMillis(LATENCY_MILLIS + 1);
         log.store().awaitHanging(2);
-        log.timers().advanceMillis(2 * TIMEOUT_MILLIS - 1);
+        log.timers().advanceMillis(2 * (LATENCY_MILLIS + 1));
+        await(() -> log.store().hangingCount() == 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS - 3 * (LATENCY_MILLIS + 1) - 1);
         assertThat(requests()).isEqualTo(2);
         log.timers().advanceMillis(1);
         assertThat(filesOf(handleOf(persist)).get(0)).endsWith("-3.seg");
-        log.store().releaseHanging();
+        await(() -> log.store().hangingCount() == 0);
         await(() -> log.store().segments().size() == uploads);
     }
 
@@ -145,7 +147,7 @@ class HedgedUploadTest {
         }
         assertThat(log.metrics().count("numberOfHedgedUploads")).isZero();
         assertThat(log.metrics().count("numberOfExtraUploadRequests")).isZero();
-        assertThat(log.uploader().hedging.budget().trySpend()).as("still there").isTrue();
+        assertThat(log.uploader().hedging.budget().trySpend(1)).as("still there").isTrue();
     }
 
     private void open(Configuration configuration) {

@@ -112,11 +112,11 @@ class HedgingTest {
         long[] alone = new long[uploads];
         int extra = 0;
         for (int i = 0; i < uploads; i++) {
-            hedging.budget().earn();
+            hedging.budget().earn(SMALL);
             alone[i] = latencyMillis(random);
             millis[i] = alone[i];
             long delay = hedging.delayMillis(SMALL);
-            if (delay > 0 && alone[i] > delay && hedging.budget().trySpend()) {
+            if (delay > 0 && alone[i] > delay && hedging.budget().trySpend(SMALL)) {
                 extra++;
                 long second = latencyMillis(random);
                 millis[i] = Math.min(alone[i], delay + second);
@@ -138,9 +138,9 @@ class HedgingTest {
         learn(hedging, SMALL, 256, 30);
         int extra = 0;
         for (int i = 0; i < 1_000; i++) {
-            hedging.budget().earn();
+            hedging.budget().earn(SMALL);
             long delay = hedging.delayMillis(SMALL);
-            extra += delay > 0 && 500 > delay && hedging.budget().trySpend() ? 1 : 0;
+            extra += delay > 0 && 500 > delay && hedging.budget().trySpend(SMALL) ? 1 : 0;
         }
         assertThat(extra).as("nothing is learned until an attempt ends").isBetween(49, 50);
     }
@@ -159,7 +159,7 @@ class HedgingTest {
 
     private static void learn(Hedging hedging, long bytes, int uploads, long millis) {
         for (int i = 0; i < uploads; i++) {
-            hedging.succeeded(bytes, TimeUnit.MILLISECONDS.toNanos(millis));
+            hedging.took(bytes, TimeUnit.MILLISECONDS.toNanos(millis));
         }
     }
 }

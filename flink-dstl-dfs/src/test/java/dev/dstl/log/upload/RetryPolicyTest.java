@@ -58,10 +58,11 @@ class RetryPolicyTest {
     }
 
     @Test
-    void largeSegments_areSlowLater() {
+    void largeSegments_areTimedOutLater() {
         RetryPolicy policy = policy("until-success");
-        assertThat(policy.timeoutMillis(15 << 20)).isEqualTo(policy.timeoutMillis());
-        assertThat(policy.timeoutMillis(32 << 20)).isEqualTo(4 * policy.timeoutMillis());
+        assertThat(policy.timeoutMillis(1)).isEqualTo(1_000);
+        assertThat(policy.timeoutMillis(15 << 20)).isEqualTo(1_000);
+        assertThat(policy.timeoutMillis(32 << 20)).isEqualTo(4_000);
     }
 
     @Test
@@ -69,16 +70,8 @@ class RetryPolicyTest {
         RetryPolicy policy = policy("none");
         assertThat(policy.givesUpAfter(0)).isFalse();
         assertThat(policy.givesUpAfter(1)).isTrue();
-        assertThat(policy.secondAttemptDelayMillis(1)).isZero();
-    }
-
-    @Test
-    void furtherAttemptsBesideARunningOne_comeEverLater_upToFour() {
-        RetryPolicy policy = policy("until-success");
-        assertThat(policy.secondAttemptDelayMillis(1)).isEqualTo(1_000);
-        assertThat(policy.secondAttemptDelayMillis(2)).isEqualTo(2_000);
-        assertThat(policy.secondAttemptDelayMillis(3)).isEqualTo(4_000);
-        assertThat(policy.secondAttemptDelayMillis(4)).isZero();
+        assertThat(policy.allowsSecondAttempts()).isFalse();
+        assertThat(policy("fixed").allowsSecondAttempts()).isTrue();
     }
 
     private static RetryPolicy policy(String mode) {

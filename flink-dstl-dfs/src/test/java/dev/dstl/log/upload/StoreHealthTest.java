@@ -61,7 +61,7 @@ class StoreHealthTest {
     void fewSlowRequestsAmongMany_areNotWorthALine() {
         for (int i = 0; i < 1_000; i++) {
             succeed(50);
-            health.overdue();
+            health.timedOut();
             timers.advanceMillis(1_000);
         }
         assertThat(health.state()).isEqualTo(StoreState.HEALTHY);
@@ -88,7 +88,7 @@ class StoreHealthTest {
         assertThat(lines.containing(STORE))
                 .containsExactly(
                         "WARN The changelog store file:/tmp/health is degraded: 3 uploads failed or"
-                                + " were overdue, the latest because of: java.io.IOException: Gone."
+                                + " timed out, the latest because of: java.io.IOException: Gone."
                                 + " They are tried again and nothing is lost; checkpoints take"
                                 + " longer. 0 bytes wait.",
                         "INFO The changelog store file:/tmp/health is healthy again.");
@@ -131,7 +131,7 @@ class StoreHealthTest {
     @Test
     void storeThatAnswersNothing_isAnOutageToo() {
         for (int second = 0; second < 12; second++) {
-            health.overdue();
+            health.timedOut();
             timers.advanceMillis(1_000);
         }
         assertThat(health.state()).isEqualTo(StoreState.OUTAGE);

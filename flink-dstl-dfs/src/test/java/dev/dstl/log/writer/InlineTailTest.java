@@ -89,7 +89,7 @@ class InlineTailTest {
     }
 
     @Test
-    void severalBatches_travelTogetherInOneSegment() throws Exception {
+    void severalBatches_travelInASegmentEach_soThatNoneIsWrittenTwice() throws Exception {
         append(writer, "a");
         writer.nextSequenceNumber();
         append(writer, "b");
@@ -97,7 +97,7 @@ class InlineTailTest {
         append(writer, "c");
         ChangelogStateHandleStreamImpl handle = persisted();
         assertThat(handle.getHandlesAndOffsets()).hasSize(3);
-        assertThat(inlineParts(handle)).hasSize(1);
+        assertThat(inlineParts(handle)).hasSize(3);
         assertThat(texts(handle)).containsExactly("a", "b", "c");
     }
 
@@ -278,16 +278,34 @@ class InlineTailTest {
         }
     }
 
+    /** Other logs may have been told that this checkpoint does without the segment. */
     @Test
-    void batchThatBecomesDurableWhileItIsEncoded_isNamedInItsSegment() throws Exception {
+    void batchThatBecomesDurableWhileItIsEncoded_stillTravelsInTheHandle() throws Exception {
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
         List<Runnable> encoding = executor.takeAll();
         passTime(MAX_AGE_MILLIS + 100);
-        assertThat(filesOf(handleOf(persist))).hasSize(1);
+        assertThat(log.store().segments()).hasSize(1);
+        assertThat(persist).isNotDone();
         encoding.forEach(Runnable::run);
+        assertThat(filesOf(handleOf(persist))).isEmpty();
         assertThat(texts(handleOf(persist))).containsExactly("a");
         assertThat(inlineParts(persisted())).isEmpty();
+    }
+
+    @Test
+    void persistThatFailsAsItCompletes_leavesNoOtherHanging() throws Exception {
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> first =
+                writer.persist(writer.initialSequenceNumber(), 1);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> second =
+                writer.persist(writer.initialSequenceNumber(), 2);
+        log.metrics().failNext("numberOfInlinePersists");
+        executor.runAll();
+        assertThat(first).isDone();
+        assertThatThrownBy(first::get).hasMessageContaining("fails once");
+        assertThat(texts(handleOf(second))).containsExactly("a");
+        assertThat(texts(persisted())).containsExactly("a");
     }
 
     @Test

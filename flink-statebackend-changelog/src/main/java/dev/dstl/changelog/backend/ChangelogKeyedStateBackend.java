@@ -18,7 +18,6 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.checkpoint.Checkpoints;
 import dev.dstl.changelog.materialization.Materializer;
-import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import java.io.IOException;
 import java.util.List;
@@ -68,7 +67,6 @@ final class ChangelogKeyedStateBackend<K>
 
     private final AbstractKeyedStateBackend<K> delegate;
     private final StateChangelogWriter<?> writer;
-    private final MutationLog log;
     private final LoggedStateRegistry<K> logged;
     private final RegisteredStates<K> registered;
     private final Checkpoints<K> checkpoints;
@@ -79,7 +77,6 @@ final class ChangelogKeyedStateBackend<K>
     ChangelogKeyedStateBackend(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
-            MutationLog log,
             LoggedStateRegistry<K> logged,
             Checkpoints<K> checkpoints,
             Materializer materializer,
@@ -88,7 +85,6 @@ final class ChangelogKeyedStateBackend<K>
             TtlTimeProvider timeToLive) {
         this.delegate = delegate;
         this.writer = writer;
-        this.log = log;
         this.logged = logged;
         this.registered = new RegisteredStates<>(this, delegate, executionConfig, timeToLive);
         this.checkpoints = checkpoints;
@@ -229,21 +225,13 @@ final class ChangelogKeyedStateBackend<K>
 
     // ---- checkpoints
 
-    /**
-     * {@inheritDoc}
-     *
-     * @throws IOException if the log lacks a mutation that the delegate has: this fails the task,
-     *     since no later checkpoint could be complete either
-     */
     @Nonnull
     @Override
     public RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(
             long checkpointId,
             long timestamp,
             @Nonnull CheckpointStreamFactory streams,
-            @Nonnull CheckpointOptions options)
-            throws IOException {
-        log.ensureComplete();
+            @Nonnull CheckpointOptions options) {
         return checkpoints.take(checkpointId, timestamp, streams, options);
     }
 

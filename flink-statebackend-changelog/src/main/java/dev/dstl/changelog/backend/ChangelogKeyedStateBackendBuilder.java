@@ -17,12 +17,14 @@
 package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
+import dev.dstl.changelog.checkpoint.CheckpointDeadline;
 import dev.dstl.changelog.checkpoint.Checkpoints;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.materialization.BaseLedger;
+import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
@@ -35,11 +37,16 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
+import dev.dstl.changelog.restore.RestoredDelegate;
 import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.restore.RestoredQueues;
+import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.log.DstlStorage;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -77,10 +84,26 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     /**
      * Restores the delegate and wires everything around it.
      *
-     * @throws MisconfigurationException if the deployment cannot work
+     * @throws MisconfigurationException if the deployment cannot work, and there is no state yet
+     * @throws IllegalConfigurationException if it cannot work here, and there is
      * @throws Exception if the state cannot be restored
      */
     ChangelogKeyedStateBackend<K> build() throws Exception {
+        try {
+            return restored();
+        } catch (MisconfigurationException e) {
+            throw isFirstStart() ? e : e.butRestartable();
+        }
+    }
+
+    /** A task whose state is empty is restored without any, but its number tells. */
+    private boolean isFirstStart() {
+        return parameters.getStateHandles().isEmpty()
+                && environment.getTaskInfo().getAttemptNumber() == 0
+                && environment.getTaskStateManager().getRestoreCheckpointId().isEmpty();
+    }
+
+    private ChangelogKeyedStateBackend<K> restored() throws Exception {
         DeploymentCheck deployment = new DeploymentCheck(environment);
         deployment.keys();
         StateChangelogStorage<?> storage = deployment.storage();
@@ -88,13 +111,18 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
-        AbstractKeyedStateBackend<K> delegate =
-                new RestoreOperation<>(environment, parameters.getCancelStreamRegistry(), delegates)
+        RestoredDelegate<K> restoredDelegate =
+                new RestoreOperation<>(
+                                environment,
+                                parameters.getCancelStreamRegistry(),
+                                parameters.getKeySerializer(),
+                                delegates)
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
+        AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(delegate, writer, restored);
+            return wire(restoredDelegate, storage, writer, restored);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -113,15 +141,17 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                     parameters.getKeyGroupRange(),
                     environment.getMainMailboxExecutor());
         } catch (IllegalConfigurationException e) {
-            throw new MisconfigurationException(e.getMessage(), e);
+            throw new MisconfigurationException(e.getMessage());
         }
     }
 
     private ChangelogKeyedStateBackend<K> wire(
-            AbstractKeyedStateBackend<K> delegate,
+            RestoredDelegate<K> restoredDelegate,
+            StateChangelogStorage<?> storage,
             StateChangelogWriter<?> writer,
             RestoredHandles restored)
             throws Exception {
+        AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
@@ -130,12 +160,17 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZATION_THREADS)));
         Disposal disposal = new Disposal(subtask, threads.uploads());
 
-        MutationLog log = new MutationLog(writer);
-        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log);
-        LogTruncation truncation = new LogTruncation(writer);
         BaseLedger bases =
                 new BaseLedger(
-                        restored.base(writer.initialSequenceNumber()), restored.needFullSnapshot());
+                        restored.base(writer.initialSequenceNumber()),
+                        restoredDelegate.needsFullSnapshot(),
+                        restored.localReferences()
+                                .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
+        MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
+        SchemaHistory schemas = restoredDelegate.history();
+        schemas.onChange(bases::demandFullSnapshot);
+        LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);
+        LogTruncation truncation = new LogTruncation(writer);
         DelegateSnapshots<K> snapshots =
                 new DelegateSnapshots<>(
                         delegate,
@@ -178,12 +213,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, LogLimits.of(job, cluster), materializer)),
                         disposal,
+                        CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(
                         delegate,
                         writer,
-                        log,
                         logged,
                         checkpoints,
                         materializer,
@@ -192,6 +227,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         parameters.getTtlTimeProvider());
         materializer.start();
         return backend;
+    }
+
+    private static Supplier<Optional<String>> trouble(StateChangelogStorage<?> storage) {
+        return storage instanceof DstlStorage ? ((DstlStorage) storage)::trouble : Optional::empty;
     }
 
     private static Consumer<ChangelogStateBackendHandle> listener(

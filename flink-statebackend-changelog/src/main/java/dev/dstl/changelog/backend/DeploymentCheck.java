@@ -54,7 +54,7 @@ final class DeploymentCheck {
             known.check(environment.getJobConfiguration());
             known.check(cluster);
         } catch (IllegalConfigurationException e) {
-            throw new MisconfigurationException(e.getMessage(), e);
+            throw new MisconfigurationException(e.getMessage());
         }
     }
 

@@ -22,6 +22,7 @@ import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
 import java.io.IOException;
 import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -91,11 +92,13 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
                 new RestoreOperation<>(
                                 parameters.getEnv(),
                                 parameters.getCancelStreamRegistry(),
+                                parameters.getKeySerializer(),
                                 this.<K>delegates(parameters))
                         .restore(
                                 parameters.getKeyGroupRange(),
                                 restored,
-                                restored.snapshotsBoundToCheckpoints());
+                                restored.snapshotsBoundToCheckpoints())
+                        .delegate();
         try {
             DelegateStates.forgetRegistrations(delegate);
             return delegate;
@@ -108,32 +111,30 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
 
     /** Creates keyed backends of the delegate. */
     final <K> DelegateFactory<K> delegates(KeyedStateBackendParameters<K> parameters) {
-        return (keyGroups, snapshots) ->
+        return (keyGroups, keySerializer, snapshots) ->
                 checked(
                         delegate.createKeyedStateBackend(
-                                restoring(parameters, keyGroups, snapshots)));
+                                restoring(parameters, keyGroups, keySerializer, snapshots)));
     }
 
     /** A backend for other key groups is only read, so it reports nothing. */
     private static <K> KeyedStateBackendParameters<K> restoring(
             KeyedStateBackendParameters<K> parameters,
             KeyGroupRange keyGroups,
+            TypeSerializer<K> keySerializer,
             List<KeyedStateHandle> snapshots) {
-        if (keyGroups.equals(parameters.getKeyGroupRange())) {
-            return new KeyedStateBackendParametersImpl<>(parameters)
-                    .setStateHandles(List.copyOf(snapshots));
-        }
+        boolean reports = keyGroups.equals(parameters.getKeyGroupRange());
         return new KeyedStateBackendParametersImpl<>(
                 parameters.getEnv(),
                 parameters.getJobID(),
                 parameters.getOperatorIdentifier(),
-                parameters.getKeySerializer(),
+                keySerializer,
                 parameters.getNumberOfKeyGroups(),
                 keyGroups,
                 parameters.getKvStateRegistry(),
                 parameters.getTtlTimeProvider(),
-                new UnregisteredMetricsGroup(),
-                (name, value) -> {},
+                reports ? parameters.getMetricGroup() : new UnregisteredMetricsGroup(),
+                reports ? parameters.getCustomInitializationMetrics() : (name, value) -> {},
                 List.copyOf(snapshots),
                 parameters.getCancelStreamRegistry(),
                 parameters.getManagedMemoryFraction());

@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.checkpoint;
 
+import dev.dstl.changelog.materialization.BaseReference;
+import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
@@ -27,7 +29,6 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
-import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
 /** Puts base, restored logs and new log together to what a checkpoint reports. Thread safe. */
@@ -55,18 +56,21 @@ public final class CheckpointAssembler {
      * Assembles a checkpoint. There is a local part only if it is complete: whoever restores from
      * it looks nowhere else.
      *
+     * @param reference to the base; dropped locally if nobody gets a local part
      * @param log what the log storage persisted; null or empty if nothing
      * @param drop called, on any thread, if Flink discards the checkpoint instead of sending it
      */
     public SnapshotResult<KeyedStateHandle> assemble(
             long checkpointId,
             MaterializedBase base,
+            BaseReference reference,
             @Nullable SnapshotResult<? extends ChangelogStateHandle> log,
             Runnable drop) {
         ChangelogStateHandle newLog = log == null ? null : log.getJobManagerOwnedSnapshot();
         boolean hasNewLog = newLog != null && newLog.getStateSize() > 0;
         if (base.remote().isEmpty() && !hasNewLog) {
             metrics.checkpointAssembled(null);
+            reference.dropLocal();
             return SnapshotResult.empty();
         }
         ReportedCheckpoint handle =
@@ -85,14 +89,16 @@ public final class CheckpointAssembler {
         boolean localIsComplete =
                 covers(base.local(), base.remote()) && (localLog != null || !hasNewLog);
         if (!localIsComplete) {
+            reference.dropLocal();
             return SnapshotResult.of(handle);
         }
         return SnapshotResult.withLocalState(
                 handle,
-                new ChangelogStateBackendLocalHandle(
+                new LocalCheckpoint(
                         base.local().snapshots(),
                         hasNewLog ? append(base.local(), localLog) : base.local().logs(),
-                        handle));
+                        handle,
+                        reference));
     }
 
     private static List<ChangelogStateHandle> append(StateParts base, ChangelogStateHandle log) {

@@ -59,6 +59,10 @@ final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedState
         return of(CompletableFuture.failedFuture(cause));
     }
 
+    CompletableFuture<?> result() {
+        return result;
+    }
+
     @Override
     public void run() {
         work.run();

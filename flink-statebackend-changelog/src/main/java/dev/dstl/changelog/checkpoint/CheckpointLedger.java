@@ -30,11 +30,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
  */
 public final class CheckpointLedger {
 
-    private static final long NONE = Long.MIN_VALUE;
-
     private final NavigableMap<Long, LoggedCheckpoint> checkpoints = new TreeMap<>();
     private final Set<Long> confirmed = new HashSet<>();
-    private long newestId = NONE;
 
     /**
      * Notes a checkpoint when it starts.
@@ -46,12 +43,6 @@ public final class CheckpointLedger {
             long checkpointId, long materializationId, SequenceNumber from, SequenceNumber to) {
         checkpoints.put(
                 checkpointId, new LoggedCheckpoint(checkpointId, materializationId, from, to));
-        newestId = Math.max(newestId, checkpointId);
-    }
-
-    /** Whether no later checkpoint has started. */
-    public boolean isNewest(long checkpointId) {
-        return checkpointId == newestId;
     }
 
     /**

@@ -16,9 +16,8 @@
 
 package dev.dstl.changelog.checkpoint;
 
-import dev.dstl.changelog.materialization.BaseDelivery;
 import dev.dstl.changelog.materialization.BaseLedger;
-import dev.dstl.changelog.materialization.DelegateSnapshot;
+import dev.dstl.changelog.materialization.BaseReference;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.Materializations;
@@ -30,6 +29,8 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
+import java.util.function.Consumer;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
@@ -60,8 +61,9 @@ public final class Checkpoints<K> {
     private final CheckpointAssembler assembler;
     private final Disposal disposal;
     private final NativeSavepoints<K> savepoints;
+    private final CheckpointDeadline deadline;
     private final CheckpointLedger ledger = new CheckpointLedger();
-    private final FullBases fullBases = new FullBases();
+    @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
 
     /** Everything given stays the caller's. */
@@ -75,6 +77,7 @@ public final class Checkpoints<K> {
             LogTruncation truncation,
             CheckpointAssembler assembler,
             Disposal disposal,
+            CheckpointDeadline deadline,
             CloseableRegistry cancelRegistry) {
         this.delegate = delegate;
         this.writer = writer;
@@ -85,6 +88,7 @@ public final class Checkpoints<K> {
         this.truncation = truncation;
         this.assembler = assembler;
         this.disposal = disposal;
+        this.deadline = deadline;
         this.savepoints = new NativeSavepoints<>(delegate, snapshots.omitTimers(), cancelRegistry);
         this.persistedTo = writer.initialSequenceNumber();
     }
@@ -100,84 +104,123 @@ public final class Checkpoints<K> {
             CheckpointStreamFactory streams,
             CheckpointOptions options) {
         try {
-            adoptFullBases();
+            adoptFullSnapshot();
             SnapshotType type = options.getCheckpointType();
             if (type.isSavepoint()) {
                 return savepoints.take(bases.takeId(), checkpointId, timestamp, streams, options);
             }
-            if (type.getSharingFilesStrategy()
-                    != SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
-                bases.demandFullSnapshot();
-            }
-            return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
+            CheckpointFuture checkpoint = take(checkpointId, type.getSharingFilesStrategy());
+            deadline.watch(checkpoint.result(), timestamp);
+            return checkpoint;
         } catch (Exception e) {
             return CheckpointFuture.failed(e);
         }
     }
 
+    private CheckpointFuture take(long checkpointId, SnapshotType.SharingFilesStrategy sharing)
+            throws Exception {
+        if (sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
+            return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
+        }
+        // a base that no complete checkpoint has is as independent as one that is taken now
+        if (bases.isNewAndFull()) {
+            return takeLog(checkpointId);
+        }
+        if (!isFullSnapshotUploading()) {
+            bases.demandFullSnapshot();
+        }
+        return takeFull(checkpointId);
+    }
+
+    private boolean isFullSnapshotUploading() {
+        return uploading != null && bases.isUsable(uploading.id());
+    }
+
     private CheckpointFuture takeLog(long checkpointId) throws IOException {
         MaterializedBase base = bases.current();
         PersistedLog log = persist(checkpointId, base.id(), base.to());
-        BaseDelivery delivery = bases.handOut();
+        BaseReference reference = bases.retainCurrent();
         Runnable drop =
                 () -> {
                     log.drop();
-                    delivery.dropped();
+                    reference.drop();
                 };
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
                 log.future()
                         .thenApply(
                                 persisted ->
-                                        assembler.assemble(checkpointId, base, persisted, drop));
-        return CheckpointFuture.of(onFailure(result, drop));
+                                        assembler.assemble(
+                                                checkpointId, base, reference, persisted, drop));
+        onFailure(result, failure -> drop.run());
+        return CheckpointFuture.of(result);
     }
 
-    private static <T> CompletableFuture<T> onFailure(
-            CompletableFuture<T> result, Runnable action) {
+    private static void onFailure(CompletableFuture<?> result, Consumer<Throwable> action) {
         CompletableFuture<?> unused =
                 result.whenComplete(
                         (ignored, failure) -> {
                             if (failure != null) {
-                                action.run();
+                                action.accept(failure);
                             }
                         });
-        return result;
     }
 
-    /** The log of such a checkpoint holds only what the snapshot omits. */
+    /** Joins the full snapshot that is being uploaded, or begins one. */
     private CheckpointFuture takeFull(long checkpointId) throws Exception {
-        materializer.cancelRunning();
-        DelegateSnapshot snapshot = snapshots.startFull(bases);
-        try {
-            PersistedLog log = persist(checkpointId, snapshot.id(), snapshot.to());
-            FullCheckpoint full = new FullCheckpoint(checkpointId, snapshot, log, assembler);
-            full.whenEnded(
-                    base -> fullBases.uploaded(checkpointId, base),
-                    () -> {
-                        log.drop();
-                        disposal.later(snapshot);
-                    });
-            return CheckpointFuture.of(full::uploadSnapshot, full.result());
-        } catch (Exception e) {
-            disposal.later(snapshot);
-            throw e;
+        if (isFullSnapshotUploading()) {
+            Optional<BaseReference> joined = uploading.tryJoin();
+            if (joined.isPresent()) {
+                return takeFull(checkpointId, uploading, joined.get());
+            }
         }
+        materializer.cancelRunning();
+        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots::forget, disposal);
+        return takeFull(checkpointId, uploading, uploading.first());
+    }
+
+    private CheckpointFuture takeFull(
+            long checkpointId, FullSnapshot snapshot, BaseReference reference) throws IOException {
+        PersistedLog log;
+        try {
+            log = persist(checkpointId, snapshot.id(), snapshot.to());
+        } catch (Throwable t) {
+            snapshot.drop(reference);
+            throw t;
+        }
+        Runnable drop =
+                () -> {
+                    log.drop();
+                    snapshot.drop(reference);
+                };
+        CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
+                snapshot.base()
+                        .thenCombine(
+                                log.future(),
+                                (base, persisted) ->
+                                        assembler.assemble(
+                                                checkpointId, base, reference, persisted, drop));
+        onFailure(snapshot.base(), result::completeExceptionally);
+        onFailure(log.future(), result::completeExceptionally);
+        onFailure(result, failure -> drop.run());
+        return CheckpointFuture.of(snapshot::upload, result);
     }
 
     private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
             throws IOException {
         SequenceNumber to = writer.nextSequenceNumber();
+        // A log that shares segments with others has to hear of every checkpoint.
+        PersistedLog log =
+                from.compareTo(to) < 0 || writer instanceof MutationLogWriter
+                        ? PersistedLog.of(writer, from, checkpointId)
+                        : PersistedLog.empty(writer);
         ledger.started(checkpointId, materializationId, from, to);
         persistedTo = to;
-        // A log that shares segments with others has to hear of every checkpoint.
-        return from.compareTo(to) < 0 || writer instanceof MutationLogWriter
-                ? PersistedLog.of(writer, from, checkpointId)
-                : PersistedLog.empty(writer);
+        return log;
     }
 
     /** The JobManager has completed a checkpoint. */
     public void confirm(long checkpointId) throws Exception {
-        adoptFullBases();
+        adoptFullSnapshot();
         Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
         if (confirmed.isPresent()) {
             LoggedCheckpoint checkpoint = confirmed.get();
@@ -190,7 +233,7 @@ public final class Checkpoints<K> {
 
     /** The JobManager has given a checkpoint up. */
     public void abort(long checkpointId) throws Exception {
-        adoptFullBases();
+        adoptFullSnapshot();
         ledger.abort(checkpointId)
                 .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
     }
@@ -202,7 +245,7 @@ public final class Checkpoints<K> {
 
     /** No more checkpoints: a base that none was sent with is deleted. */
     public void close() {
-        bases.unsent().ifPresent(disposal::later);
+        bases.close();
     }
 
     /** What was appended from here on, inclusive, was in no checkpoint. */
@@ -211,15 +254,18 @@ public final class Checkpoints<K> {
     }
 
     /**
-     * A full snapshot becomes the base only if every later checkpoint will contain it: the
-     * JobManager deletes files that one checkpoint refers to and the next one does not.
+     * Makes a full snapshot that is uploaded the base. No mail is involved: the next checkpoint
+     * must see it even if it overtakes all mails.
      */
-    private void adoptFullBases() throws Exception {
-        fullBases.drain(
-                (checkpointId, base) -> {
-                    if (ledger.isNewest(checkpointId)) {
-                        materializations.adopt(base);
-                    }
-                });
+    private void adoptFullSnapshot() throws Exception {
+        if (uploading == null || !uploading.base().isDone()) {
+            return;
+        }
+        FullSnapshot done = uploading;
+        uploading = null;
+        Optional<BaseReference> reference = done.retainUploaded();
+        if (reference.isPresent()) {
+            materializations.adopt(done.base().join(), reference.get());
+        }
     }
 }

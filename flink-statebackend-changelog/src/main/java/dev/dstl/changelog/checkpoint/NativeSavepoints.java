@@ -73,6 +73,12 @@ final class NativeSavepoints<K> {
                 omitTimers
                         ? canonical(checkpointId, timestamp, streams, options)
                         : delegate.snapshot(snapshotId, timestamp, streams, options);
+        return follow(checkpointId, snapshot);
+    }
+
+    /** The savepoint that {@code snapshot} makes; deletes what comes after it was cancelled. */
+    static CheckpointFuture follow(
+            long checkpointId, RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot) {
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result = new CompletableFuture<>();
         CompletableFuture<?> unused =
                 result.whenComplete(
@@ -84,8 +90,11 @@ final class NativeSavepoints<K> {
         return CheckpointFuture.of(
                 () -> {
                     try {
-                        result.complete(
-                                bind(checkpointId, FutureUtils.runIfNotDoneAndGet(snapshot)));
+                        SnapshotResult<KeyedStateHandle> savepoint =
+                                bind(checkpointId, FutureUtils.runIfNotDoneAndGet(snapshot));
+                        if (!result.complete(savepoint)) {
+                            StateUtil.discardStateObjectQuietly(savepoint);
+                        }
                     } catch (Throwable t) {
                         result.completeExceptionally(t);
                     }

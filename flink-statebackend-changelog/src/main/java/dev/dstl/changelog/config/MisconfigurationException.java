@@ -23,6 +23,9 @@ import org.apache.flink.runtime.throwable.ThrowableType;
 /**
  * A deployment that cannot work, said in one sentence: key, value and what to do. Flink does not
  * restart a job because of it, since the next attempt would fail as well.
+ *
+ * <p>It has no cause. One whose class the JobManager does not have, as those of file system
+ * plugins, would hide from Flink what this is.
  */
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
 public final class MisconfigurationException extends IllegalConfigurationException {
@@ -34,8 +37,14 @@ public final class MisconfigurationException extends IllegalConfigurationExcepti
         super(message);
     }
 
-    /** The {@code message} is a whole sentence. */
-    public MisconfigurationException(String message, Throwable cause) {
-        super(message, cause);
+    /**
+     * The same for a job that has checkpoints. Flink would delete them together with a job that it
+     * ends for good, and a machine that is not set up like the others can be repaired or replaced.
+     */
+    public IllegalConfigurationException butRestartable() {
+        return new IllegalConfigurationException(
+                getMessage()
+                        + " The job has checkpoints and is therefore restarted until this is"
+                        + " corrected, as far as its restart strategy allows.");
     }
 }

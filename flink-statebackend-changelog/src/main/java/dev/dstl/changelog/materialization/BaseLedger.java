@@ -18,23 +18,22 @@ package dev.dstl.changelog.materialization;
 
 import static org.apache.flink.util.Preconditions.checkState;
 
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
-
 /**
  * Which base is current, which ids are taken, and what the delegate may build its next snapshot on.
  * Belongs to the task thread.
  */
 public final class BaseLedger {
 
+    private static final long NONE = Long.MIN_VALUE;
+
     private MaterializedBase current;
+    private BaseReference reference;
 
-    /** Of the current base; the restored one is the JobManager's already. */
-    private AtomicInteger deliveries = new AtomicInteger(1);
+    /** No new checkpoint may refer to a base with this id or a smaller one. */
+    private long unusableId;
 
-    private boolean fullSnapshotNeeded;
     private long confirmedId;
-    private long nextId;
+    private long takenId;
 
     /**
      * @param restored the base of the restored checkpoint; its id is not less than any id that the
@@ -42,10 +41,19 @@ public final class BaseLedger {
      * @param fullSnapshotNeeded whether the restored base must not be part of a new checkpoint
      */
     public BaseLedger(MaterializedBase restored, boolean fullSnapshotNeeded) {
+        this(restored, fullSnapshotNeeded, new BaseReferences(() -> {}, () -> {}));
+    }
+
+    /**
+     * @param references to the restored base, whose remote files are the JobManager's already
+     */
+    public BaseLedger(
+            MaterializedBase restored, boolean fullSnapshotNeeded, BaseReferences references) {
         this.current = restored;
-        this.fullSnapshotNeeded = fullSnapshotNeeded;
+        this.reference = references.tryRetain().orElseThrow();
         this.confirmedId = restored.id();
-        this.nextId = restored.id() + 1;
+        this.takenId = restored.id();
+        this.unusableId = fullSnapshotNeeded ? restored.id() : NONE;
     }
 
     /** The current base. */
@@ -53,19 +61,18 @@ public final class BaseLedger {
         return current;
     }
 
-    /** The current base for a checkpoint, which from then on owns its files with others. */
-    public BaseDelivery handOut() {
-        return new BaseDelivery(deliveries);
-    }
-
-    /** The current base if no checkpoint was sent with it, so that nobody else will discard it. */
-    public Optional<MaterializedBase> unsent() {
-        return deliveries.get() == 0 ? Optional.of(current) : Optional.empty();
+    /**
+     * The current base is handed to a checkpoint.
+     *
+     * @return to be dropped if the checkpoint is never sent
+     */
+    public BaseReference retainCurrent() {
+        return reference.references().tryRetain().orElseThrow();
     }
 
     /** An id that the delegate never saw. */
     public long takeId() {
-        return nextId++;
+        return ++takenId;
     }
 
     /** The newest snapshot that the delegate was told is complete. */
@@ -92,18 +99,30 @@ public final class BaseLedger {
      * current base must be the confirmed one, or itself have been built on it.
      */
     public boolean sharingIsSafe() {
-        return !fullSnapshotNeeded
+        return !fullSnapshotNeeded()
                 && (current.id() == confirmedId || current.builtOn() == confirmedId);
     }
 
     /** Whether no new checkpoint may refer to the current base. */
     public boolean fullSnapshotNeeded() {
-        return fullSnapshotNeeded;
+        return !isUsable(current.id());
     }
 
-    /** From now on, no checkpoint may refer to the current base. */
+    /** Whether a new checkpoint may refer to a base with this id. */
+    public boolean isUsable(long id) {
+        return id > unusableId;
+    }
+
+    /** From now on, no new checkpoint may refer to a snapshot that was begun until now. */
     public void demandFullSnapshot() {
-        fullSnapshotNeeded = true;
+        unusableId = takenId;
+    }
+
+    /** Whether the current base shares no file with anything that a complete checkpoint has. */
+    public boolean isNewAndFull() {
+        return current.builtOn() == MaterializedBase.BUILT_ON_NOTHING
+                && current.id() > confirmedId
+                && !fullSnapshotNeeded();
     }
 
     /** Whether a snapshot of this id, if it ended now, would be older than the current base. */
@@ -112,27 +131,21 @@ public final class BaseLedger {
     }
 
     /**
-     * Makes a background materialization the current base.
+     * Makes another base the current one.
      *
-     * @return the former one if it is {@link #unsent()}
+     * @param nextReference becomes this ledger's
+     * @return whether the former base is being deleted, since no checkpoint was sent with it
      */
-    public Optional<MaterializedBase> replace(MaterializedBase next) {
+    public boolean replace(MaterializedBase next, BaseReference nextReference) {
         checkState(!isObsolete(next.id()), "Base %s is older than %s", next, current);
-        Optional<MaterializedBase> orphan = unsent();
+        BaseReference former = reference;
         current = next;
-        deliveries = new AtomicInteger();
-        return orphan;
+        reference = nextReference;
+        return former.drop();
     }
 
-    /**
-     * Makes a full snapshot that a checkpoint already contains the current base.
-     *
-     * @return as with {@link #replace}
-     */
-    public Optional<MaterializedBase> adopt(MaterializedBase full) {
-        Optional<MaterializedBase> orphan = replace(full);
-        deliveries.incrementAndGet();
-        fullSnapshotNeeded = false;
-        return orphan;
+    /** There will be no more checkpoints; the current base goes if none was sent with it. */
+    public void close() {
+        reference.drop();
     }
 }

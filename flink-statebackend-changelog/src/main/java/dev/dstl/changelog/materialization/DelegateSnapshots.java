@@ -77,9 +77,29 @@ public final class DelegateSnapshots<K> {
                 bases.takeId(), MaterializedBase.BUILT_ON_NOTHING, CheckpointType.FULL_CHECKPOINT);
     }
 
+    /**
+     * A snapshot came to nothing, so that no checkpoint will build on it. Called by any thread,
+     * once at most for each snapshot.
+     *
+     * @param to what it covered
+     */
+    public void forget(SequenceNumber to) {
+        log.forgetRange(to);
+    }
+
     private DelegateSnapshot start(long id, long builtOn, SnapshotType type) throws Exception {
         SequenceNumber to = writer.nextSequenceNumber();
         log.startNewRange();
+        try {
+            return start(id, builtOn, type, to);
+        } catch (Throwable t) {
+            forget(to);
+            throw t;
+        }
+    }
+
+    private DelegateSnapshot start(long id, long builtOn, SnapshotType type, SequenceNumber to)
+            throws Exception {
         RunnableFuture<SnapshotResult<KeyedStateHandle>> upload =
                 delegate.snapshot(
                         id,

@@ -16,7 +16,10 @@
 
 package dev.dstl.changelog.materialization;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.function.ThrowingRunnable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +34,7 @@ public final class Disposal {
 
     private final String subtask;
     private final Executor blocking;
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
     /**
      * @param subtask for the log
@@ -44,6 +48,13 @@ public final class Disposal {
     /** Deletes on a thread that may block. */
     public void later(MaterializedBase base) {
         later(base::discard, base);
+    }
+
+    /** Deletes the copies on the local disk, on a thread that may block. */
+    public void localCopiesLater(MaterializedBase base) {
+        if (!base.local().snapshots().isEmpty()) {
+            later(base::discardLocalCopies, base);
+        }
     }
 
     /** Interrupts the snapshot or deletes its files, on a thread that may block. */
@@ -62,14 +73,29 @@ public final class Disposal {
     }
 
     private void later(ThrowingRunnable<Exception> deletion, Object what) {
-        blocking.execute(() -> now(deletion, what));
+        waiting.add(() -> now(deletion, what));
+        try {
+            blocking.execute(this::deleteWaiting);
+        } catch (Throwable t) {
+            // such as a thread that cannot be started; whatever is deleted next takes this along
+            LOG.warn("Files of {} of {} are deleted later than usual", what, subtask, t);
+        }
+    }
+
+    private void deleteWaiting() {
+        Runnable next = waiting.poll();
+        while (next != null) {
+            next.run();
+            next = waiting.poll();
+        }
     }
 
     private void now(ThrowingRunnable<Exception> deletion, Object what) {
         try {
             deletion.run();
-        } catch (Exception e) {
-            LOG.warn("Files of {} of {} could not be deleted and stay behind", what, subtask, e);
+        } catch (Throwable t) {
+            LOG.warn("Files of {} of {} could not be deleted and stay behind", what, subtask, t);
+            ExceptionUtils.rethrowIfFatalError(t);
         }
     }
 }

@@ -78,29 +78,44 @@ public final class Materializations {
     /** Makes an uploaded materialization the base, unless a full snapshot has overtaken it. */
     public void complete(DelegateSnapshot snapshot, MaterializedBase base) throws Exception {
         if (bases.isObsolete(snapshot.id()) || bases.fullSnapshotNeeded()) {
+            snapshots.forget(snapshot.to());
             drop(base);
             return;
         }
-        Optional<MaterializedBase> orphan = bases.replace(base);
-        truncation.materialized(base.to());
         LOG.info("New {}", base);
-        if (orphan.isPresent()) {
-            drop(orphan.get());
-        }
+        BaseReferences references =
+                new BaseReferences(
+                        () -> disposal.later(base), () -> disposal.localCopiesLater(base));
+        replace(base, references.tryRetain().orElseThrow());
     }
 
-    /** Makes a full snapshot that a checkpoint contains the base. */
-    public void adopt(MaterializedBase full) throws Exception {
-        Optional<MaterializedBase> orphan = bases.adopt(full);
-        truncation.materialized(full.to());
+    /**
+     * Makes a full snapshot that a checkpoint contains the base, unless it is older than the
+     * current one.
+     *
+     * @param reference becomes the receiver's
+     */
+    public void adopt(MaterializedBase full, BaseReference reference) throws Exception {
+        if (bases.isObsolete(full.id())) {
+            reference.drop();
+            return;
+        }
         LOG.info("New full {}", full);
-        if (orphan.isPresent()) {
-            drop(orphan.get());
+        replace(full, reference);
+    }
+
+    private void replace(MaterializedBase base, BaseReference reference) throws Exception {
+        long formerId = bases.current().id();
+        boolean formerDeleted = bases.replace(base, reference);
+        truncation.materialized(base.to());
+        if (formerDeleted) {
+            delegate.notifyCheckpointAborted(formerId);
         }
     }
 
     /** Forgets a materialization that failed or was cancelled. */
     public void fail(DelegateSnapshot snapshot) throws Exception {
+        snapshots.forget(snapshot.to());
         delegate.notifyCheckpointAborted(snapshot.id());
     }
 

@@ -97,8 +97,21 @@ public final class MaterializedBase {
      * @throws Exception if a file could not be deleted; the others were tried
      */
     public void discard() throws Exception {
+        discard(List.of(remote, local));
+    }
+
+    /**
+     * Deletes the copies on the local disk.
+     *
+     * @throws Exception as above
+     */
+    void discardLocalCopies() throws Exception {
+        discard(List.of(local));
+    }
+
+    private static void discard(List<StateParts> places) throws Exception {
         Exception failure = null;
-        for (StateParts parts : List.of(remote, local)) {
+        for (StateParts parts : places) {
             for (StateObject handle : parts.snapshots()) {
                 try {
                     handle.discardState();

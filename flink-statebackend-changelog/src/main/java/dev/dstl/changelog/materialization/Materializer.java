@@ -126,17 +126,26 @@ public final class Materializer implements Closeable {
         }
     }
 
-    /** Stops for good. What is still uploading is interrupted and deletes what it wrote. */
+    /**
+     * Stops for good. What is still uploading is interrupted, what has been uploaded and not become
+     * a base is deleted.
+     */
     @Override
     public void close() {
+        DelegateSnapshot unfinished;
         synchronized (lock) {
             state = state.to(MaterializerState.CLOSED);
             cancelTimer();
             cancelRunning();
+            unfinished = running;
+            running = null;
+        }
+        if (unfinished != null) {
+            disposal.later(unfinished);
         }
     }
 
-    private void begin() {
+    private void begin() throws Exception {
         synchronized (lock) {
             if (state != MaterializerState.IDLE) {
                 return;
@@ -162,26 +171,38 @@ public final class Materializer implements Closeable {
             running = snapshot;
         }
         long startNanos = System.nanoTime();
-        uploads.execute(() -> upload(snapshot, startNanos));
+        try {
+            uploads.execute(() -> upload(snapshot, startNanos));
+        } catch (Throwable t) {
+            disposal.later(snapshot);
+            uploadFailed(snapshot, t);
+        }
     }
 
+    /** Whatever is thrown here, the task hears that the upload has ended. */
     private void upload(DelegateSnapshot snapshot, long startNanos) {
-        FileSystemSafetyNet.initializeSafetyNetForThread();
-        TemporaryClassLoaderContext context = TemporaryClassLoaderContext.of(userClassLoader);
         MaterializedBase base;
         try {
-            base = snapshot.base(snapshot.run());
+            base = uploadWithinSafetyNet(snapshot);
         } catch (Throwable t) {
-            ExceptionUtils.rethrowIfFatalError(t);
-            disposal.now(snapshot);
             post(() -> uploadFailed(snapshot, t), "failed materialization of %s");
+            disposal.now(snapshot);
+            ExceptionUtils.rethrowIfFatalError(t);
             return;
-        } finally {
-            context.close();
-            FileSystemSafetyNet.closeSafetyNetAndGuardedResourcesForThread();
         }
         if (!post(() -> uploaded(snapshot, base, startNanos), "end of materialization of %s")) {
             disposal.now(base);
+        }
+    }
+
+    private MaterializedBase uploadWithinSafetyNet(DelegateSnapshot snapshot) throws Exception {
+        FileSystemSafetyNet.initializeSafetyNetForThread();
+        TemporaryClassLoaderContext context = TemporaryClassLoaderContext.of(userClassLoader);
+        try {
+            return snapshot.base(snapshot.run());
+        } finally {
+            context.close();
+            FileSystemSafetyNet.closeSafetyNetAndGuardedResourcesForThread();
         }
     }
 
@@ -268,6 +289,10 @@ public final class Materializer implements Closeable {
             mailbox.execute(mail, description, subtask);
             return true;
         } catch (RejectedExecutionException taskHasEnded) {
+            return false;
+        } catch (Throwable t) {
+            // nobody would ever hear of it
+            failTask.accept(t);
             return false;
         }
     }

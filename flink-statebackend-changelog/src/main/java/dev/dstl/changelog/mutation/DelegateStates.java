@@ -17,14 +17,11 @@
 package dev.dstl.changelog.mutation;
 
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.util.Map;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.StateMigrationException;
@@ -55,64 +52,47 @@ public final class DelegateStates {
             StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
             boolean allowFutureMetadataUpdates)
             throws Exception {
-        InternalKvState<K, N, SV> state =
-                (InternalKvState<K, N, SV>)
-                        delegate.createOrUpdateInternalState(
-                                namespaceSerializer,
-                                descriptor,
-                                snapshotTransformFactory,
-                                allowFutureMetadataUpdates);
-        if (descriptor.getType() == StateDescriptor.Type.REDUCING) {
-            refreshSerializer(state, descriptor);
+        if (descriptor.getType() == StateDescriptor.Type.REDUCING && isRocksDb(delegate)) {
+            forgetReducingState(delegate, descriptor.getName());
         }
-        return state;
+        return (InternalKvState<K, N, SV>)
+                delegate.createOrUpdateInternalState(
+                        namespaceSerializer,
+                        descriptor,
+                        snapshotTransformFactory,
+                        allowFutureMetadataUpdates);
     }
 
     /**
      * RocksDB migrates the data of a reducing state that is registered again, and then goes on
      * reading it with the serializer from before. Only a restored log makes a state registered
-     * twice, so that Flink does not notice.
+     * twice, so that Flink does not notice. All other delegates take the new serializer over, and
+     * so does RocksDB when it makes the state anew.
      */
-    @SuppressWarnings("ReferenceEquality") // equal serializers may have different versions
-    private static <SV> void refreshSerializer(
-            InternalKvState<?, ?, SV> state, StateDescriptor<?, SV> descriptor)
-            throws StateMigrationException {
-        TypeSerializer<SV> used = state.getValueSerializer();
-        if (used == descriptor.getSerializer()) {
-            return;
-        }
-        StateSerializerProvider<SV> provider =
-                StateSerializerProvider.fromPreviousSerializerSnapshot(
-                        used.snapshotConfiguration());
-        TypeSerializerSchemaCompatibility<SV> compatibility =
-                provider.registerNewSerializerForRestoredState(descriptor.getSerializer());
-        if (compatibility.isCompatibleAfterMigration()
-                || compatibility.isCompatibleWithReconfiguredSerializer()) {
-            setSerializer(state, provider.currentSchemaSerializer(), descriptor.getName());
-        }
-    }
-
-    private static void setSerializer(
-            InternalKvState<?, ?, ?> state, TypeSerializer<?> serializer, String name)
+    private static void forgetReducingState(AbstractKeyedStateBackend<?> delegate, String name)
             throws StateMigrationException {
         try {
-            Method setter =
-                    state.getClass()
-                            .getSuperclass()
-                            .getSuperclass()
-                            .getDeclaredMethod("setValueSerializer", TypeSerializer.class);
-            setter.setAccessible(true);
-            setter.invoke(state, serializer);
+            createdStates(delegate).remove(name);
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new StateMigrationException(
                     String.format(
-                            "The serializer of reducing state '%s' changed to %s, but its backend"
-                                    + " (%s) goes on with the one from before. Keep the serializer,"
-                                    + " or migrate the state from a savepoint with"
-                                    + " state.changelog.enabled off.",
-                            name, serializer, state.getClass().getName()),
+                            "Reducing state '%s' cannot be restored from a changelog with this"
+                                    + " version of Flink's RocksDB backend (%s). Migrate it from a"
+                                    + " canonical savepoint with state.changelog.enabled off.",
+                            name, delegate.getClass().getName()),
                     e);
         }
+    }
+
+    private static boolean isRocksDb(AbstractKeyedStateBackend<?> delegate) {
+        return delegate.getClass().getName().equals(ROCKS_DB);
+    }
+
+    private static Map<?, ?> createdStates(AbstractKeyedStateBackend<?> delegate)
+            throws ReflectiveOperationException {
+        Field created = delegate.getClass().getDeclaredField("createdKVStates");
+        created.setAccessible(true);
+        return (Map<?, ?>) created.get(delegate);
     }
 
     /**
@@ -124,13 +104,11 @@ public final class DelegateStates {
      */
     public static void forgetRegistrations(AbstractKeyedStateBackend<?> delegate)
             throws StateMigrationException {
-        if (!delegate.getClass().getName().equals(ROCKS_DB)) {
+        if (!isRocksDb(delegate)) {
             return;
         }
         try {
-            Field registered = delegate.getClass().getDeclaredField("createdKVStates");
-            registered.setAccessible(true);
-            ((Map<?, ?>) registered.get(delegate)).clear();
+            createdStates(delegate).clear();
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new StateMigrationException(
                     "This version of Flink's RocksDB backend cannot take over a changelog. Restore"

@@ -22,17 +22,23 @@ import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All mutations of one keyed backend on their way into its log. Belongs to the task thread. The
  * writer stays its creator's, who also closes it.
  *
- * <p>Once a mutation reached the delegate and could not be logged, the log is incomplete, and
- * nothing may be checkpointed from it: every later append and {@link #ensureComplete()} fail.
+ * <p>Once it is not known what of a state access reached the delegate, or what did could not be
+ * logged, the log is incomplete: the next checkpoint has to bring a snapshot of the delegate that
+ * is taken after that.
  */
 public final class MutationLog {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MutationLog.class);
 
     private static final int INITIAL_SCRATCH_BYTES = 256;
 
@@ -41,17 +47,26 @@ public final class MutationLog {
 
     private final StateChangelogWriter<?> writer;
     @Nullable private final MutationLogWriter identityWriter;
+    private final Runnable requireFullCheckpoint;
 
     private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
     private int nextStateId;
     private int range;
-    @Nullable private Throwable whyIncomplete;
+    private int warnedInRange = -1;
+
+    /** A log from which nobody takes checkpoints. */
+    public MutationLog(StateChangelogWriter<?> writer) {
+        this(writer, () -> {});
+    }
 
     /**
      * @param writer a {@link MutationLogWriter}, or any other, which then gets encoded records
+     * @param requireFullCheckpoint called, on the task thread, when the next checkpoint must not
+     *     rely on what was logged so far
      */
-    public MutationLog(StateChangelogWriter<?> writer) {
+    public MutationLog(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
         this.writer = writer;
+        this.requireFullCheckpoint = requireFullCheckpoint;
         this.identityWriter =
                 writer instanceof MutationLogWriter ? (MutationLogWriter) writer : null;
         markBase();
@@ -79,19 +94,22 @@ public final class MutationLog {
     }
 
     /**
-     * To be called before a checkpoint relies on this log.
+     * To be called when a materialization came to nothing, by any thread.
      *
-     * @throws IOException if a mutation reached the delegate but not the log; nothing helps but a
-     *     restart from the last checkpoint
+     * @param at the sequence number that it covered
      */
-    public void ensureComplete() throws IOException {
-        if (whyIncomplete != null) {
-            throw new IOException(
-                    "A mutation of keyed state could not be logged, see the cause. The task must"
-                            + " restart from its last checkpoint; code of the job must not catch"
-                            + " exceptions of state access.",
-                    whyIncomplete);
+    public void forgetRange(SequenceNumber at) {
+        if (identityWriter != null) {
+            identityWriter.unmarkBase(at);
         }
+    }
+
+    /**
+     * The next checkpoint must bring a full snapshot of the delegate that is taken after this call,
+     * whatever is logged until then.
+     */
+    public void requireFullCheckpoint() {
+        requireFullCheckpoint.run();
     }
 
     int range() {
@@ -111,9 +129,14 @@ public final class MutationLog {
         return scratch;
     }
 
-    void markIncomplete(Throwable cause) {
-        if (whyIncomplete == null) {
-            whyIncomplete = cause;
+    void markIncomplete(StateLog state, Throwable cause) {
+        requireFullCheckpoint();
+        if (warnedInRange != range) {
+            warnedInRange = range;
+            LOG.warn(
+                    "The next checkpoint is a full one: a change is missing in the {}",
+                    state,
+                    cause);
         }
     }
 
@@ -153,7 +176,6 @@ public final class MutationLog {
             int identityLength,
             int length)
             throws IOException {
-        ensureComplete();
         if (identityWriter != null) {
             identityWriter.append(
                     kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);

@@ -85,7 +85,7 @@ public final class StateLog {
     /**
      * Appends the record that is under way, after the state's registration if the range has none.
      *
-     * @throws IOException if the log cannot take it; the log is incomplete from then on
+     * @throws IOException if the log cannot take it; the next checkpoint is a full one then
      */
     public void append(RecordKind kind, int keyGroup) throws IOException {
         try {
@@ -95,14 +95,17 @@ public final class StateLog {
             }
             log.append(kind, keyGroup, stateId, prefixLength, identityLength);
         } catch (Throwable e) {
-            log.markIncomplete(e);
+            markIncomplete(e);
             throw e;
         }
     }
 
-    /** To be called when a mutation reached the delegate and its record could not be built. */
+    /**
+     * To be called when it is not known what reached the delegate, or when what did cannot be
+     * logged: the next checkpoint is a full one.
+     */
     public void markIncomplete(Throwable cause) {
-        log.markIncomplete(cause);
+        log.markIncomplete(this, cause);
     }
 
     @Override

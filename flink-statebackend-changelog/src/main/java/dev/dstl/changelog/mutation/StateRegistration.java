@@ -176,7 +176,7 @@ public final class StateRegistration {
             throws IOException {
         RegisteredName registered = readName(source);
         try {
-            return readRest(registered.kind(), registered.name(), source, userClassLoader);
+            return readRest(registered.kind(), source, userClassLoader);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
             throw new IOException(
                     String.format(
@@ -210,7 +210,7 @@ public final class StateRegistration {
     }
 
     private static RestoredRegistration readRest(
-            StateKind kind, String name, DataInputView source, ClassLoader userClassLoader)
+            StateKind kind, DataInputView source, ClassLoader userClassLoader)
             throws IOException, ClassNotFoundException {
         TypeSerializerSnapshot<?> keySnapshot =
                 TypeSerializerSnapshot.readVersionedSnapshot(source, userClassLoader);
@@ -224,24 +224,14 @@ public final class StateRegistration {
             timeToLive = InstantiationUtil.deserializeObject(config, userClassLoader);
         }
         if (kind == StateKind.QUEUE) {
-            TypeSerializer<?> elementSerializer =
-                    new RegisteredPriorityQueueStateBackendMetaInfo<>(metaInfo)
-                            .getElementSerializer();
             source.readBoolean();
-            return new RestoredRegistration(
-                    kind, name, keySnapshot, null, elementSerializer, timeToLive, null);
+            return RestoredRegistration.ofQueue(metaInfo, keySnapshot);
         }
         RegisteredKeyValueStateBackendMetaInfo<?, ?> restored =
                 new RegisteredKeyValueStateBackendMetaInfo<>(metaInfo);
-        TypeSerializer<?> valueSerializer = restored.getStateSerializer();
-        Object defaultValue = source.readBoolean() ? valueSerializer.deserialize(source) : null;
-        return new RestoredRegistration(
-                kind,
-                name,
-                keySnapshot,
-                restored.getNamespaceSerializer(),
-                valueSerializer,
-                timeToLive,
-                defaultValue);
+        Object defaultValue =
+                source.readBoolean() ? restored.getStateSerializer().deserialize(source) : null;
+        return RestoredRegistration.ofState(
+                kind, metaInfo, keySnapshot, restored, timeToLive, defaultValue);
     }
 }

@@ -25,7 +25,6 @@ import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
-import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWriters;
 
@@ -75,7 +74,7 @@ public final class StockRegistration {
             RestoredRegistration registration =
                     metaInfo.getBackendStateType()
                                     == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE
-                            ? queue(metaInfo, keySerializerSnapshot)
+                            ? RestoredRegistration.ofQueue(metaInfo, keySerializerSnapshot)
                             : keyed(metaInfo, keySerializerSnapshot, source);
             source.skipBytesToRead(ID_AND_TYPE_LENGTH);
             return registration;
@@ -89,18 +88,6 @@ public final class StockRegistration {
         }
     }
 
-    private static RestoredRegistration queue(
-            StateMetaInfoSnapshot metaInfo, TypeSerializerSnapshot<?> keySerializerSnapshot) {
-        return new RestoredRegistration(
-                StateKind.QUEUE,
-                metaInfo.getName(),
-                keySerializerSnapshot,
-                null,
-                new RegisteredPriorityQueueStateBackendMetaInfo<>(metaInfo).getElementSerializer(),
-                StateTtlConfig.DISABLED,
-                null);
-    }
-
     private static RestoredRegistration keyed(
             StateMetaInfoSnapshot metaInfo,
             TypeSerializerSnapshot<?> keySerializerSnapshot,
@@ -112,12 +99,11 @@ public final class StockRegistration {
                 source.readBoolean() ? readTimeToLive(source) : StateTtlConfig.DISABLED;
         Object defaultValue =
                 source.readBoolean() ? restored.getStateSerializer().deserialize(source) : null;
-        return new RestoredRegistration(
+        return RestoredRegistration.ofState(
                 kindOf(restored.getStateType()),
-                metaInfo.getName(),
+                metaInfo,
                 keySerializerSnapshot,
-                restored.getNamespaceSerializer(),
-                restored.getStateSerializer(),
+                restored,
                 timeToLive,
                 defaultValue);
     }

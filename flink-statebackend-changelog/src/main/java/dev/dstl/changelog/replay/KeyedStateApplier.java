@@ -18,11 +18,14 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.record.LogRecord;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.memory.DataInputDeserializer;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
@@ -30,21 +33,49 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
+ * @param <V> type of the whole value
  * @param <S> type of the delegate's state
  */
-abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> extends StateApplier {
+abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> extends StateApplier {
 
-    private final AbstractKeyedStateBackend<K> delegate;
-    private final S state;
+    private final RestoredState<K, N, V, S> restored;
     private final TypeSerializer<K> keySerializer;
     private final TypeSerializer<N> namespaceSerializer;
+    private final boolean open;
 
-    KeyedStateApplier(RestoredRegistration registration, RestoredState<K, N, S> restored) {
+    /**
+     * @param restored where the values go
+     * @param keySerializer reads the keys
+     * @param open whether the state has to be asked before it takes a value
+     */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    KeyedStateApplier(
+            RestoredRegistration registration,
+            RestoredState<K, N, V, S> restored,
+            TypeSerializer<K> keySerializer,
+            boolean open) {
         super(registration);
-        this.delegate = restored.delegate();
-        this.state = restored.state();
-        this.keySerializer = restored.keySerializer();
-        this.namespaceSerializer = restored.namespaceSerializer();
+        this.restored = restored;
+        this.keySerializer = keySerializer;
+        this.namespaceSerializer = (TypeSerializer<N>) registration.namespaceSerializer();
+        this.open = open;
+    }
+
+    /** Whether {@link #makeRoomFor} has to be called with each value before it is written. */
+    final boolean isOpen() {
+        return open;
+    }
+
+    final S state() {
+        return restored.state();
+    }
+
+    /** The state, which from now on holds all that {@code value} holds. */
+    final S makeRoomFor(V value) throws Exception {
+        if (open) {
+            restored.makeRoomFor(registration(), value);
+        }
+        return restored.state();
     }
 
     @Override
@@ -60,12 +91,11 @@ abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> exten
                             record.prefixLength(), record.identityLength() - identity.available()),
                     null);
         }
-        delegate.setCurrentKey(key);
-        if (delegate.getCurrentKeyGroupIndex() != record.keyGroup()) {
+        restored.select(key, namespace);
+        if (restored.currentKeyGroup() != record.keyGroup()) {
             throw corrupt(record, moved(key), null);
         }
-        state.setCurrentNamespace(namespace);
-        apply(record, state);
+        apply(record, restored.state());
     }
 
     @Override
@@ -75,13 +105,35 @@ abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> exten
         }
         K key = change.read(keySerializer, registration());
         N namespace = change.read(namespaceSerializer, registration());
-        delegate.setCurrentKey(key);
-        if (delegate.getCurrentKeyGroupIndex() != change.keyGroup()) {
+        restored.select(key, namespace);
+        if (restored.currentKeyGroup() != change.keyGroup()) {
             throw change.corrupt(registration(), moved(key), null);
         }
-        state.setCurrentNamespace(namespace);
-        apply(change, state);
+        apply(change, restored.state());
         change.expectEnd(registration());
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // both are restored under the key serializer of the job
+    final void copyAll(RestoredStates<?> source) throws Exception {
+        copyAllOf((RestoredStates<K>) source);
+    }
+
+    private void copyAllOf(RestoredStates<K> source) throws Exception {
+        String name = registration().name();
+        RestoredState<K, N, V, S> from = source.state(name);
+        try (Stream<Tuple2<K, N>> all = source.delegate().getKeysAndNamespaces(name)) {
+            Iterator<Tuple2<K, N>> entries = all.iterator();
+            while (entries.hasNext()) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new InterruptedIOException("The task was cancelled during restore");
+                }
+                Tuple2<K, N> entry = entries.next();
+                from.select(entry.f0, entry.f1);
+                restored.select(entry.f0, entry.f1);
+                copy(from.state());
+            }
+        }
     }
 
     private String moved(K key) {
@@ -89,7 +141,7 @@ abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> exten
                 "its key %s (%s) now belongs to key group %d. The hash code of a key must be the"
                         + " same in every process; enums, arrays and classes without hashCode()"
                         + " cannot be keys",
-                key, key.getClass().getName(), delegate.getCurrentKeyGroupIndex());
+                key, key.getClass().getName(), restored.currentKeyGroup());
     }
 
     /** Reads what a change merges into its namespace, which stands first. */
@@ -102,6 +154,9 @@ abstract class KeyedStateApplier<K, N, S extends InternalKvState<K, N, ?>> exten
         }
         return namespaces;
     }
+
+    /** Takes the current key's and namespace's content from the state of another delegate. */
+    abstract void copy(S source) throws Exception;
 
     /** The identity is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;

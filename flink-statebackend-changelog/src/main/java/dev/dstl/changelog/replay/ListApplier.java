@@ -26,17 +26,20 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /** Applies the records of a list state. */
-final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListState<K, N, V>> {
+final class ListApplier<K, N, V>
+        extends KeyedStateApplier<K, N, List<V>, InternalListState<K, N, V>> {
 
     private final ListSerializer<V> serializer;
     private final TypeSerializer<V> elementSerializer;
 
+    @SuppressWarnings("unchecked") // the registration's kind tells the type
     ListApplier(
             RestoredRegistration registration,
-            RestoredState<K, N, InternalListState<K, N, V>> restored,
-            ListSerializer<V> serializer) {
-        super(registration, restored);
-        this.serializer = serializer;
+            RestoredState<K, N, List<V>, InternalListState<K, N, V>> restored,
+            TypeSerializer<K> keySerializer,
+            boolean open) {
+        super(registration, restored, keySerializer, open);
+        this.serializer = (ListSerializer<V>) registration.valueSerializer();
         this.elementSerializer = serializer.getElementSerializer();
     }
 
@@ -44,10 +47,12 @@ final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListSta
     void apply(LogRecord record, InternalListState<K, N, V> state) throws Exception {
         switch (record.kind()) {
             case PUT:
-                state.updateInternal(elements(record));
+                List<V> all = elements(record);
+                makeRoomFor(all).updateInternal(all);
                 return;
             case APPEND:
-                state.addAll(elements(record));
+                List<V> added = elements(record);
+                makeRoomFor(added).addAll(added);
                 return;
             case DELETE:
                 state.clear();
@@ -58,17 +63,26 @@ final class ListApplier<K, N, V> extends KeyedStateApplier<K, N, InternalListSta
     }
 
     @Override
+    void copy(InternalListState<K, N, V> source) throws Exception {
+        List<V> all = source.getInternal();
+        makeRoomFor(all).updateInternal(all);
+    }
+
+    @Override
     void apply(StockChange change, InternalListState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
             case SET_INTERNAL:
-                state.updateInternal(change.read(serializer, registration()));
+                List<V> all = change.read(serializer, registration());
+                makeRoomFor(all).updateInternal(all);
                 return;
             case ADD:
-                state.addAll(change.read(serializer, registration()));
+                List<V> added = change.read(serializer, registration());
+                makeRoomFor(added).addAll(added);
                 return;
             case ADD_ELEMENT:
-                state.add(change.read(elementSerializer, registration()));
+                V one = change.read(elementSerializer, registration());
+                makeRoomFor(List.of(one)).add(one);
                 return;
             case MERGE_NS:
                 List<N> namespaces = mergedNamespaces(change);

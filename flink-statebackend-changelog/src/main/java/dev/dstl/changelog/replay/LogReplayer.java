@@ -19,6 +19,7 @@ package dev.dstl.changelog.replay;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.mutation.StateRegistration;
 import dev.dstl.changelog.mutation.StockRegistration;
+import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.log.record.LogRecord;
 import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.record.RecordKind;
@@ -44,14 +45,19 @@ public final class LogReplayer<K> {
     private final StockChange stockChange = new StockChange();
 
     /**
-     * @param delegate already holds the base
+     * @param states what the base has brought
      * @param userClassLoader finds the job's serializers
      */
-    public LogReplayer(AbstractKeyedStateBackend<K> delegate, ClassLoader userClassLoader) {
-        this.delegate = delegate;
+    public LogReplayer(RestoredStates<K> states, ClassLoader userClassLoader) {
+        this.delegate = states.delegate();
         this.ownedKeyGroups = delegate.getKeyGroupRange();
         this.userClassLoader = userClassLoader;
-        this.states = new RestoredStates<>(delegate);
+        this.states = states;
+    }
+
+    /** The same for a delegate without a base. */
+    public LogReplayer(AbstractKeyedStateBackend<K> delegate, ClassLoader userClassLoader) {
+        this(new RestoredStates<>(delegate, null, new SchemaHistory()), userClassLoader);
     }
 
     /**
@@ -62,8 +68,8 @@ public final class LogReplayer<K> {
      * @param keyGroups of the handle: what else its files hold belongs to others, who may have
      *     changed it since
      * @throws CorruptLogException if the log holds what cannot be replayed
-     * @throws StateMigrationException if the key serializer, or the serializers of consecutive
-     *     logs, are incompatible
+     * @throws StateMigrationException if the key serializer, or the serializers of two logs or of a
+     *     log and the base, are incompatible
      * @throws IOException if the log cannot be read or the delegate cannot take it
      */
     public void replay(RecordCursor cursor, KeyGroupRange keyGroups)

@@ -20,6 +20,8 @@ import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.record.LogRecord;
 import java.io.IOException;
+import java.util.Collections;
+import java.util.Map;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
@@ -27,18 +29,20 @@ import org.apache.flink.runtime.state.internal.InternalMapState;
 
 /** Applies the records of a map state. */
 final class MapApplier<K, N, UK, UV>
-        extends KeyedStateApplier<K, N, InternalMapState<K, N, UK, UV>> {
+        extends KeyedStateApplier<K, N, Map<UK, UV>, InternalMapState<K, N, UK, UV>> {
 
     private final MapSerializer<UK, UV> serializer;
     private final TypeSerializer<UK> mapKeySerializer;
     private final TypeSerializer<UV> mapValueSerializer;
 
+    @SuppressWarnings("unchecked") // the registration's kind tells the type
     MapApplier(
             RestoredRegistration registration,
-            RestoredState<K, N, InternalMapState<K, N, UK, UV>> restored,
-            MapSerializer<UK, UV> serializer) {
-        super(registration, restored);
-        this.serializer = serializer;
+            RestoredState<K, N, Map<UK, UV>, InternalMapState<K, N, UK, UV>> restored,
+            TypeSerializer<K> keySerializer,
+            boolean open) {
+        super(registration, restored, keySerializer, open);
+        this.serializer = (MapSerializer<UK, UV>) registration.valueSerializer();
         this.mapKeySerializer = serializer.getKeySerializer();
         this.mapValueSerializer = serializer.getValueSerializer();
     }
@@ -48,7 +52,7 @@ final class MapApplier<K, N, UK, UV>
         switch (record.kind()) {
             case PUT:
                 UK put = mapKey(record);
-                state.put(put, mapValue(record));
+                put(put, mapValue(record));
                 return;
             case DELETE:
                 state.remove(mapKey(record));
@@ -62,15 +66,23 @@ final class MapApplier<K, N, UK, UV>
     }
 
     @Override
+    void copy(InternalMapState<K, N, UK, UV> source) throws Exception {
+        for (Map.Entry<UK, UV> entry : source.entries()) {
+            put(entry.getKey(), entry.getValue());
+        }
+    }
+
+    @Override
     void apply(StockChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
         switch (change.operation()) {
             case ADD:
-                state.putAll(change.read(serializer, registration()));
+                Map<UK, UV> all = change.read(serializer, registration());
+                makeRoomFor(all).putAll(all);
                 return;
             case ADD_ELEMENT:
             case ADD_OR_UPDATE_ELEMENT:
                 UK put = change.read(mapKeySerializer, registration());
-                state.put(put, change.read(mapValueSerializer, registration()));
+                put(put, change.read(mapValueSerializer, registration()));
                 return;
             case REMOVE_ELEMENT:
                 state.remove(change.read(mapKeySerializer, registration()));
@@ -81,6 +93,10 @@ final class MapApplier<K, N, UK, UV>
             default:
                 throw change.unexpected(registration());
         }
+    }
+
+    private void put(UK key, @Nullable UV value) throws Exception {
+        (isOpen() ? makeRoomFor(Collections.singletonMap(key, value)) : state()).put(key, value);
     }
 
     private UK mapKey(LogRecord record) throws CorruptLogException {

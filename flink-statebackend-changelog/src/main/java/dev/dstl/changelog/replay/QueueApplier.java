@@ -21,23 +21,26 @@ import dev.dstl.log.record.LogRecord;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.util.CloseableIterator;
 
 /** Applies the records of a queue of timers. */
-final class QueueApplier<T> extends StateApplier {
+final class QueueApplier<
+                T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+        extends StateApplier {
 
     private final RestoredQueue<T> restored;
     private final TypeSerializer<T> elementSerializer;
     private final int numberOfKeyGroups;
 
+    @SuppressWarnings("unchecked") // only timers are ever registered as a queue
     QueueApplier(
-            RestoredRegistration registration,
-            RestoredQueue<T> restored,
-            TypeSerializer<T> elementSerializer,
-            int numberOfKeyGroups) {
+            RestoredRegistration registration, RestoredQueue<T> restored, int numberOfKeyGroups) {
         super(registration);
-        this.numberOfKeyGroups = numberOfKeyGroups;
         this.restored = restored;
-        this.elementSerializer = elementSerializer;
+        this.elementSerializer = (TypeSerializer<T>) registration.valueSerializer();
+        this.numberOfKeyGroups = numberOfKeyGroups;
     }
 
     @Override
@@ -54,6 +57,17 @@ final class QueueApplier<T> extends StateApplier {
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    @Override
+    @SuppressWarnings({"unchecked", "try"}) // a queue's name decides its type; Flink's close()
+    void copyAll(RestoredStates<?> source) throws Exception {
+        RestoredQueue<T> from = (RestoredQueue<T>) source.queue(registration().name());
+        try (CloseableIterator<T> timers = from.queue().iterator()) {
+            while (timers.hasNext()) {
+                restored.queue().add(timers.next());
+            }
         }
     }
 

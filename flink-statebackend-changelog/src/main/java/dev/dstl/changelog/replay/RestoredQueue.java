@@ -16,28 +16,66 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.schema.SchemaChoice;
+import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.schema.StateSchema;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 
 /**
  * The delegate's queue of a name. Delegates may give a new object with each registration, whose
- * caches know nothing of changes made through an older one: all appliers of a name share the
- * newest.
+ * caches know nothing of changes made through an older one: all who write to a queue share the
+ * newest. Belongs to the task thread.
  *
  * @param <T> type of the timers
  */
-final class RestoredQueue<T> {
+final class RestoredQueue<
+        T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>> {
 
-    private KeyGroupedInternalPriorityQueue<T> queue;
+    private final AbstractKeyedStateBackend<?> delegate;
+    @Nullable private SchemaVersion<T> elements;
+    @Nullable private KeyGroupedInternalPriorityQueue<T> queue;
 
-    RestoredQueue(KeyGroupedInternalPriorityQueue<T> queue) {
-        this.queue = queue;
+    /**
+     * @param delegate where the queue lives
+     * @param schema in which version, null if it does not hold the queue yet
+     */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    RestoredQueue(AbstractKeyedStateBackend<?> delegate, @Nullable StateSchema schema) {
+        this.delegate = delegate;
+        this.elements = schema == null ? null : (SchemaVersion<T>) schema.values();
     }
 
+    /** The newest object, once timers are expected. */
     KeyGroupedInternalPriorityQueue<T> queue() {
         return queue;
     }
 
-    void replace(KeyGroupedInternalPriorityQueue<T> newest) {
-        queue = newest;
+    /** Gets ready for timers that {@code registration} reads. Timers are never migrated. */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    void expect(RestoredRegistration registration) {
+        SchemaVersion<T> added = (SchemaVersion<T>) registration.schema().values();
+        if (elements == null) {
+            register(registration.name(), added.present());
+            return;
+        }
+        TypeSerializer<T> serializer = SchemaChoice.between(elements, added).replacement();
+        if (serializer != null) {
+            // Delegates do not reconfigure the serializer of a queue.
+            register(registration.name(), elements.to(serializer).serializer());
+        } else if (queue == null) {
+            register(registration.name(), elements.present());
+        }
+    }
+
+    private void register(String name, TypeSerializer<T> serializer) {
+        queue = delegate.create(name, serializer, true);
+        elements = SchemaVersion.of(serializer);
     }
 }

@@ -16,48 +16,157 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.changelog.mutation.DelegateStates;
+import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.schema.SchemaChoice;
+import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.schema.StateSchema;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.state.AggregatingStateDescriptor;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * A state of the delegate together with what reads its records.
+ * The delegate's state of a name, in the version that it goes on with. What logs and other bases
+ * bring in other versions is read with the serializers that wrote it, and written with those of
+ * this version. Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
+ * @param <V> type of the whole value
  * @param <S> type of the delegate's state
  */
-final class RestoredState<K, N, S extends InternalKvState<K, N, ?>> {
+final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
 
     private final AbstractKeyedStateBackend<K> delegate;
-    private final S state;
-    private final TypeSerializer<K> keySerializer;
-    private final TypeSerializer<N> namespaceSerializer;
+    @Nullable private SchemaVersion<N> namespaces;
+    @Nullable private SchemaVersion<V> values;
+    @Nullable private S state;
+    @Nullable private N namespace;
 
-    RestoredState(
-            AbstractKeyedStateBackend<K> delegate,
-            S state,
-            TypeSerializer<K> keySerializer,
-            TypeSerializer<N> namespaceSerializer) {
+    /**
+     * @param delegate where the state lives
+     * @param schema in which version, null if it does not hold the state yet
+     */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    RestoredState(AbstractKeyedStateBackend<K> delegate, @Nullable StateSchema schema) {
         this.delegate = delegate;
-        this.state = state;
-        this.keySerializer = keySerializer;
-        this.namespaceSerializer = namespaceSerializer;
+        if (schema != null) {
+            this.namespaces = (SchemaVersion<N>) schema.namespaces();
+            this.values = (SchemaVersion<V>) schema.values();
+        }
     }
 
-    AbstractKeyedStateBackend<K> delegate() {
-        return delegate;
-    }
-
+    /** The delegate's state, once values are expected. */
     S state() {
         return state;
     }
 
-    TypeSerializer<K> keySerializer() {
-        return keySerializer;
+    void select(K key, N newNamespace) {
+        delegate.setCurrentKey(key);
+        namespace = newNamespace;
+        state.setCurrentNamespace(newNamespace);
     }
 
-    TypeSerializer<N> namespaceSerializer() {
-        return namespaceSerializer;
+    int currentKeyGroup() {
+        return delegate.getCurrentKeyGroupIndex();
+    }
+
+    /**
+     * Gets ready for values that {@code registration} reads.
+     *
+     * @return whether each of them has to be given to {@link #makeRoomFor} first
+     */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    boolean expect(RestoredRegistration registration) throws Exception {
+        SchemaVersion<N> newNamespaces = (SchemaVersion<N>) registration.schema().namespaces();
+        SchemaVersion<V> newValues = (SchemaVersion<V>) registration.schema().values();
+        if (values == null) {
+            register(registration, newNamespaces.present(), newValues.present());
+            return false;
+        }
+        TypeSerializer<N> namespaceSerializer =
+                SchemaChoice.between(namespaces, newNamespaces).replacement();
+        SchemaChoice<V> choice = SchemaChoice.between(values, newValues);
+        TypeSerializer<V> valueSerializer = choice.replacement();
+        if (state == null || namespaceSerializer != null || valueSerializer != null) {
+            register(
+                    registration,
+                    namespaceSerializer == null ? namespaces.present() : namespaceSerializer,
+                    valueSerializer == null ? values.present() : valueSerializer);
+        }
+        return choice.isOpen();
+    }
+
+    /** Goes on with the version of {@code registration} if the value would lose something here. */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    void makeRoomFor(RestoredRegistration registration, V value) throws Exception {
+        TypeSerializer<V> reader = (TypeSerializer<V>) registration.valueSerializer();
+        SchemaVersion<V> added = (SchemaVersion<V>) registration.schema().values();
+        if (SchemaChoice.between(values, added).isOpen()
+                && !SchemaChoice.keeps(state.getValueSerializer(), reader, value)) {
+            register(registration, namespaces.present(), added.present());
+            state.setCurrentNamespace(namespace);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the registration's serializers and kind tell the types
+    private void register(
+            RestoredRegistration registration,
+            TypeSerializer<N> namespaceSerializer,
+            TypeSerializer<V> valueSerializer)
+            throws Exception {
+        StateDescriptor<State, V> descriptor =
+                (StateDescriptor<State, V>) descriptor(registration, valueSerializer);
+        if (registration.timeToLive().isEnabled()) {
+            descriptor.enableTimeToLive(registration.timeToLive());
+        }
+        InternalKvState<K, N, V> registered =
+                DelegateStates.register(
+                        delegate,
+                        namespaceSerializer,
+                        descriptor,
+                        StateSnapshotTransformFactory.noTransform(),
+                        true);
+        state = (S) registered;
+        namespaces = SchemaVersion.of(state.getNamespaceSerializer());
+        values = SchemaVersion.of(state.getValueSerializer());
+    }
+
+    @SuppressWarnings("deprecation") // jobs may still give default values
+    private static <V> StateDescriptor<?, ?> descriptor(
+            RestoredRegistration registration, TypeSerializer<V> serializer) {
+        String name = registration.name();
+        switch (registration.kind()) {
+            case VALUE:
+                @SuppressWarnings("unchecked") // written by the state's own serializer
+                V defaultValue = (V) registration.defaultValue();
+                return new ValueStateDescriptor<>(name, serializer, defaultValue);
+            case LIST:
+                return new ListStateDescriptor<>(
+                        name, ((ListSerializer<?>) serializer).getElementSerializer());
+            case MAP:
+                MapSerializer<?, ?> map = (MapSerializer<?, ?>) serializer;
+                return new MapStateDescriptor<>(
+                        name, map.getKeySerializer(), map.getValueSerializer());
+            case REDUCING:
+                return new ReducingStateDescriptor<>(
+                        name, new FunctionPlaceholder<V, V, V>(name), serializer);
+            case AGGREGATING:
+                return new AggregatingStateDescriptor<>(
+                        name, new FunctionPlaceholder<Object, V, Object>(name), serializer);
+            default:
+                throw new IllegalArgumentException("Unknown state kind " + registration.kind());
+        }
     }
 }

@@ -16,45 +16,53 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.mutation.StateKind;
+import dev.dstl.changelog.schema.SchemaHistory;
+import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.schema.SnapshotSchema;
+import dev.dstl.changelog.schema.StateSchema;
+import dev.dstl.changelog.schema.Transition;
 import java.util.HashMap;
 import java.util.Map;
-import org.apache.flink.api.common.state.AggregatingStateDescriptor;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.state.MapStateDescriptor;
-import org.apache.flink.api.common.state.ReducingStateDescriptor;
-import org.apache.flink.api.common.state.State;
-import org.apache.flink.api.common.state.StateDescriptor;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.base.ListSerializer;
-import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
-import org.apache.flink.runtime.state.Keyed;
-import org.apache.flink.runtime.state.PriorityComparable;
-import org.apache.flink.runtime.state.StateSerializerProvider;
-import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Creates in the delegate what the log registers, with the serializers of the log; they may be
- * replaced later, when the job registers the states itself. Belongs to the task thread.
+ * What a restored delegate holds. Logs and further bases create in it what they register and it
+ * lacks; all of it may be registered again later, when the job does so itself. Belongs to the task
+ * thread.
  *
  * @param <K> type of the key
  */
-final class RestoredStates<K> {
+public final class RestoredStates<K> {
 
     private final AbstractKeyedStateBackend<K> delegate;
+    @Nullable private final SnapshotSchema base;
+    private final SchemaHistory history;
+    private final Map<String, RestoredState<K, ?, ?, ?>> statesByName = new HashMap<>();
     private final Map<String, RestoredQueue<?>> queuesByName = new HashMap<>();
 
-    RestoredStates(AbstractKeyedStateBackend<K> delegate) {
+    /**
+     * @param delegate already holds the base; stays the caller's
+     * @param base what the base says of itself, null if there is none
+     * @param history hears in which versions the logs are written
+     */
+    public RestoredStates(
+            AbstractKeyedStateBackend<K> delegate,
+            @Nullable SnapshotSchema base,
+            SchemaHistory history) {
         this.delegate = delegate;
+        this.base = base;
+        this.history = history;
+    }
+
+    AbstractKeyedStateBackend<K> delegate() {
+        return delegate;
     }
 
     /**
@@ -64,42 +72,62 @@ final class RestoredStates<K> {
      * @throws Exception if the delegate fails otherwise
      */
     StateApplier create(RestoredRegistration registration) throws Exception {
-        TypeSerializer<K> keySerializer = readerOfKeys(registration);
+        TypeSerializer<K> keySerializer = readerOfKeys(registration.keySerializerSnapshot());
+        history.restored(registration.schema());
+        history.restoredKeys(SchemaVersion.of(registration.keySerializerSnapshot()));
+        if (registration.kind() == StateKind.QUEUE) {
+            RestoredQueue<?> queue = queue(registration.name());
+            queue.expect(registration);
+            return new QueueApplier<>(
+                    registration, queue, delegate.getKeyContext().getNumberOfKeyGroups());
+        }
+        boolean open = state(registration.name()).expect(registration);
         switch (registration.kind()) {
             case VALUE:
-                return value(registration, keySerializer, registration.valueSerializer());
+                return new ValueApplier<>(
+                        registration, state(registration.name()), keySerializer, open);
             case LIST:
-                return list(
-                        registration,
-                        keySerializer,
-                        (ListSerializer<?>) registration.valueSerializer());
+                return new ListApplier<>(
+                        registration, state(registration.name()), keySerializer, open);
             case MAP:
-                return map(
-                        registration,
-                        keySerializer,
-                        (MapSerializer<?, ?>) registration.valueSerializer());
+                return new MapApplier<>(
+                        registration, state(registration.name()), keySerializer, open);
             case REDUCING:
-                return reducing(registration, keySerializer, registration.valueSerializer());
             case AGGREGATING:
-                return aggregating(registration, keySerializer, registration.valueSerializer());
-            case QUEUE:
-                return queue(registration);
+                return new ResultApplier<>(
+                        registration, state(registration.name()), keySerializer, open);
             default:
                 throw new IllegalArgumentException("Unknown state kind " + registration.kind());
         }
     }
 
+    /** The delegate's state of a name; what kind it is the first registration says. */
+    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
+    <N, V, S extends InternalKvState<K, N, V>> RestoredState<K, N, V, S> state(String name) {
+        return (RestoredState<K, N, V, S>)
+                statesByName.computeIfAbsent(
+                        name, unknown -> new RestoredState<K, N, V, S>(delegate, inBase(name)));
+    }
+
+    /** The delegate's queue of a name. */
+    RestoredQueue<?> queue(String name) {
+        return queuesByName.computeIfAbsent(
+                name, unknown -> new RestoredQueue<>(delegate, inBase(name)));
+    }
+
+    @Nullable
+    private StateSchema inBase(String name) {
+        return base == null ? null : base.schemaOf(name);
+    }
+
     /** The delegate checks keys only against a base, and there may be none. */
     @SuppressWarnings("unchecked") // the compatibility check compares the types
-    private TypeSerializer<K> readerOfKeys(RestoredRegistration registration)
+    private TypeSerializer<K> readerOfKeys(TypeSerializerSnapshot<?> snapshot)
             throws StateMigrationException {
-        TypeSerializerSnapshot<K> written =
-                (TypeSerializerSnapshot<K>) registration.keySerializerSnapshot();
+        TypeSerializerSnapshot<K> written = (TypeSerializerSnapshot<K>) snapshot;
         TypeSerializer<K> present = delegate.getKeySerializer();
-        TypeSerializerSchemaCompatibility<K> compatibility =
-                StateSerializerProvider.fromPreviousSerializerSnapshot(written)
-                        .registerNewSerializerForRestoredState(present);
-        if (compatibility.isIncompatible() || compatibility.isCompatibleAfterMigration()) {
+        Transition<K> transition = SchemaVersion.of(written).to(present);
+        if (!transition.leavesData()) {
             throw new StateMigrationException(
                     String.format(
                             "The key serializer (%s) must be compatible with the one that wrote the"
@@ -107,138 +135,6 @@ final class RestoredStates<K> {
                                     + " was keyed, or start without this checkpoint.",
                             present, written));
         }
-        return compatibility.isCompatibleWithReconfiguredSerializer()
-                ? compatibility.getReconfiguredSerializer()
-                : present;
-    }
-
-    @SuppressWarnings({"unchecked", "deprecation"}) // jobs may still give default values
-    private <N, V> StateApplier value(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            TypeSerializer<V> valueSerializer)
-            throws Exception {
-        return new ValueApplier<K, N, V>(
-                registration,
-                restore(
-                        registration,
-                        keySerializer,
-                        new ValueStateDescriptor<>(
-                                registration.name(),
-                                valueSerializer,
-                                (V) registration.defaultValue())),
-                valueSerializer);
-    }
-
-    private <N, V> StateApplier list(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            ListSerializer<V> serializer)
-            throws Exception {
-        return new ListApplier<K, N, V>(
-                registration,
-                restore(
-                        registration,
-                        keySerializer,
-                        new ListStateDescriptor<>(
-                                registration.name(), serializer.getElementSerializer())),
-                serializer);
-    }
-
-    private <N, UK, UV> StateApplier map(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            MapSerializer<UK, UV> serializer)
-            throws Exception {
-        return new MapApplier<K, N, UK, UV>(
-                registration,
-                restore(
-                        registration,
-                        keySerializer,
-                        new MapStateDescriptor<>(
-                                registration.name(),
-                                serializer.getKeySerializer(),
-                                serializer.getValueSerializer())),
-                serializer);
-    }
-
-    private <N, V> StateApplier reducing(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            TypeSerializer<V> valueSerializer)
-            throws Exception {
-        return new ResultApplier<K, N, V>(
-                registration,
-                restore(
-                        registration,
-                        keySerializer,
-                        new ReducingStateDescriptor<>(
-                                registration.name(),
-                                new FunctionPlaceholder<V, V, V>(registration.name()),
-                                valueSerializer)),
-                valueSerializer);
-    }
-
-    private <N, ACC> StateApplier aggregating(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            TypeSerializer<ACC> valueSerializer)
-            throws Exception {
-        return new ResultApplier<K, N, ACC>(
-                registration,
-                restore(
-                        registration,
-                        keySerializer,
-                        new AggregatingStateDescriptor<>(
-                                registration.name(),
-                                new FunctionPlaceholder<Object, ACC, Object>(registration.name()),
-                                valueSerializer)),
-                valueSerializer);
-    }
-
-    @SuppressWarnings("unchecked") // the registration's serializers and kind tell the types
-    private <N, V, IS extends InternalKvState<K, N, ?>> RestoredState<K, N, IS> restore(
-            RestoredRegistration registration,
-            TypeSerializer<K> keySerializer,
-            StateDescriptor<? extends State, V> descriptor)
-            throws Exception {
-        if (registration.timeToLive().isEnabled()) {
-            descriptor.enableTimeToLive(registration.timeToLive());
-        }
-        TypeSerializer<N> namespaceSerializer =
-                (TypeSerializer<N>) registration.namespaceSerializer();
-        InternalKvState<K, N, ?> state =
-                DelegateStates.register(
-                        delegate,
-                        namespaceSerializer,
-                        (StateDescriptor<State, V>) descriptor,
-                        StateSnapshotTransformFactory.noTransform(),
-                        true);
-        return new RestoredState<>(delegate, (IS) state, keySerializer, namespaceSerializer);
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"}) // only timers are ever registered as a queue
-    private StateApplier queue(RestoredRegistration registration) {
-        return timers(registration, (TypeSerializer) registration.valueSerializer());
-    }
-
-    @SuppressWarnings("unchecked") // the delegate refuses a name with other types
-    private <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
-            StateApplier timers(
-                    RestoredRegistration registration, TypeSerializer<T> elementSerializer) {
-        KeyGroupedInternalPriorityQueue<T> newest =
-                delegate.create(registration.name(), elementSerializer, true);
-        RestoredQueue<T> restored = (RestoredQueue<T>) queuesByName.get(registration.name());
-        if (restored == null) {
-            restored = new RestoredQueue<>(newest);
-            queuesByName.put(registration.name(), restored);
-        } else {
-            restored.replace(newest);
-        }
-        return new QueueApplier<>(
-                registration,
-                restored,
-                elementSerializer,
-                delegate.getKeyContext().getNumberOfKeyGroups());
+        return transition.serializer();
     }
 }

@@ -24,16 +24,18 @@ import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
 /** Applies the records of a reducing or aggregating state: results, never what was added. */
 final class ResultApplier<K, N, SV>
-        extends KeyedStateApplier<K, N, InternalAppendingState<K, N, ?, SV, ?>> {
+        extends KeyedStateApplier<K, N, SV, InternalAppendingState<K, N, ?, SV, ?>> {
 
     private final TypeSerializer<SV> valueSerializer;
 
+    @SuppressWarnings("unchecked") // the registration's kind tells the type
     ResultApplier(
             RestoredRegistration registration,
-            RestoredState<K, N, InternalAppendingState<K, N, ?, SV, ?>> restored,
-            TypeSerializer<SV> valueSerializer) {
-        super(registration, restored);
-        this.valueSerializer = valueSerializer;
+            RestoredState<K, N, SV, InternalAppendingState<K, N, ?, SV, ?>> restored,
+            TypeSerializer<K> keySerializer,
+            boolean open) {
+        super(registration, restored, keySerializer, open);
+        this.valueSerializer = (TypeSerializer<SV>) registration.valueSerializer();
     }
 
     @Override
@@ -43,7 +45,7 @@ final class ResultApplier<K, N, SV>
                 payload(record);
                 SV value = read(valueSerializer, record);
                 expectEnd(record);
-                state.updateInternal(value);
+                makeRoomFor(value).updateInternal(value);
                 return;
             case DELETE:
                 state.clear();
@@ -54,11 +56,18 @@ final class ResultApplier<K, N, SV>
     }
 
     @Override
+    void copy(InternalAppendingState<K, N, ?, SV, ?> source) throws Exception {
+        SV value = source.getInternal();
+        makeRoomFor(value).updateInternal(value);
+    }
+
+    @Override
     void apply(StockChange change, InternalAppendingState<K, N, ?, SV, ?> state) throws Exception {
         switch (change.operation()) {
             case SET:
             case SET_INTERNAL:
-                state.updateInternal(change.read(valueSerializer, registration()));
+                SV set = change.read(valueSerializer, registration());
+                makeRoomFor(set).updateInternal(set);
                 return;
             case MERGE_NS:
                 merge(change, state);

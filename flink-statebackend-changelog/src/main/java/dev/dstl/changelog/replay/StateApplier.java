@@ -54,6 +54,14 @@ abstract class StateApplier {
      */
     abstract void apply(StockChange change) throws Exception;
 
+    /**
+     * Applies all that another delegate holds of the state.
+     *
+     * @param source has the state registered; only read
+     * @throws Exception if one of the delegates fails
+     */
+    abstract void copyAll(RestoredStates<?> source) throws Exception;
+
     final RestoredRegistration registration() {
         return registration;
     }

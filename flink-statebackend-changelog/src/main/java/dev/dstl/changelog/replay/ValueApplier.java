@@ -22,16 +22,18 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /** Applies the records of a value state. */
-final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, InternalValueState<K, N, V>> {
+final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalValueState<K, N, V>> {
 
     private final TypeSerializer<V> valueSerializer;
 
+    @SuppressWarnings("unchecked") // the registration's kind tells the type
     ValueApplier(
             RestoredRegistration registration,
-            RestoredState<K, N, InternalValueState<K, N, V>> restored,
-            TypeSerializer<V> valueSerializer) {
-        super(registration, restored);
-        this.valueSerializer = valueSerializer;
+            RestoredState<K, N, V, InternalValueState<K, N, V>> restored,
+            TypeSerializer<K> keySerializer,
+            boolean open) {
+        super(registration, restored, keySerializer, open);
+        this.valueSerializer = (TypeSerializer<V>) registration.valueSerializer();
     }
 
     @Override
@@ -41,7 +43,7 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, InternalValueS
                 payload(record);
                 V value = read(valueSerializer, record);
                 expectEnd(record);
-                state.update(value);
+                makeRoomFor(value).update(value);
                 return;
             case DELETE:
                 state.clear();
@@ -52,10 +54,17 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, InternalValueS
     }
 
     @Override
+    void copy(InternalValueState<K, N, V> source) throws Exception {
+        V value = source.value();
+        makeRoomFor(value).update(value);
+    }
+
+    @Override
     void apply(StockChange change, InternalValueState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
-                state.update(change.read(valueSerializer, registration()));
+                V set = change.read(valueSerializer, registration());
+                makeRoomFor(set).update(set);
                 return;
             case CLEAR:
                 state.clear();

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.restore;
 
 import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -32,10 +33,15 @@ public interface DelegateFactory<K> {
      * Creates a delegate.
      *
      * @param keyGroups of the delegate: those of the task, or some of them if it is only to be read
+     * @param keySerializer of the job; if it has to be reconfigured for the snapshots, the delegate
+     *     does that
      * @param snapshots what it restores
      * @return owned by the caller
      * @throws Exception if they cannot be restored; nothing is left open then
      */
-    AbstractKeyedStateBackend<K> create(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots)
+    AbstractKeyedStateBackend<K> create(
+            KeyGroupRange keyGroups,
+            TypeSerializer<K> keySerializer,
+            List<KeyedStateHandle> snapshots)
             throws Exception;
 }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.restore;
 
+import dev.dstl.changelog.schema.SchemaHistory;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,15 +57,15 @@ final class OverlappingBases<K> implements Closeable {
     private static final int WRITE_BUFFER_BYTES = 64 << 10;
 
     private final Path directory;
-    private final DelegateFactory<K> delegates;
+    private final BaseRestore<K> delegates;
     private final CloseableRegistry cancelRegistry;
 
     /**
      * @param temporary where to write
-     * @param delegates creates the delegates that are only read
+     * @param delegates restores what is only read
      * @param cancelRegistry closes what is being written when the task is cancelled
      */
-    OverlappingBases(Path temporary, DelegateFactory<K> delegates, CloseableRegistry cancelRegistry)
+    OverlappingBases(Path temporary, BaseRestore<K> delegates, CloseableRegistry cancelRegistry)
             throws IOException {
         this.directory =
                 Files.createTempDirectory(Files.createDirectories(temporary), "dstl-bases-");
@@ -86,7 +87,8 @@ final class OverlappingBases<K> implements Closeable {
 
     private KeyedStateHandle cut(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots)
             throws Exception {
-        AbstractKeyedStateBackend<K> delegate = delegates.create(keyGroups, snapshots);
+        AbstractKeyedStateBackend<K> delegate =
+                delegates.restore(keyGroups, snapshots, new SchemaHistory()).delegate();
         try {
             SavepointResources<K> resources = delegate.savepoint();
             RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint =

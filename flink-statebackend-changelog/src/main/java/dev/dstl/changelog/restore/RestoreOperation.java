@@ -17,16 +17,23 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.replay.LogReplayer;
+import dev.dstl.changelog.replay.RestoredStates;
+import dev.dstl.changelog.schema.SchemaHistory;
+import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.log.record.RecordCursor;
+import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,22 +49,26 @@ public final class RestoreOperation<K> {
 
     private final Environment environment;
     private final CloseableRegistry cancelRegistry;
+    private final TypeSerializer<K> keySerializer;
     private final DelegateFactory<K> delegates;
 
     /**
      * @param environment of the task
      * @param cancelRegistry closed when the task is cancelled
+     * @param keySerializer of the job
      * @param delegates creates a delegate from snapshots
      */
     public RestoreOperation(
             Environment environment,
             CloseableRegistry cancelRegistry,
+            TypeSerializer<K> keySerializer,
             DelegateFactory<K> delegates) {
         this.environment = environment;
         this.cancelRegistry = cancelRegistry;
+        this.keySerializer = keySerializer;
         this.delegates =
-                (keyGroups, snapshots) ->
-                        delegates.create(keyGroups, BufferedSnapshots.of(snapshots));
+                (keyGroups, keys, snapshots) ->
+                        delegates.create(keyGroups, keys, BufferedSnapshots.of(snapshots));
     }
 
     /**
@@ -66,62 +77,92 @@ public final class RestoreOperation<K> {
      * @param keyGroups of the task
      * @param restored snapshots and logs
      * @param snapshots those of {@code restored} as the delegate shall know them
-     * @return owned by the caller
+     * @return the delegate is owned by the caller
      * @throws Exception if anything cannot be restored; nothing is left open then
      */
-    public AbstractKeyedStateBackend<K> restore(
+    public RestoredDelegate<K> restore(
             KeyGroupRange keyGroups, RestoredHandles restored, List<KeyedStateHandle> snapshots)
             throws Exception {
-        AbstractKeyedStateBackend<K> delegate =
-                restored.basesOverlap()
-                        ? restoreSeparately(keyGroups, restored)
-                        : delegates.create(keyGroups, snapshots);
-        List<ChangelogStateHandle> logs = restored.logs();
-        try {
-            replay(logs, delegate);
-            return delegate;
-        } catch (Throwable t) {
-            IOUtils.closeQuietly(delegate);
-            delegate.dispose();
-            throw t;
+        SchemaHistory history = new SchemaHistory();
+        try (LogReaders readers =
+                new LogReaders(
+                        environment.getTaskStateManager(),
+                        environment.getTaskManagerInfo().getConfiguration())) {
+            BaseRestore<K> bases = bases(restored, snapshots, readers);
+            RestoredBase<K> base =
+                    restored.basesOverlap()
+                            ? restoreSeparately(bases, keyGroups, restored, history)
+                            : bases.restore(keyGroups, snapshots, history);
+            AbstractKeyedStateBackend<K> delegate = base.delegate();
+            try {
+                replay(restored.logs(), base.states(), readers);
+                return new RestoredDelegate<>(
+                        delegate,
+                        history,
+                        restored.needFullSnapshot()
+                                || base.ofSeveralVersions()
+                                || !history.hasOnlyKeys(
+                                        SchemaVersion.of(delegate.getKeySerializer())));
+            } catch (Throwable t) {
+                IOUtils.closeQuietly(delegate);
+                delegate.dispose();
+                throw t;
+            }
+        } catch (StateMigrationException e) {
+            throw new BackendBuildingException(e.getMessage(), e);
         }
     }
 
-    private AbstractKeyedStateBackend<K> restoreSeparately(
-            KeyGroupRange keyGroups, RestoredHandles restored) throws Exception {
+    private BaseRestore<K> bases(
+            RestoredHandles restored, List<KeyedStateHandle> snapshots, LogReaders readers)
+            throws IOException {
+        return new BaseRestore<>(
+                delegates,
+                snapshots.isEmpty()
+                        ? new KeysOfLog(readers, userClassLoader())
+                                .serializer(keySerializer, restored.logs())
+                        : keySerializer,
+                new SnapshotSchemas(userClassLoader(), cancelRegistry));
+    }
+
+    private ClassLoader userClassLoader() {
+        return environment.getUserCodeClassLoader().asClassLoader();
+    }
+
+    private RestoredBase<K> restoreSeparately(
+            BaseRestore<K> delegate,
+            KeyGroupRange keyGroups,
+            RestoredHandles restored,
+            SchemaHistory history)
+            throws Exception {
         LOG.info(
                 "The bases of {} overlap after changes of parallelism and are separated first",
                 environment.getTaskInfo().getTaskNameWithSubtasks());
         try (OverlappingBases<K> bases =
                 new OverlappingBases<>(
                         Paths.get(environment.getTaskManagerInfo().getTmpDirectories()[0]),
-                        delegates,
+                        delegate,
                         cancelRegistry)) {
-            return delegates.create(keyGroups, bases.cut(restored.bases()));
+            return delegate.restore(keyGroups, bases.cut(restored.bases()), history);
         }
     }
 
-    private void replay(List<ChangelogStateHandle> logs, AbstractKeyedStateBackend<K> delegate)
+    private void replay(
+            List<ChangelogStateHandle> logs, RestoredStates<K> states, LogReaders readers)
             throws Exception {
         if (logs.isEmpty()) {
             return;
         }
-        LogReplayer<K> replayer =
-                new LogReplayer<>(delegate, environment.getUserCodeClassLoader().asClassLoader());
+        LogReplayer<K> replayer = new LogReplayer<>(states, userClassLoader());
         long startNanos = System.nanoTime();
-        try (LogReaders readers =
-                new LogReaders(
-                        environment.getTaskStateManager(),
-                        environment.getTaskManagerInfo().getConfiguration())) {
-            for (ChangelogStateHandle log : logs) {
-                RecordCursor cursor = new InterruptibleCursor(readers.open(log));
-                try {
-                    cancelRegistry.registerCloseable(cursor);
-                    replayer.replay(cursor, log.getKeyGroupRange());
-                } finally {
-                    cancelRegistry.unregisterCloseable(cursor);
-                    IOUtils.closeQuietly(cursor);
-                }
+        for (ChangelogStateHandle log : logs) {
+            RecordCursor cursor = new InterruptibleCursor(readers.open(log));
+            try {
+                cancelRegistry.registerCloseable(cursor);
+                replayer.replay(cursor, log.getKeyGroupRange());
+            } finally {
+                cancelRegistry.unregisterCloseable(cursor);
+                IOUtils.closeQuietly(cursor);
             }
         }
         LOG.info(

@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.restore;
 
+import dev.dstl.changelog.materialization.BaseReferences;
+import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
 import java.util.ArrayList;
@@ -23,11 +25,13 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.CheckpointBoundKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
@@ -38,6 +42,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateHandle;
+import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
 
 /**
  * The handles of a checkpoint or savepoint, told apart: what the delegate restores, which logs
@@ -48,10 +53,15 @@ public final class RestoredHandles {
 
     private final KeyGroupRange keyGroups;
     private final List<ChangelogStateBackendHandle> handles;
+    private final boolean shareSavepointFiles;
 
-    private RestoredHandles(KeyGroupRange keyGroups, List<ChangelogStateBackendHandle> handles) {
+    private RestoredHandles(
+            KeyGroupRange keyGroups,
+            List<ChangelogStateBackendHandle> handles,
+            boolean shareSavepointFiles) {
         this.keyGroups = keyGroups;
         this.handles = handles;
+        this.shareSavepointFiles = shareSavepointFiles;
     }
 
     /**
@@ -66,7 +76,18 @@ public final class RestoredHandles {
                 handles.stream()
                         .filter(Objects::nonNull)
                         .map(ChangelogStateBackendHandleImpl::getChangelogStateBackendHandle)
-                        .collect(Collectors.toList()));
+                        .collect(Collectors.toList()),
+                handles.stream().anyMatch(RestoredHandles::sharesSavepointFiles));
+    }
+
+    private static boolean sharesSavepointFiles(KeyedStateHandle handle) {
+        return handle instanceof IncrementalRemoteKeyedStateHandle
+                && ((IncrementalRemoteKeyedStateHandle) handle)
+                        .getSharedState().stream()
+                                .anyMatch(
+                                        file ->
+                                                file.getHandle()
+                                                        instanceof RelativeFileStateHandle);
     }
 
     /** What the delegate restores; local copies if Flink chose these. */
@@ -180,7 +201,7 @@ public final class RestoredHandles {
     public MaterializedBase base(SequenceNumber to) {
         long id = 0;
         for (ChangelogStateBackendHandle handle : handles) {
-            id = Math.max(id, handle.getMaterializationID());
+            id = Math.max(id, LocalCheckpoint.baseId(handle));
             for (KeyedStateHandle snapshot : handle.getMaterializedStateHandles()) {
                 if (snapshot instanceof CheckpointBoundKeyedStateHandle) {
                     id =
@@ -215,14 +236,24 @@ public final class RestoredHandles {
                 : StateParts.EMPTY;
     }
 
+    /** Who else needs the local copies of the base; empty if that is not known. */
+    public Optional<BaseReferences> localReferences() {
+        return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint
+                ? Optional.ofNullable(((LocalCheckpoint) handles.get(0)).references())
+                : Optional.empty();
+    }
+
     /**
      * Whether the next checkpoint must not refer to the restored snapshots: handles of a canonical
      * savepoint change their identity whenever they are read or cut to fewer key groups, so the
-     * JobManager could delete a file for one subtask that another one still needs; and snapshots
-     * that overlap cannot be told apart once they are in one handle.
+     * JobManager could delete a file for one subtask that another one still needs; the files of a
+     * native savepoint are relative to its directory, in our handle they are not, and the
+     * JobManager fails if one file comes in two forms; and snapshots that overlap cannot be told
+     * apart once they are in one handle.
      */
     public boolean needFullSnapshot() {
         return basesOverlap()
+                || shareSavepointFiles
                 || snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance);
     }
 

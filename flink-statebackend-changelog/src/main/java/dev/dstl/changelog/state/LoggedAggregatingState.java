@@ -71,13 +71,19 @@ final class LoggedAggregatingState<K, N, IN, ACC, OUT>
     @Override
     public void add(IN value) throws Exception {
         if (value == null) {
-            // what null means is the delegate's to say
-            delegate().add(null);
-            logCurrent();
+            addNull();
             return;
         }
         ACC current = delegate().getInternal();
-        updateInternal(
-                function.add(value, current == null ? function.createAccumulator() : current));
+        try {
+            updateInternal(
+                    function.add(value, current == null ? function.createAccumulator() : current));
+        } catch (Throwable t) {
+            if (current != null && !accumulatorSerializer.isImmutableType()) {
+                // the function may have changed what the delegate holds
+                logStoredAfter(t);
+            }
+            throw t;
+        }
     }
 }

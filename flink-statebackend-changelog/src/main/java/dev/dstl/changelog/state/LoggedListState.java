@@ -20,6 +20,7 @@ import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.StateLog;
 import dev.dstl.log.record.RecordKind;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -70,36 +71,50 @@ final class LoggedListState<K, N, V>
     public void add(V value) throws Exception {
         checkElement(value);
         MutationFormat.writeElement(value, elementSerializer, beginRecord());
-        delegate().add(value);
-        append(RecordKind.APPEND);
+        try {
+            delegate().add(value);
+            append(RecordKind.APPEND);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 
     @Override
     public void addAll(List<V> values) throws Exception {
-        if (checkElements(values).isEmpty()) {
+        List<V> elements = checkElements(readOnce(values));
+        if (elements.isEmpty()) {
             return;
         }
         DataOutputSerializer record = beginRecord();
-        MutationFormat.writeElements(values, elementSerializer, record);
-        delegate().addAll(values);
-        append(RecordKind.APPEND);
+        MutationFormat.writeElements(elements, elementSerializer, record);
+        try {
+            delegate().addAll(elements);
+            append(RecordKind.APPEND);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 
     @Override
     public void update(List<V> values) throws Exception {
-        if (checkElements(values).isEmpty()) {
+        List<V> elements = checkElements(readOnce(values));
+        if (elements.isEmpty()) {
             clear();
             return;
         }
-        writePayload(values, beginRecord());
-        delegate().update(values);
-        append(RecordKind.PUT);
+        updateInternal(elements);
     }
 
-    private static <V> List<V> checkElements(List<V> values) {
+    private static <V> List<V> readOnce(List<V> values) {
         if (values == null) {
             throw new NullPointerException("A list state takes no null for a list; use clear()");
         }
+        return (List<V>) LoggedMergingState.readOnce((Collection<V>) values);
+    }
+
+    private static <V> List<V> checkElements(List<V> values) {
         for (V value : values) {
             checkElement(value);
         }

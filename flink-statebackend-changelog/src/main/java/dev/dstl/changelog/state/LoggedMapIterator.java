@@ -44,6 +44,9 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     private final Function<Map.Entry<UK, UV>, T> view;
     @Nullable private Map.Entry<UK, UV> current;
 
+    /** As of the creation, but for what this iterator removed itself. */
+    private long removals;
+
     LoggedMapIterator(
             LoggedMapState<K, N, UK, UV> state,
             @Nullable K key,
@@ -57,6 +60,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         this.namespace = namespace;
         this.entries = entries;
         this.view = view;
+        this.removals = state.removals();
     }
 
     @Override
@@ -68,7 +72,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     @Override
     public T next() {
         current = entries.next();
-        return current == null ? null : view.apply(new LoggedEntry(current));
+        return current == null ? null : view.apply(new LoggedEntry(current, removals));
     }
 
     @Override
@@ -76,21 +80,40 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         if (current == null) {
             throw new IllegalStateException("remove() needs a next() before it");
         }
+        UK mapKey = current.getKey();
         try {
-            state.beginEntry(key, namespace, current.getKey());
-            entries.remove();
-            state.log().append(RecordKind.DELETE, keyGroup);
+            state.beginEntry(key, namespace, mapKey);
+            removeFromDelegate(mapKey);
+            if (state.removals() == removals) {
+                state.log().append(RecordKind.DELETE, keyGroup);
+            } else {
+                // what was removed here may no longer be the map's
+                state.logStored(key, keyGroup, namespace, mapKey);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot log a removal: " + state.log(), e);
+        }
+        state.removed();
+        removals++;
+    }
+
+    private void removeFromDelegate(UK mapKey) {
+        try {
+            entries.remove();
+        } catch (Throwable t) {
+            state.logStored(key, keyGroup, namespace, mapKey);
+            throw t;
         }
     }
 
     private final class LoggedEntry implements Map.Entry<UK, UV> {
 
         private final Map.Entry<UK, UV> entry;
+        private final long removalsBefore;
 
-        private LoggedEntry(Map.Entry<UK, UV> entry) {
+        private LoggedEntry(Map.Entry<UK, UV> entry, long removalsBefore) {
             this.entry = entry;
+            this.removalsBefore = removalsBefore;
         }
 
         @Override
@@ -105,13 +128,28 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
 
         @Override
         public UV setValue(UV value) {
+            UK mapKey = entry.getKey();
             try {
-                state.beginPut(key, namespace, entry.getKey(), value);
-                UV previous = entry.setValue(value);
-                state.log().append(RecordKind.PUT, keyGroup);
+                state.beginPut(key, namespace, mapKey, value);
+                UV previous = setInDelegate(mapKey, value);
+                if (state.removals() == removalsBefore) {
+                    state.log().append(RecordKind.PUT, keyGroup);
+                } else {
+                    // the entry may no longer be the map's
+                    state.logStored(key, keyGroup, namespace, mapKey);
+                }
                 return previous;
             } catch (IOException e) {
                 throw new UncheckedIOException("Cannot log a map entry: " + state.log(), e);
+            }
+        }
+
+        private UV setInDelegate(UK mapKey, UV value) {
+            try {
+                return entry.setValue(value);
+            } catch (Throwable t) {
+                state.logStored(key, keyGroup, namespace, mapKey);
+                throw t;
             }
         }
 

@@ -31,6 +31,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalMapState;
+import org.apache.flink.util.function.SupplierWithException;
 
 /**
  * A map whose changes also go into the log, entry by entry, those made through its iterators and
@@ -48,6 +49,9 @@ final class LoggedMapState<K, N, UK, UV>
 
     private TypeSerializer<UK> mapKeySerializer;
     private TypeSerializer<UV> mapValueSerializer;
+
+    /** Counts removals: an entry or iterator from before one may no longer belong to the map. */
+    private long removals;
 
     LoggedMapState(
             AbstractKeyedStateBackend<K> backend,
@@ -76,6 +80,15 @@ final class LoggedMapState<K, N, UK, UV>
     }
 
     @Override
+    void cleared() {
+        removals++;
+    }
+
+    long removals() {
+        return removals;
+    }
+
+    @Override
     public UV get(UK key) throws Exception {
         return delegate().get(key);
     }
@@ -93,32 +106,43 @@ final class LoggedMapState<K, N, UK, UV>
     @Override
     public void put(UK key, UV value) throws Exception {
         beginPut(backend().getCurrentKey(), namespace(), key, value);
-        delegate().put(key, value);
-        append(RecordKind.PUT);
+        try {
+            delegate().put(key, value);
+            append(RecordKind.PUT);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 
+    /** Entry by entry, so that delegate and log have the same ones if it breaks off. */
     @Override
     public void putAll(Map<UK, UV> entries) throws Exception {
-        delegate().putAll(entries);
         if (entries == null) {
+            delegate().putAll(null);
             return;
         }
-        try {
-            for (Map.Entry<UK, UV> entry : entries.entrySet()) {
-                beginPut(backend().getCurrentKey(), namespace(), entry.getKey(), entry.getValue());
-                append(RecordKind.PUT);
-            }
-        } catch (Throwable e) {
-            log().markIncomplete(e);
-            throw e;
+        for (Map.Entry<UK, UV> entry : entries.entrySet()) {
+            put(entry.getKey(), entry.getValue());
         }
     }
 
     @Override
     public void remove(UK key) throws Exception {
         beginEntry(backend().getCurrentKey(), namespace(), key);
-        delegate().remove(key);
-        append(RecordKind.DELETE);
+        try {
+            delegate().remove(key);
+            removals++;
+            append(RecordKind.DELETE);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
+    }
+
+    /** An entry is gone. */
+    void removed() {
+        removals++;
     }
 
     @Override
@@ -154,6 +178,12 @@ final class LoggedMapState<K, N, UK, UV>
     /** Delegates may look up key and namespace only now. */
     private Iterator<Map.Entry<UK, UV>> open(
             Iterable<Map.Entry<UK, UV>> entries, @Nullable K key, @Nullable N namespace) {
+        return at(key, namespace, entries::iterator);
+    }
+
+    /** Does something under a key and namespace that may not be the current ones. */
+    private <T, E extends Throwable> T at(
+            @Nullable K key, @Nullable N namespace, SupplierWithException<T, E> action) throws E {
         K currentKey = backend().getCurrentKey();
         N currentNamespace = namespace();
         boolean otherKey = key != null && currentKey != key && !key.equals(currentKey);
@@ -165,7 +195,7 @@ final class LoggedMapState<K, N, UK, UV>
             delegate().setCurrentNamespace(namespace);
         }
         try {
-            return entries.iterator();
+            return action.get();
         } finally {
             if (otherKey) {
                 backend().setCurrentKey(currentKey);
@@ -173,6 +203,30 @@ final class LoggedMapState<K, N, UK, UV>
             if (otherNamespace) {
                 delegate().setCurrentNamespace(currentNamespace);
             }
+        }
+    }
+
+    /**
+     * Logs what the delegate holds of an entry, whatever that is; if that fails, the log is
+     * incomplete.
+     */
+    void logStored(@Nullable K key, int keyGroup, @Nullable N namespace, UK mapKey) {
+        try {
+            RecordKind kind =
+                    at(
+                            key,
+                            namespace,
+                            () -> {
+                                if (delegate().contains(mapKey)) {
+                                    beginPut(key, namespace, mapKey, delegate().get(mapKey));
+                                    return RecordKind.PUT;
+                                }
+                                beginEntry(key, namespace, mapKey);
+                                return RecordKind.DELETE;
+                            });
+            log().append(kind, keyGroup);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
         }
     }
 

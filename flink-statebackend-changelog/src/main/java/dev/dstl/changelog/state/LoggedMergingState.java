@@ -19,7 +19,9 @@ package dev.dstl.changelog.state;
 import dev.dstl.changelog.mutation.StateLog;
 import dev.dstl.log.record.RecordKind;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
@@ -58,9 +60,23 @@ abstract class LoggedMergingState<
 
     @Override
     public final void updateInternal(SV value) throws Exception {
-        writePayload(value, beginRecord());
-        delegate().updateInternal(value);
-        append(RecordKind.PUT);
+        DataOutputView record = beginRecord();
+        try {
+            writePayload(value, record);
+        } catch (Throwable t) {
+            if (value != null && delegate().getInternal() == value) {
+                // changed in place, so the delegate has it already
+                log().markIncomplete(t);
+            }
+            throw t;
+        }
+        try {
+            delegate().updateInternal(value);
+            append(RecordKind.PUT);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 
     @Override
@@ -68,17 +84,39 @@ abstract class LoggedMergingState<
         if (sources == null || sources.isEmpty()) {
             return;
         }
-        delegate().mergeNamespaces(target, sources);
+        Collection<N> from = readOnce(sources);
         try {
-            logMerge(target, sources);
-        } catch (Throwable e) {
-            log().markIncomplete(e);
-            throw e;
+            merge(target, from);
         } finally {
             // delegates may leave any of the namespaces behind as the current one
             if (namespace() != null) {
                 delegate().setCurrentNamespace(namespace());
             }
+        }
+    }
+
+    private void merge(N target, Collection<N> sources) throws Exception {
+        try {
+            delegate().mergeNamespaces(target, sources);
+        } catch (Throwable t) {
+            // a function of the job threw, but some namespaces are merged
+            try {
+                for (N source : sources) {
+                    if (source != null) {
+                        logStored(source);
+                    }
+                }
+                logStored(target);
+            } catch (Throwable e) {
+                log().markIncomplete(withEarlier(e, t));
+            }
+            throw t;
+        }
+        try {
+            logMerge(target, sources);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
         }
     }
 
@@ -99,20 +137,61 @@ abstract class LoggedMergingState<
         }
     }
 
-    /** Logs what is in the delegate now, whatever that is. */
-    final void logCurrent() throws Exception {
+    /** Adds null; what that means is the delegate's to say. */
+    final void addNull() throws Exception {
+        Throwable failure = null;
         try {
-            SV current = delegate().getInternal();
-            if (current == null) {
-                beginRecord();
-                append(RecordKind.DELETE);
-            } else {
-                writePayload(current, beginRecord());
-                append(RecordKind.PUT);
-            }
-        } catch (Throwable e) {
-            log().markIncomplete(e);
-            throw e;
+            delegate().add(null);
+        } catch (Throwable t) {
+            failure = t;
+            throw t;
+        } finally {
+            logStoredAfter(failure);
         }
+    }
+
+    /**
+     * Logs what the delegate holds of the current namespace, whatever that is; if that fails, the
+     * log is incomplete.
+     *
+     * @param failure of the access before, which its caller throws; null if there is none
+     */
+    final void logStoredAfter(@Nullable Throwable failure) throws Exception {
+        try {
+            logStored(namespace());
+        } catch (Throwable t) {
+            log().markIncomplete(withEarlier(t, failure));
+            if (failure == null) {
+                throw t;
+            }
+        }
+    }
+
+    private void logStored(N namespace) throws Exception {
+        K key = backend().getCurrentKey();
+        delegate().setCurrentNamespace(namespace);
+        SV stored = delegate().getInternal();
+        if (stored == null) {
+            beginRecord(key, namespace);
+            append(RecordKind.DELETE);
+        } else {
+            writePayload(stored, beginRecord(key, namespace));
+            append(RecordKind.PUT);
+        }
+    }
+
+    private static Throwable withEarlier(Throwable last, @Nullable Throwable earlier) {
+        if (earlier != null && earlier != last) {
+            last.addSuppressed(earlier);
+        }
+        return last;
+    }
+
+    /**
+     * A collection that gives the delegate and the log the same elements: a view of the job's may
+     * look different each time it is read, or break off.
+     */
+    static <T> Collection<T> readOnce(Collection<T> elements) {
+        return elements.getClass() == ArrayList.class ? elements : new ArrayList<>(elements);
     }
 }

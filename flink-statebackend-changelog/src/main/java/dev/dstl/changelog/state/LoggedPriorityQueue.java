@@ -33,6 +33,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.Keyed;
 import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.ExceptionUtils;
 
 /**
  * A queue of timers whose changes also go into the log. A record carries the key group of its
@@ -70,7 +71,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         return log;
     }
 
-    /** Logs every element as if it was added now; if that fails, the log is incomplete. */
+    /** Logs every element as if it was added now. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
     void relog() throws IOException {
         try (CloseableIterator<T> elements = delegate.iterator()) {
@@ -80,7 +81,6 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
                 append(RecordKind.PUT, element);
             }
         } catch (Exception e) {
-            log.markIncomplete(e);
             throw new IOException("Cannot log all timers again: " + log, e);
         }
     }
@@ -94,11 +94,15 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         }
         try {
             begin(head);
+        } catch (IOException e) {
+            throw failure(e);
+        }
+        try {
             T polled = delegate.poll();
             append(RecordKind.DELETE, head);
             return polled;
-        } catch (IOException e) {
-            throw failure(e);
+        } catch (Throwable t) {
+            throw incomplete(t);
         }
     }
 
@@ -112,11 +116,15 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     public boolean add(@Nonnull T toAdd) {
         try {
             begin(toAdd);
+        } catch (IOException e) {
+            throw failure(e);
+        }
+        try {
             boolean headChanged = delegate.add(toAdd);
             append(RecordKind.PUT, toAdd);
             return headChanged;
-        } catch (IOException e) {
-            throw failure(e);
+        } catch (Throwable t) {
+            throw incomplete(t);
         }
     }
 
@@ -124,11 +132,15 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     public boolean remove(@Nonnull T toRemove) {
         try {
             begin(toRemove);
+        } catch (IOException e) {
+            throw failure(e);
+        }
+        try {
             boolean headChanged = delegate.remove(toRemove);
             append(RecordKind.DELETE, toRemove);
             return headChanged;
-        } catch (IOException e) {
-            throw failure(e);
+        } catch (Throwable t) {
+            throw incomplete(t);
         }
     }
 
@@ -178,6 +190,16 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
                         keyOf.extractKeyFromElement(element), numberOfKeyGroups));
     }
 
+    /** What reached the delegate is not known, or is not in the log. */
+    private RuntimeException incomplete(Throwable cause) {
+        log.markIncomplete(cause);
+        if (cause instanceof IOException) {
+            return failure((IOException) cause);
+        }
+        ExceptionUtils.rethrow(cause);
+        throw new AssertionError(cause);
+    }
+
     private UncheckedIOException failure(IOException cause) {
         return new UncheckedIOException("Cannot log a timer: " + log, cause);
     }
@@ -210,10 +232,16 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
             }
             try {
                 begin(current);
-                elements.remove();
-                append(RecordKind.DELETE, current);
             } catch (IOException e) {
                 throw failure(e);
+            }
+            try {
+                elements.remove();
+                append(RecordKind.DELETE, current);
+            } catch (UnsupportedOperationException nothingHappened) {
+                throw nothingHappened;
+            } catch (Throwable t) {
+                throw incomplete(t);
             }
         }
 

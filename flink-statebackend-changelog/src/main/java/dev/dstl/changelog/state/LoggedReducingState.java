@@ -69,12 +69,18 @@ final class LoggedReducingState<K, N, V>
     @Override
     public void add(V value) throws Exception {
         if (value == null) {
-            // what null means is the delegate's to say
-            delegate().add(null);
-            logCurrent();
+            addNull();
             return;
         }
         V current = delegate().getInternal();
-        updateInternal(current == null ? value : function.reduce(current, value));
+        try {
+            updateInternal(current == null ? value : function.reduce(current, value));
+        } catch (Throwable t) {
+            if (current != null && !valueSerializer.isImmutableType()) {
+                // the function may have changed what the delegate holds
+                logStoredAfter(t);
+            }
+            throw t;
+        }
     }
 }

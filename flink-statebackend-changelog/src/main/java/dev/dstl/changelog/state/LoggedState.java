@@ -30,7 +30,9 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 /**
  * A keyed state whose mutations also go into the log. Where the new content is known before the
  * delegate changes, its record is built first, so that a serializer that throws leaves delegate and
- * log as they were. Belongs to the task thread, but for {@link #getSerializedValue}.
+ * log as they were. The job may catch what an access throws, so every access that may have reached
+ * the delegate by half either logs what the delegate holds afterwards, or marks the log incomplete.
+ * Belongs to the task thread, but for {@link #getSerializedValue}.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -90,6 +92,9 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
         return RecordKind.DELETE;
     }
 
+    /** The delegate was cleared. */
+    void cleared() {}
+
     /** Starts a record of the current key and namespace; to be continued with the payload. */
     final DataOutputSerializer beginRecord() throws IOException {
         return beginRecord(backend.getCurrentKey(), namespace);
@@ -121,11 +126,23 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     public final void clear() {
         try {
             beginRecord();
+        } catch (IOException e) {
+            throw notLogged(e);
+        }
+        try {
             delegate.clear();
             append(clearing());
+            cleared();
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot log that a state was cleared: " + log, e);
+            throw notLogged(e);
+        } catch (Throwable t) {
+            log.markIncomplete(t);
+            throw t;
         }
+    }
+
+    private UncheckedIOException notLogged(IOException cause) {
+        return new UncheckedIOException("Cannot log that a state was cleared: " + log, cause);
     }
 
     @Override

@@ -21,6 +21,9 @@ import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.mutation.StateKind;
 import dev.dstl.changelog.mutation.StateLog;
 import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.schema.SchemaHistory;
+import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.schema.StateSchema;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
@@ -55,6 +58,7 @@ public final class LoggedStateRegistry<K> {
 
     private final AbstractKeyedStateBackend<K> delegate;
     private final MutationLog log;
+    private final SchemaHistory schemas;
     private final Map<String, LoggedState<K, ?, ?, ?>> statesByName = new HashMap<>();
     private final Map<String, LoggedPriorityQueue<?>> queuesByName = new LinkedHashMap<>();
 
@@ -63,8 +67,19 @@ public final class LoggedStateRegistry<K> {
      * @param log where mutations go
      */
     public LoggedStateRegistry(AbstractKeyedStateBackend<K> delegate, MutationLog log) {
+        this(delegate, log, new SchemaHistory());
+    }
+
+    /**
+     * The same for a delegate that was restored.
+     *
+     * @param schemas in which versions; hears what the job registers
+     */
+    public LoggedStateRegistry(
+            AbstractKeyedStateBackend<K> delegate, MutationLog log, SchemaHistory schemas) {
         this.delegate = delegate;
         this.log = log;
+        this.schemas = schemas;
     }
 
     /**
@@ -91,6 +106,11 @@ public final class LoggedStateRegistry<K> {
                         allowFutureMetadataUpdates);
         StateRegistration registration = StateRegistration.ofState(stateDescriptor, state);
         String name = stateDescriptor.getName();
+        schemas.registered(
+                new StateSchema(
+                        name,
+                        SchemaVersion.of(state.getNamespaceSerializer()),
+                        SchemaVersion.of(state.getValueSerializer())));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedState<K, N, SV, ?> known = (LoggedState<K, N, SV, ?>) statesByName.get(name);
         if (known == null) {
@@ -145,6 +165,7 @@ public final class LoggedStateRegistry<K> {
                 delegate.create(name, elementSerializer, allowFutureMetadataUpdates);
         StateRegistration registration =
                 StateRegistration.ofQueue(name, delegate.getKeySerializer(), elementSerializer);
+        schemas.registered(new StateSchema(name, null, SchemaVersion.of(elementSerializer)));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedPriorityQueue<T> known = (LoggedPriorityQueue<T>) queuesByName.get(name);
         if (known == null) {
@@ -170,7 +191,7 @@ public final class LoggedStateRegistry<K> {
      * Writes every element of every queue again. For delegates whose snapshots omit timers; to be
      * called after {@link MutationLog#startNewRange()}.
      *
-     * @throws IOException if the log cannot take them; it is incomplete from then on
+     * @throws IOException if the log cannot take them
      */
     public void relogQueues() throws IOException {
         for (LoggedPriorityQueue<?> queue : queuesByName.values()) {

@@ -21,6 +21,7 @@ import dev.dstl.log.record.RecordKind;
 import java.io.IOException;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
@@ -63,8 +64,22 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
             clear();
             return;
         }
-        valueSerializer.serialize(value, beginRecord());
-        delegate().update(value);
-        append(RecordKind.PUT);
+        DataOutputSerializer record = beginRecord();
+        try {
+            valueSerializer.serialize(value, record);
+        } catch (Throwable t) {
+            if (delegate().value() == value) {
+                // changed in place, so the delegate has it already
+                log().markIncomplete(t);
+            }
+            throw t;
+        }
+        try {
+            delegate().update(value);
+            append(RecordKind.PUT);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 }

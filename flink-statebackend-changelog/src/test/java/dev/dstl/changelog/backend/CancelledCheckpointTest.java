@@ -117,11 +117,13 @@ class CancelledCheckpointTest {
         return files(directory.resolve("checkpoints"));
     }
 
+    /** The log has no directory before its first segment. */
     private static List<Path> files(Path root) throws IOException {
+        if (!Files.exists(root)) {
+            return List.of();
+        }
         try (Stream<Path> paths = Files.walk(root)) {
-            return paths.filter(Files::isRegularFile)
-                    .filter(path -> !path.toString().contains("/0000000000-"))
-                    .collect(Collectors.toList());
+            return paths.filter(Files::isRegularFile).collect(Collectors.toList());
         }
     }
 }

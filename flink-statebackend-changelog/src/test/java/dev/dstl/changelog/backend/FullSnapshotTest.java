@@ -22,8 +22,11 @@ import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RunnableFuture;
@@ -97,9 +100,12 @@ class FullSnapshotTest {
         }
     }
 
-    @Test
-    void checkpointAfterAFullOneThatNobodyFinishedYet_isFullAsWell() throws Exception {
-        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void checkpointAfterAFullOneThatIsStillUploading_sharesItsSnapshot(Delegate delegate)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
             task.value(1).update("one");
             RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(1, FULL);
             task.value(2).update("two");
@@ -107,13 +113,19 @@ class FullSnapshotTest {
             ChangelogStateBackendHandle second = task.acknowledge(2);
 
             assertThat(second.getMaterializedStateHandles()).hasSize(1);
-            assertThat(second.getNonMaterializedStateHandles()).isEmpty();
-            task.jobManager.acknowledge(1, TestTask.finish(first));
+            assertThat(second.getNonMaterializedStateHandles()).isNotEmpty();
+            ChangelogStateBackendHandle late = (ChangelogStateBackendHandle) TestTask.finish(first);
+            task.jobManager.acknowledge(1, late);
+            assertThat(late.getMaterializationID()).isEqualTo(second.getMaterializationID());
             task.complete(2);
+            task.value(3).update("three");
             ChangelogStateBackendHandle third = task.checkpoint(3);
             assertThat(third.getMaterializationID())
-                    .as("the base is that of checkpoint 2, which every later one contains")
+                    .as("the base is that of checkpoints 1 and 2, which every later one contains")
                     .isEqualTo(second.getMaterializationID());
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(task.values(4)).containsExactly(null, "one", "two", "three");
         }
     }
 
@@ -280,13 +292,23 @@ class FullSnapshotTest {
 
     /** A savepoint stands alone. */
     private static void deleteEverythingBut(String kept, Path directory) throws IOException {
-        try (java.util.stream.Stream<Path> files = Files.walk(directory)) {
-            for (Path file :
-                    files.filter(Files::isRegularFile)
-                            .filter(file -> !file.toString().contains(kept))
-                            .collect(java.util.stream.Collectors.toList())) {
-                Files.deleteIfExists(file);
-            }
-        }
+        Files.walkFileTree(
+                directory,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                            throws IOException {
+                        if (!file.toString().contains(kept)) {
+                            Files.deleteIfExists(file);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(Path file, IOException e) {
+                        // the task that has ended deletes files, too
+                        return FileVisitResult.CONTINUE;
+                    }
+                });
     }
 }

@@ -20,37 +20,50 @@ import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.ManualMailbox;
+import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
 import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.IOUtils;
 
 /**
  * A task whose keys are of any type and whose job has a class loader of its own. What it leaves in
- * a checkpoint is a log and nothing else. To be closed.
+ * a checkpoint is a log and nothing else, unless it is told to materialize. To be closed.
  *
  * @param <K> the type of the keys
  */
 final class KeyedTask<K> implements AutoCloseable {
 
     private final ManualMailbox mailbox = new ManualMailbox();
+    private final RecordedMetrics metrics = new RecordedMetrics();
     private final FakeJobManager jobManager;
+
+    /** Then nothing is ever deleted, since each subtask has a JobManager of its own. */
+    private final boolean oneOfSeveral;
+
     private final CheckpointStorageAccess checkpoints;
     private final MockEnvironment environment;
     private final CheckpointableKeyedStateBackend<K> backend;
@@ -60,9 +73,13 @@ final class KeyedTask<K> implements AutoCloseable {
             Delegate delegate,
             TypeSerializer<K> keys,
             ClassLoader classLoader,
-            FakeJobManager jobManager)
+            FakeJobManager jobManager,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> restored,
+            boolean oneOfSeveral)
             throws Exception {
         this.jobManager = jobManager;
+        this.oneOfSeveral = oneOfSeveral;
         this.checkpoints = TestTask.checkpoints(directory);
         ExecutionConfig executionConfig = new ExecutionConfig();
         executionConfig.enablePeriodicMaterialize(false);
@@ -84,11 +101,11 @@ final class KeyedTask<K> implements AutoCloseable {
                                         "operator-(1/1)",
                                         keys,
                                         TestTask.KEY_GROUPS,
-                                        KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1),
+                                        keyGroups,
                                         environment.getTaskKvStateRegistry(),
                                         TtlTimeProvider.DEFAULT,
-                                        new UnregisteredMetricsGroup(),
-                                        jobManager.latest(),
+                                        metrics,
+                                        restored,
                                         new CloseableRegistry()));
     }
 
@@ -107,7 +124,37 @@ final class KeyedTask<K> implements AutoCloseable {
             ClassLoader classLoader,
             FakeJobManager jobManager)
             throws Exception {
-        return new KeyedTask<>(directory, delegate, keys, classLoader, jobManager);
+        return new KeyedTask<>(
+                directory,
+                delegate,
+                keys,
+                classLoader,
+                jobManager,
+                KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1),
+                jobManager.latest(),
+                false);
+    }
+
+    /** One of several subtasks, which restores its part of a checkpoint of all. */
+    static <K> KeyedTask<K> startSubtask(
+            Path directory,
+            Delegate delegate,
+            TypeSerializer<K> keys,
+            ClassLoader classLoader,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> checkpoint)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        List<KeyedStateHandle> restored = new ArrayList<>();
+        for (KeyedStateHandle handle : checkpoint) {
+            KeyedStateHandle part = handle.getIntersection(keyGroups);
+            if (part != null) {
+                jobManager.acknowledge(0, part);
+                restored.add(part);
+            }
+        }
+        return new KeyedTask<>(
+                directory, delegate, keys, classLoader, jobManager, keyGroups, restored, true);
     }
 
     <S extends State> S state(K key, StateDescriptor<S, ?> descriptor) throws Exception {
@@ -124,18 +171,58 @@ final class KeyedTask<K> implements AutoCloseable {
         return backend.getPartitionedState(namespace, namespaces, descriptor);
     }
 
-    void checkpoint(long id) throws Exception {
-        jobManager.acknowledge(
-                id,
-                TestTask.finish(
-                        backend.snapshot(
-                                id,
-                                0L,
-                                checkpoints.resolveCheckpointStorageLocation(
-                                        id, CheckpointStorageLocationReference.getDefault()),
-                                TestTask.options(CheckpointType.CHECKPOINT))));
-        jobManager.complete(id);
-        ((ChangelogKeyedStateBackend<K>) backend).notifyCheckpointComplete(id);
+    /** The timers of a name, by event time. */
+    <N> KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> timers(
+            String name, TypeSerializer<N> namespaces) {
+        return backend.create(name, new TimerSerializer<>(backend.getKeySerializer(), namespaces));
+    }
+
+    CheckpointableKeyedStateBackend<K> backend() {
+        return backend;
+    }
+
+    /** Takes a checkpoint, which completes. */
+    KeyedStateHandle checkpoint(long id) throws Exception {
+        return checkpoint(id, CheckpointType.CHECKPOINT);
+    }
+
+    KeyedStateHandle checkpoint(long id, SnapshotType type) throws Exception {
+        KeyedStateHandle handle =
+                jobManager.acknowledge(
+                        id,
+                        TestTask.finish(
+                                backend.snapshot(
+                                        id,
+                                        0L,
+                                        checkpoints.resolveCheckpointStorageLocation(
+                                                id,
+                                                CheckpointStorageLocationReference.getDefault()),
+                                        TestTask.options(type))));
+        if (!oneOfSeveral) {
+            jobManager.complete(id);
+        }
+        changelog().notifyCheckpointComplete(id);
+        return handle;
+    }
+
+    /** Materializes from begin to end; false if there was nothing to do or it failed. */
+    boolean materialize() throws Exception {
+        long completed = completed();
+        changelog().materialize();
+        mailbox.runNext();
+        if (metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION) == 0
+                && completed() == completed) {
+            mailbox.runNext();
+        }
+        return completed() > completed;
+    }
+
+    private long completed() {
+        return metrics.count(MaterializationMetrics.COMPLETED_MATERIALIZATION);
+    }
+
+    private ChangelogKeyedStateBackend<K> changelog() {
+        return (ChangelogKeyedStateBackend<K>) backend;
     }
 
     @Override

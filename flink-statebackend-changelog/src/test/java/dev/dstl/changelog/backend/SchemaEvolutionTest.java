@@ -20,16 +20,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import java.io.File;
-import java.net.URISyntaxException;
-import java.net.URL;
+import dev.dstl.changelog.fixture.JobClasses;
 import java.net.URLClassLoader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Stream;
-import javax.tools.ToolProvider;
-import org.apache.avro.reflect.AvroDefault;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -143,34 +139,10 @@ class SchemaEvolutionTest {
         }
     }
 
-    /** The classes of a job, compiled as it was at some time. */
     private URLClassLoader job(String name, String fields) throws Exception {
-        Path classes = Files.createDirectory(directory.resolve(name));
-        Path source = classes.resolve("Account.java");
-        Files.writeString(source, "public class Account { public Account() {} " + fields + " }");
-        assertThat(
-                        ToolProvider.getSystemJavaCompiler()
-                                .run(
-                                        null,
-                                        null,
-                                        null,
-                                        "-classpath",
-                                        avro(),
-                                        "-d",
-                                        classes.toString(),
-                                        source.toString()))
-                .isZero();
-        return new URLClassLoader(new URL[] {classes.toUri().toURL()}, getClass().getClassLoader());
-    }
-
-    private static String avro() throws URISyntaxException {
-        return new File(
-                        AvroDefault.class
-                                .getProtectionDomain()
-                                .getCodeSource()
-                                .getLocation()
-                                .toURI())
-                .toString();
+        return JobClasses.compile(
+                directory.resolve(name),
+                Map.of("Account", "public class Account { public Account() {} " + fields + " }"));
     }
 
     /** The class of one version of the job, and the states that hold it. */

@@ -173,6 +173,26 @@ class StockContrastTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Changelog.class)
+    void chainedOperators_withLocalRecovery_whoMaterializedDifferently(Changelog changelog)
+            throws Exception {
+        try (Chain chain = new Chain(directory, Delegate.HASHMAP, changelog == Changelog.FLINKS)) {
+            chain.materialize(0, "one");
+            chain.materialize(1, "one");
+            chain.acknowledge(1);
+            ((CheckpointListener) chain.operator(0).backend()).notifyCheckpointComplete(1);
+            chain.materialize(0, "two");
+            if (changelog == Changelog.OURS) {
+                chain.acknowledge(2);
+            } else {
+                assertThatThrownBy(() -> chain.acknowledge(2))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("one checkpoint contains at most one materializationID");
+            }
+        }
+    }
+
     @Test
     void restoreModeNoClaim() throws Exception {
         assertThat(StockChangelog.over(new HashMapStateBackend()).supportsNoClaimRestoreMode())

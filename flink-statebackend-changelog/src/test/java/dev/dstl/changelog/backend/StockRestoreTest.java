@@ -227,10 +227,7 @@ class StockRestoreTest {
             savepoint = canonicalSavepoint(task, 7);
             contents = states.contents(ALL);
         }
-        try (TestTask task =
-                stock(delegate, StockLog.FILES, new FakeJobManager(), ALL, List.of(savepoint))) {
-            assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
-        }
+        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
     }
 
     @ParameterizedTest
@@ -252,10 +249,7 @@ class StockRestoreTest {
                                             SavepointType.savepoint(SavepointFormatType.NATIVE))));
             contents = states.contents(ALL);
         }
-        try (TestTask task =
-                stock(delegate, StockLog.FILES, new FakeJobManager(), ALL, List.of(savepoint))) {
-            assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
-        }
+        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
     }
 
     @ParameterizedTest
@@ -440,6 +434,25 @@ class StockRestoreTest {
                                 ((ChangelogStateHandleStreamImpl) log)
                                         .getHandlesAndOffsets().stream())
                 .map(position -> position.f0);
+    }
+
+    /** As a restore in the mode CLAIM does: checkpoints after it may build on the savepoint. */
+    private void goOnWithFlinksOwnChangelog(
+            Delegate delegate, KeyedStateHandle savepoint, Map<String, Object> contents)
+            throws Exception {
+        FakeJobManager flink = new FakeJobManager();
+        Map<String, Object> changed;
+        try (TestTask task = stock(delegate, StockLog.FILES, flink, ALL, List.of(savepoint))) {
+            EveryState states = new EveryState(task);
+            assertThat(states.contents(ALL)).isEqualTo(contents);
+            states.change(3, ALL);
+            changed = states.contents(ALL);
+            task.checkpoint(8);
+        }
+        assertThat(changed).isNotEqualTo(contents);
+        try (TestTask task = stock(delegate, StockLog.FILES, flink, ALL, flink.latest())) {
+            assertThat(new EveryState(task).contents(ALL)).isEqualTo(changed);
+        }
     }
 
     private TestTask stock(

@@ -102,6 +102,8 @@ final class TestTask implements AutoCloseable {
                         .setTaskStateManager(taskStateManager)
                         .setExecutionConfig(executionConfig)
                         .build();
+        // beside local recovery, Flink chooses by this key who keeps local checkpoints
+        environment.getJobConfiguration().setString("state.changelog.enabled", "true");
         environment.setMainMailboxExecutor(mailbox);
         environment.setCheckpointStorageAccess(checkpoints);
     }
@@ -319,11 +321,23 @@ final class TestTask implements AutoCloseable {
      */
     private KeyedStateHandle finishWithMailbox(
             RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint) throws Exception {
+        runMailbox(checkpoint);
+        return finish(checkpoint);
+    }
+
+    private void runMailbox(RunnableFuture<?> checkpoint) throws Exception {
         while (StockChangelog.isOwn(backend) && !checkpoint.isDone()) {
             mailbox.runAll();
             Thread.sleep(1);
         }
-        return finish(checkpoint);
+    }
+
+    /** Takes a checkpoint that nobody has acknowledged, local part included. */
+    SnapshotResult<KeyedStateHandle> snapshot(long checkpointId) throws Exception {
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint = trigger(checkpointId);
+        runMailbox(checkpoint);
+        checkpoint.run();
+        return checkpoint.get();
     }
 
     /** The JobManager completes a checkpoint and tells the task. */

@@ -19,6 +19,8 @@ package dev.dstl.changelog.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.materialization.BaseReference;
+import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
@@ -49,6 +51,7 @@ class CheckpointAssemblerTest {
                 assembler.assemble(
                         1,
                         base(StateParts.EMPTY, StateParts.EMPTY),
+                        reference(),
                         SnapshotResult.of(log(0, 0)),
                         () -> {});
 
@@ -70,6 +73,7 @@ class CheckpointAssemblerTest {
                                                 new StateParts(
                                                         List.of(snapshot), List.of(restored)),
                                                 StateParts.EMPTY),
+                                        reference(),
                                         SnapshotResult.of(fresh),
                                         () -> {})
                                 .getJobManagerOwnedSnapshot();
@@ -119,7 +123,11 @@ class CheckpointAssemblerTest {
     @Nullable
     private KeyedStateHandle local(
             MaterializedBase base, SnapshotResult<? extends ChangelogStateHandle> log) {
-        return assembler.assemble(1, base, log, () -> {}).getTaskLocalSnapshot();
+        return assembler.assemble(1, base, reference(), log, () -> {}).getTaskLocalSnapshot();
+    }
+
+    private static BaseReference reference() {
+        return new BaseReferences(() -> {}, () -> {}).tryRetain().orElseThrow();
     }
 
     private static MaterializedBase base(StateParts remote, StateParts local) {

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
@@ -52,6 +53,14 @@ public enum LogStorage {
 
     /** A storage of a new job. */
     public abstract StateChangelogStorage<?> create(Path directory);
+
+    /** What a task gets that has such a storage, and that keeps copies on a local disk. */
+    public TestTaskStateManager taskStateManager(Path directory, LocalRecoveryConfig local) {
+        return TestTaskStateManager.builder()
+                .setStateChangelogStorage(create(directory))
+                .setLocalRecoveryConfig(local)
+                .build();
+    }
 
     /** What a task gets that has such a storage. */
     public TestTaskStateManager taskStateManager(Path directory) {

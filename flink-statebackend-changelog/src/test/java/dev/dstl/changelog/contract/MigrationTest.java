@@ -67,10 +67,4 @@ public class MigrationTest extends StateBackendMigrationTestBase<StateBackend> {
     protected CheckpointStorage getCheckpointStorage() {
         return new FileSystemCheckpointStorage(directory.resolve("checkpoints").toUri());
     }
-
-    /** A log alone does not know the serializer of the keys. */
-    @Override
-    protected boolean supportsKeySerializerCheck() {
-        return false;
-    }
 }

@@ -19,11 +19,14 @@ package dev.dstl.changelog.materialization;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.junit.jupiter.api.Test;
 
 class BaseLedgerTest {
 
+    private final List<Long> deleted = new ArrayList<>();
     private final BaseLedger bases = new BaseLedger(base(7, 7), false);
 
     @Test
@@ -33,19 +36,60 @@ class BaseLedgerTest {
     }
 
     @Test
-    void base_isAnOrphanOnlyIfNoCheckpointGotIt() {
-        assertThat(bases.replace(base(8, 7))).as("the restored base").isEmpty();
-        assertThat(bases.replace(base(9, 7)).orElseThrow().id()).isEqualTo(8);
-        bases.handOut();
-        assertThat(bases.replace(base(10, 7))).isEmpty();
+    void base_isDeletedOnlyIfNoCheckpointGotIt() {
+        assertThat(replace(8, 7)).as("the restored base").isTrue();
+        assertThat(deleted).isEmpty();
+        assertThat(replace(9, 7)).isTrue();
+        assertThat(deleted).containsExactly(8L);
+        bases.retainCurrent();
+        assertThat(replace(10, 7)).isFalse();
+        assertThat(deleted).containsExactly(8L);
+    }
+
+    @Test
+    void base_isDeletedWhenItsLastCheckpointIsDropped_evenAfterItWasReplacedOrClosed() {
+        replace(8, 7);
+        BaseReference first = bases.retainCurrent();
+        BaseReference second = bases.retainCurrent();
+        first.drop();
+        first.drop();
+        replace(9, 7);
+        assertThat(deleted).isEmpty();
+        second.drop();
+        assertThat(deleted).containsExactly(8L);
+
+        BaseReference last = bases.retainCurrent();
+        bases.close();
+        assertThat(deleted).containsExactly(8L);
+        last.drop();
+        assertThat(deleted).containsExactly(8L, 9L);
+        assertThat(last.references().tryRetain()).as("nobody may have it any more").isEmpty();
+    }
+
+    @Test
+    void localCopies_areDeletedWhenNobodyRestoresFromThem_thoughTheJobManagerHasTheBase() {
+        List<String> events = new ArrayList<>();
+        BaseReferences references =
+                new BaseReferences(() -> events.add("all"), () -> events.add("local"));
+        BaseReference current = references.tryRetain().orElseThrow();
+        BaseReference sent = references.tryRetain().orElseThrow();
+        BaseReference dropped = references.tryRetain().orElseThrow();
+        dropped.drop();
+        current.drop();
+        assertThat(events).isEmpty();
+
+        sent.dropLocal();
+        sent.dropLocal();
+
+        assertThat(events).containsExactly("local");
     }
 
     @Test
     void sharing_isSafeAsLongAsTheCurrentBaseIsConfirmedOrBuiltOnWhatIs() {
         assertThat(bases.sharingIsSafe()).isTrue();
-        bases.replace(base(8, 7));
+        replace(8, 7);
         assertThat(bases.sharingIsSafe()).isTrue();
-        bases.replace(base(9, 7));
+        replace(9, 7);
         assertThat(bases.confirm(8)).isTrue();
         assertThat(bases.sharingIsSafe()).as("9 was built on 7, and 7 may go").isFalse();
         assertThat(bases.confirm(9)).isTrue();
@@ -54,26 +98,36 @@ class BaseLedgerTest {
     }
 
     @Test
-    void demandedFullSnapshot_stopsSharingUntilOneIsAdopted() {
+    void demandedFullSnapshot_stopsSharingUntilOneThatBeganLaterIsTheBase() {
+        long earlier = bases.takeId();
         bases.demandFullSnapshot();
         assertThat(bases.sharingIsSafe()).isFalse();
 
-        bases.adopt(base(8, MaterializedBase.BUILT_ON_NOTHING));
+        replace(earlier, MaterializedBase.BUILT_ON_NOTHING);
+        assertThat(bases.fullSnapshotNeeded()).as("it began before the demand").isTrue();
 
+        long later = bases.takeId();
+        replace(later, MaterializedBase.BUILT_ON_NOTHING);
         assertThat(bases.fullSnapshotNeeded()).isFalse();
+        assertThat(bases.isNewAndFull()).isTrue();
         assertThat(bases.sharingIsSafe()).as("nobody has confirmed it").isFalse();
-        bases.confirm(8);
+        bases.confirm(later);
+        assertThat(bases.isNewAndFull()).isFalse();
         assertThat(bases.sharingIsSafe()).isTrue();
-        assertThat(bases.replace(base(9, 8))).as("a checkpoint has the full one").isEmpty();
     }
 
     @Test
     void olderBase_neverReplacesANewerOne() {
-        bases.replace(base(9, 7));
+        replace(9, 7);
 
         assertThat(bases.isObsolete(8)).isTrue();
-        assertThatThrownBy(() -> bases.replace(base(8, 7)))
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> replace(8, 7)).isInstanceOf(IllegalStateException.class);
+    }
+
+    private boolean replace(long id, long builtOn) {
+        return bases.replace(
+                base(id, builtOn),
+                new BaseReferences(() -> deleted.add(id), () -> {}).tryRetain().orElseThrow());
     }
 
     private static MaterializedBase base(long id, long builtOn) {

@@ -25,12 +25,16 @@ import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.truncation.LogTruncation;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +51,7 @@ class MaterializerTest {
             new ManuallyTriggeredScheduledExecutorService();
     private final RecordedMetrics metrics = new RecordedMetrics();
     private final List<Throwable> failures = new ArrayList<>();
+    private boolean fatal;
 
     private LoggedJob job;
     private BaseLedger bases;
@@ -167,6 +172,55 @@ class MaterializerTest {
         assertThat(clock.getActiveScheduledTasks()).hasSize(1);
     }
 
+    @Test
+    void uploadThatCannotStart_isAFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer =
+                materializer(
+                        new MaterializationSettings(true, 10_000, 3),
+                        upload -> {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        });
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).hasSize(1);
+    }
+
+    @Test
+    void uploadThatDiesOfAFatalError_isAFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        fatal = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+
+        fatal = false;
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+
+        assertThat(bases.current().id()).isEqualTo(2);
+    }
+
+    @Test
+    void closedAfterTheUpload_deletesIt_thoughTheTaskNeverHearsOfIt() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+
+        materializer.close();
+
+        assertThat(uploads.numQueuedRunnables()).as("deletions").isEqualTo(1);
+    }
+
     private void update() throws Exception {
         job.at(1, "a");
         job.value.update("v");
@@ -179,6 +233,10 @@ class MaterializerTest {
     }
 
     private Materializer materializer(MaterializationSettings settings) {
+        return materializer(settings, uploads);
+    }
+
+    private Materializer materializer(MaterializationSettings settings, Executor uploads) {
         Disposal disposal = new Disposal("subtask", uploads);
         return new Materializer(
                 "subtask",
@@ -190,7 +248,18 @@ class MaterializerTest {
                                 job.log.writer(),
                                 job.mutations,
                                 job.registry,
-                                new MemCheckpointStreamFactory(1 << 20)),
+                                new MemCheckpointStreamFactory(1 << 20) {
+                                    @Override
+                                    public CheckpointStateOutputStream
+                                            createCheckpointStateOutputStream(
+                                                    CheckpointedStateScope scope)
+                                                    throws IOException {
+                                        if (fatal) {
+                                            throw new ThreadDeath();
+                                        }
+                                        return super.createCheckpointStateOutputStream(scope);
+                                    }
+                                }),
                         job.log.writer(),
                         new LogTruncation(job.log.writer()),
                         (CheckpointListener) job.backend(),

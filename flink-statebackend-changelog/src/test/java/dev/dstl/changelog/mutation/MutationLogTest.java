@@ -154,19 +154,48 @@ class MutationLogTest {
     }
 
     @Test
-    void anAppendThatFails_makesTheLogIncompleteForGood() throws IOException {
-        StateLog state = log.register(registration("state"));
+    void anAppendThatFails_requiresAFullCheckpoint_andTheLogGoesOn() throws IOException {
+        boolean[] refuse = new boolean[1];
+        int[] required = new int[1];
+        InMemoryMutationLogWriter refusing =
+                new InMemoryMutationLogWriter() {
+                    @Override
+                    public void append(
+                            RecordKind kind,
+                            int keyGroup,
+                            int stateId,
+                            byte[] bytes,
+                            int prefixLength,
+                            int identityLength,
+                            int length)
+                            throws IOException {
+                        if (refuse[0]) {
+                            throw new IOException("refused");
+                        }
+                        super.append(
+                                kind,
+                                keyGroup,
+                                stateId,
+                                bytes,
+                                prefixLength,
+                                identityLength,
+                                length);
+                    }
+                };
+        MutationLog refused = new MutationLog(refusing, () -> required[0]++);
+        StateLog state = refused.register(registration("state"));
         put(state, 1);
-        log.ensureComplete();
-        writer.close();
+        assertThat(required[0]).isZero();
 
-        assertThatThrownBy(() -> put(state, 2)).isInstanceOf(IllegalStateException.class);
+        refuse[0] = true;
+        assertThatThrownBy(() -> put(state, 2)).hasMessage("refused");
+        assertThat(required[0]).isEqualTo(1);
 
-        assertThatThrownBy(log::ensureComplete)
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("restart from its last checkpoint")
-                .hasCauseInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> put(state, 3)).hasMessageContaining("could not be logged");
+        refuse[0] = false;
+        put(state, 3);
+        assertThat(refusing.kinds())
+                .containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+        assertThat(required[0]).isEqualTo(1);
     }
 
     private static StateRegistration registration(String name) {

@@ -99,6 +99,35 @@ class OrphansCommandTest extends ToolTest {
     }
 
     @Test
+    void emptyDirectoryOfAnOldWriter_isListed_andGoesWithDelete() throws Exception {
+        Path log = needed.getParent().getParent();
+        Path old = Files.createDirectory(log.resolve("1700000000000-0000000000000001"));
+        Path young =
+                Files.createDirectory(
+                        log.resolve(System.currentTimeMillis() + "-0000000000000002"));
+        Path foreign = Files.createDirectory(log.resolve("something-else"));
+
+        ToolRun listed = dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine();
+        assertThat(listed.out())
+                .contains("directories  empty: 1", old.toString())
+                .doesNotContain(young.toString(), foreign.toString());
+        assertThat(old).exists();
+
+        ToolRun run =
+                dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete", "--json")
+                        .isFine();
+        assertThat(run.json().get("emptyDirectories")).hasSize(1);
+        assertThat(run.json().get("deletedDirectories").asInt())
+                .as("with the directory of the orphan")
+                .isEqualTo(2);
+        assertThat(old).doesNotExist();
+        assertThat(orphan.getParent()).doesNotExist();
+        assertThat(young).exists();
+        assertThat(foreign).exists();
+        assertThat(needed).exists();
+    }
+
+    @Test
     void aSegmentIsKnownByItsName_howeverThePathIsWritten() {
         dstl(
                         "orphans",

@@ -16,6 +16,8 @@
 
 package dev.dstl.benchmarks.simulated.store;
 
+import java.util.Optional;
+
 /** The switch for a store that only this process uses. */
 public final class LocalOutageSwitch implements OutageSwitch {
 
@@ -39,12 +41,12 @@ public final class LocalOutageSwitch implements OutageSwitch {
     }
 
     @Override
-    public boolean admits() throws InterruptedException {
+    public Optional<Outage> awaitAnswer() throws InterruptedException {
         synchronized (lock) {
             while (current == Outage.HANGING) {
                 lock.wait();
             }
-            return current == null;
+            return Optional.ofNullable(current);
         }
     }
 }

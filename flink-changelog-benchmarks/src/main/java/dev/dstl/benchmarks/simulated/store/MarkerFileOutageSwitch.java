@@ -22,6 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -54,19 +56,27 @@ public final class MarkerFileOutageSwitch implements OutageSwitch {
     }
 
     @Override
-    public boolean admits() throws IOException, InterruptedException {
+    public Optional<Outage> awaitAnswer() throws IOException, InterruptedException {
         while (Files.exists(marker)) {
             String text = read();
-            if (text.equals(Outage.FAILING.name())) {
-                return false;
-            }
-            if (!text.isEmpty() && !text.equals(Outage.HANGING.name())) {
-                throw new IOException(
-                        "Unknown outage '" + text + "' in " + marker + "; FAILING or HANGING");
+            if (!text.isEmpty() && outage(text) != Outage.HANGING) {
+                return Optional.of(outage(text));
             }
             time.sleep(POLL_NANOS);
         }
-        return true;
+        return Optional.empty();
+    }
+
+    private Outage outage(String text) throws IOException {
+        try {
+            return Outage.valueOf(text);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    String.format(
+                            "Unknown outage '%s' in %s; one of %s",
+                            text, marker, Arrays.toString(Outage.values())),
+                    e);
+        }
     }
 
     private String read() throws IOException {

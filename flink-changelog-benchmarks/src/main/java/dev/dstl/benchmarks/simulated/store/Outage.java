@@ -16,10 +16,61 @@
 
 package dev.dstl.benchmarks.simulated.store;
 
+import javax.annotation.Nullable;
+
 /** What a store without service does to requests. */
 public enum Outage {
     /** Refuses each of them. */
-    FAILING,
+    FAILING(RequestOutcome.UNAVAILABLE, Refused.EVERYTHING),
     /** Answers none of them until the outage ends; then they proceed. */
-    HANGING
+    HANGING(null, Refused.NOTHING),
+    /** Asks for fewer requests, however few there are. */
+    THROTTLING(RequestOutcome.THROTTLED, Refused.EVERYTHING),
+    /** Nobody listens. */
+    REFUSED(RequestOutcome.REFUSED, Refused.EVERYTHING),
+    /** There is no such bucket. */
+    NO_BUCKET(RequestOutcome.NO_BUCKET, Refused.EVERYTHING),
+    /** Lets the caller read, but not write or delete. */
+    FORBIDDEN(RequestOutcome.FORBIDDEN, Refused.CHANGES),
+    /** Like a disk that was mounted to be read. */
+    READ_ONLY(RequestOutcome.READ_ONLY, Refused.CHANGES),
+    /** Like a disk that is full. */
+    FULL(RequestOutcome.FULL, Refused.WRITES);
+
+    @Nullable private final RequestOutcome outcome;
+    private final Refused refused;
+
+    Outage(@Nullable RequestOutcome outcome, Refused refused) {
+        this.outcome = outcome;
+        this.refused = refused;
+    }
+
+    /** Whether it answers to requests of a type with a failure. */
+    public boolean refuses(RequestType type) {
+        switch (refused) {
+            case EVERYTHING:
+                return true;
+            case CHANGES:
+                return type == RequestType.PUT || type == RequestType.DELETE;
+            case WRITES:
+                return type == RequestType.PUT;
+            default:
+                return false;
+        }
+    }
+
+    /** How a request that it refuses ends. */
+    RequestOutcome outcome() {
+        if (outcome == null) {
+            throw new IllegalStateException(this + " refuses nothing");
+        }
+        return outcome;
+    }
+
+    private enum Refused {
+        NOTHING,
+        WRITES,
+        CHANGES,
+        EVERYTHING
+    }
 }

@@ -17,6 +17,7 @@
 package dev.dstl.benchmarks.simulated.store;
 
 import java.io.IOException;
+import java.util.Optional;
 
 /** Begins and ends outages of a store. Thread-safe. */
 public interface OutageSwitch {
@@ -28,9 +29,10 @@ public interface OutageSwitch {
     void end() throws IOException;
 
     /**
-     * Returns whether requests get through, after waiting for the end of an outage that hangs.
+     * Returns the outage that requests meet with, if there is one, after waiting for the end of one
+     * that hangs.
      *
      * @throws InterruptedException if the wait is interrupted
      */
-    boolean admits() throws IOException, InterruptedException;
+    Optional<Outage> awaitAnswer() throws IOException, InterruptedException;
 }

@@ -27,7 +27,17 @@ public enum RequestOutcome {
     /** The store did it; the answer never arrived, so the caller sees a failure. */
     ACKNOWLEDGEMENT_LOST("connection reset"),
     /** No request gets through at the moment. */
-    UNAVAILABLE("503 Service Unavailable");
+    UNAVAILABLE("503 Service Unavailable"),
+    /** Nobody listens where the store should be. */
+    REFUSED("Connection refused"),
+    /** The bucket does not exist. */
+    NO_BUCKET("404 NoSuchBucket"),
+    /** The caller may not do this. */
+    FORBIDDEN("403 AccessDenied"),
+    /** Nothing can be changed. */
+    READ_ONLY("Read-only file system"),
+    /** There is no room. */
+    FULL("No space left on device");
 
     private final String status;
 

@@ -179,8 +179,9 @@ public final class SimulatedObjectStore {
 
     private void requireService(RequestType type, String key)
             throws IOException, InterruptedException {
-        if (!outage.admits()) {
-            throw new SimulatedFailure(RequestOutcome.UNAVAILABLE, type, key);
+        Optional<Outage> present = outage.awaitAnswer();
+        if (present.isPresent() && present.get().refuses(type)) {
+            throw new SimulatedFailure(present.get().outcome(), type, key);
         }
     }
 

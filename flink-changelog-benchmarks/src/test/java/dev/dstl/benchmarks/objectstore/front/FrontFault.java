@@ -20,6 +20,8 @@ package dev.dstl.benchmarks.objectstore.front;
 public enum FrontFault {
     /** The store says that there are too many requests, and does nothing. */
     SLOW_DOWN,
+    /** The store says that the caller may not do this, and does nothing. */
+    FORBIDDEN,
     /** The connection breaks before the store has seen the request. */
     RESET,
     /** The store does what it was asked to; the connection breaks before it can say so. */

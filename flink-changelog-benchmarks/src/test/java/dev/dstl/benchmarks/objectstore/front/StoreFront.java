@@ -41,9 +41,6 @@ import java.util.function.Predicate;
  */
 public final class StoreFront implements AutoCloseable {
 
-    private static final String SLOW_DOWN =
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>SlowDown</Code>"
-                    + "<Message>Please reduce your request rate.</Message></Error>";
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private final ServerSocket socket;
@@ -172,7 +169,10 @@ public final class StoreFront implements AutoCloseable {
         }
         switch (fault.get()) {
             case SLOW_DOWN:
-                out.write(slowDown());
+                out.write(error("503 Slow Down", "SlowDown", "Please reduce your request rate."));
+                break;
+            case FORBIDDEN:
+                out.write(error("403 Forbidden", "AccessDenied", "Access Denied"));
                 break;
             case RESET:
                 reset(client);
@@ -205,12 +205,16 @@ public final class StoreFront implements AutoCloseable {
         held--;
     }
 
-    private static byte[] slowDown() {
-        return ("HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nConnection: close\r\n"
-                        + "Content-Length: "
-                        + SLOW_DOWN.length()
-                        + "\r\n\r\n"
-                        + SLOW_DOWN)
+    private static byte[] error(String status, String code, String message) {
+        String body =
+                String.format(
+                        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>%s</Code>"
+                                + "<Message>%s</Message></Error>",
+                        code, message);
+        return String.format(
+                        "HTTP/1.1 %s\r\nContent-Type: application/xml\r\nConnection: close\r\n"
+                                + "Content-Length: %d\r\n\r\n%s",
+                        status, body.length(), body)
                 .getBytes(StandardCharsets.US_ASCII);
     }
 

@@ -56,6 +56,11 @@ public final class EmbeddedS3 implements AutoCloseable {
         return new EmbeddedS3(objects, server);
     }
 
+    /** Creates one more bucket. */
+    public void createBucket(String name) {
+        objects.getBlobStore().createContainerInLocation(null, name);
+    }
+
     public S3Endpoint endpoint() {
         return new S3Endpoint(
                 URI.create("http://127.0.0.1:" + server.getPort()), ACCESS_KEY, SECRET_KEY, BUCKET);

@@ -33,6 +33,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(30)
 class SimulatedObjectStoreTest {
@@ -190,6 +192,22 @@ class SimulatedObjectStoreTest {
         store.outage().end();
         put(store, "a", 1);
         assertThat(store.head("a")).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FULL", "READ_ONLY", "FORBIDDEN"})
+    void outageOfWriting_leavesReadersAlone(Outage outage) throws IOException {
+        SimulatedObjectStore store = store(StoreProfile.instant());
+        put(store, "a", 1);
+        store.outage().begin(outage);
+
+        assertThatThrownBy(() -> put(store, "b", 1))
+                .hasMessageContaining(outage.outcome().status());
+        assertThat(store.head("a")).isPresent();
+        assertThat(store.list("")).hasSize(1);
+        assertThat(store.get("a", 0).read()).isZero();
+        store.outage().end();
+        put(store, "b", 1);
     }
 
     @Test

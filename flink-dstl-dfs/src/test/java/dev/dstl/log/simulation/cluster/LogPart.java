@@ -20,6 +20,7 @@ import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.record.RecordKind;
 import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.ReadSession;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +114,8 @@ public final class LogPart {
      * @throws LogMismatch if something that may never be combined away is not what was written
      */
     public List<TestRecord> read() throws IOException {
-        try (RecordCursor cursor = new DstlHandleReader().open(handle)) {
+        ReadSession once = new ReadSession(1, 0, () -> 0, () -> {}, () -> {});
+        try (RecordCursor cursor = new DstlHandleReader().open(handle, once)) {
             List<TestRecord> records = TestRecord.readAll(cursor);
             if (!metas(records).equals(metas(expected))) {
                 throw new LogMismatch("META records " + metas(records), "" + metas(expected));

@@ -16,12 +16,12 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalDirectories;
+import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
@@ -43,6 +43,7 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -57,6 +58,18 @@ public final class SimulatedLog {
 
     /** As in the production code. */
     private static final long LINGER_MILLIS = 10_000;
+
+    /** As in the production code. */
+    private static final long IDLE_MEMORY_MILLIS = 10_000;
+
+    /** The share of the memory of a job that a merge may take is one in so many. */
+    private static final long MERGE_SHARE = 2;
+
+    /** How many times as large as in a segment records are in memory, at most. */
+    private static final long MAX_EXPANSION = 4;
+
+    /** Real time would pass while the simulated one stands still. */
+    private static final long NO_PAUSE_MILLIS = 0;
 
     /** Changes are uploaded at the latest when they are twice as old as they should be. */
     private static final long LATE_IN_AGES = 2;
@@ -82,7 +95,8 @@ public final class SimulatedLog {
     private final GroupCommit commit;
     private final FiberThreads merges;
     private final LogMerging merging;
-    private final PagePool pages;
+    private final JobMemory memory;
+    private final Timers timers;
     private final RecordingMetrics metrics = new RecordingMetrics();
     private boolean closed;
     private boolean vanished;
@@ -100,8 +114,9 @@ public final class SimulatedLog {
                                 1_700_000_000_000L + schedule.nowMillis(), dice.bits()));
         settings = LogSettings.random(dice, cluster.conditions(), cluster.store().basePath());
         timerLane = schedule.lane(name + "-timer");
-        Timers timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
+        timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
         cluster.opened(this);
+        memory = taskManager.memory().join(mutant.maxInFlightBytes(settings));
         if (cluster.conditions().has(Condition.STORE_DOWN_AT_START) && dice.percent(50)) {
             cluster.store().weather().goesDown(dice.between(100, 30_000));
         }
@@ -124,12 +139,12 @@ public final class SimulatedLog {
                                 new FileSystemSegmentStore(
                                         cluster.store().client(incarnation),
                                         settings.basePath(),
-                                        settings.uploadBufferBytes())));
+                                        settings.uploadBufferBytes(),
+                                        memory)));
         DstlMetrics dstlMetrics = new DstlMetrics(metrics);
-        localCopies = LocalCopies.in(localDirectories(), localDisk, dstlMetrics);
+        localCopies = LocalCopies.in(localDirectories(), localDisk, dstlMetrics, memory);
         registry = new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
-        budget = new InFlightBudget(mutant.maxInFlightBytes(settings));
-        pages = new PagePool(settings.maxInFlightBytes());
+        budget = new InFlightBudget(memory);
         uploader =
                 new SegmentUploader(
                         settings,
@@ -141,18 +156,22 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
-        merges = threads(name + "-merge", 1, cluster.threadStarts());
+        merges = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
         merging =
                 new LogMerging(
                         settings,
                         mutant.merges(merges),
-                        pages,
+                        taskManager.pages(),
                         new DstlHandleReader(),
                         timers,
-                        dstlMetrics);
+                        dstlMetrics,
+                        memory,
+                        NO_PAUSE_MILLIS);
         commit =
                 new GroupCommit(
                         settings, uploader, registry, localCopies, budget, timers, dstlMetrics);
+        memory.addCache(uploader::dropIdle);
+        trimIdle();
         schedule.note(
                 name,
                 String.format(
@@ -163,6 +182,13 @@ public final class SimulatedLog {
                         settings.attemptTimeoutMillis(),
                         settings.uploadThreads(),
                         settings.maxSlowAttempts()));
+    }
+
+    private void trimIdle() {
+        timers.schedule(this::trimIdle, IDLE_MEMORY_MILLIS);
+        long periodNanos = TimeUnit.MILLISECONDS.toNanos(IDLE_MEMORY_MILLIS);
+        taskManager.pages().trim(timers.nanoTime(), periodNanos);
+        uploader.trimIdle(timers.nanoTime(), periodNanos);
     }
 
     private FiberThreads threads(String name, int count, ThreadStarts starts) {
@@ -190,14 +216,16 @@ public final class SimulatedLog {
         return LocalDirectories.of(recovery, job.id(), incarnation);
     }
 
-    DstlLogWriter createWriter(KeyGroupRange keyGroups) {
+    DstlLogWriter createWriter(KeyGroupRange keyGroups, Lane task) {
         return new DstlLogWriter(
                 new UUID(dice.bits(), dice.bits()),
                 keyGroups,
-                pages,
+                "operator",
+                taskManager.pages(),
                 settings.sealThresholdBytes(),
                 commit,
-                merging);
+                merging,
+                new SimulatedMailbox(task));
     }
 
     /** Whether tasks may take input. */
@@ -214,6 +242,7 @@ public final class SimulatedLog {
         uploads.shutDown(() -> registry.whenQuiet(this::stopThreads));
         localCopies.close();
         localDisk.shutDown();
+        memory.close();
         cluster.schedule()
                 .lane(incarnation + "-end")
                 .addIn(LINGER_MILLIS, "stops threads", this::stopThreads);
@@ -261,9 +290,12 @@ public final class SimulatedLog {
         return taskManager;
     }
 
-    /** Bytes of the parts that become one at most; 0 if none do. */
+    /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
     long mergeMaxBytes() {
-        return settings.mergeBatches() == 0 ? 0 : settings.mergeMaxBytes();
+        long memoryBytes = settings.maxInFlightBytes() / MERGE_SHARE / MAX_EXPANSION;
+        return settings.mergeBatches() == 0
+                ? 0
+                : Math.min(settings.mergeMaxBytes(), Math.max(1, memoryBytes));
     }
 
     /** Threads that nothing can end. */

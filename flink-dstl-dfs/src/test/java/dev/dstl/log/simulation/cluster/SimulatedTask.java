@@ -146,7 +146,7 @@ final class SimulatedTask {
             cluster.restored();
         }
         try {
-            writer = log.createWriter(keyGroups);
+            writer = log.createWriter(keyGroups, lane);
         } catch (IllegalStateException closed) {
             fail();
             return;

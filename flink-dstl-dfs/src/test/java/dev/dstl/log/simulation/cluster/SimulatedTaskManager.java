@@ -16,6 +16,8 @@
 
 package dev.dstl.log.simulation.cluster;
 
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.simulation.schedule.Lane;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,12 +27,17 @@ import java.util.Map;
 /** A process with at most one log of each job at a time. */
 public final class SimulatedTaskManager {
 
+    /** A few pages; what is used again may not depend on how many there are. */
+    private static final long MAX_FREE_BYTES = 1 << 18;
+
     private final Cluster cluster;
     private final String name;
     private final SimulatedHost host;
     private final Lane asyncLane;
     private final Map<SimulatedJob, SimulatedLog> logs = new LinkedHashMap<>();
     private final List<SimulatedLog> openedLogs = new ArrayList<>();
+    private final ProcessMemory memory = new ProcessMemory();
+    private final PagePool pages = new PagePool(MAX_FREE_BYTES, memory);
     private boolean alive = true;
 
     SimulatedTaskManager(Cluster cluster, String name, SimulatedHost host) {
@@ -46,6 +53,15 @@ public final class SimulatedTaskManager {
 
     SimulatedHost host() {
         return host;
+    }
+
+    /** What all logs of the process share. */
+    ProcessMemory memory() {
+        return memory;
+    }
+
+    PagePool pages() {
+        return pages;
     }
 
     boolean isAlive() {

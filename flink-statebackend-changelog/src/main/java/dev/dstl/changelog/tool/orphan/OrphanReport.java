@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
@@ -39,6 +40,8 @@ public final class OrphanReport implements Report {
     private final int kept;
     private final int otherFiles;
     private final List<ListedSegment> orphans;
+    private final List<Path> emptyDirectories;
+    private final long deletedDirectories;
 
     /** Null before a deletion. */
     @Nullable private final Map<Path, String> failures;
@@ -49,8 +52,18 @@ public final class OrphanReport implements Report {
             int referenced,
             int kept,
             int otherFiles,
-            List<ListedSegment> orphans) {
-        this(basePath, checkpoints, referenced, kept, otherFiles, orphans, null);
+            List<ListedSegment> orphans,
+            List<Path> emptyDirectories) {
+        this(
+                basePath,
+                checkpoints,
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories,
+                0,
+                null);
     }
 
     private OrphanReport(
@@ -60,6 +73,8 @@ public final class OrphanReport implements Report {
             int kept,
             int otherFiles,
             List<ListedSegment> orphans,
+            List<Path> emptyDirectories,
+            long deletedDirectories,
             @Nullable Map<Path, String> failures) {
         this.basePath = basePath;
         this.checkpoints = checkpoints;
@@ -67,12 +82,27 @@ public final class OrphanReport implements Report {
         this.kept = kept;
         this.otherFiles = otherFiles;
         this.orphans = orphans;
+        this.emptyDirectories = emptyDirectories;
+        this.deletedDirectories = deletedDirectories;
         this.failures = failures;
     }
 
-    OrphanReport afterDeletion(Map<Path, String> undeleted) {
+    OrphanReport afterDeletion(Map<Path, String> undeleted, long directories) {
         return new OrphanReport(
-                basePath, checkpoints, referenced, kept, otherFiles, orphans, undeleted);
+                basePath,
+                checkpoints,
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories,
+                directories,
+                undeleted);
+    }
+
+    /** Directories of writers in which there is no file. */
+    List<Path> emptyDirectories() {
+        return Collections.unmodifiableList(emptyDirectories);
     }
 
     List<ListedSegment> orphans() {
@@ -106,16 +136,29 @@ public final class OrphanReport implements Report {
         if (otherFiles > 0) {
             text.append(String.format("other files  %d, left alone%n", otherFiles));
         }
+        if (!emptyDirectories.isEmpty()) {
+            text.append(String.format("directories  empty: %d%n", emptyDirectories.size()));
+        }
         if (failures != null) {
             text.append(
                     String.format(
                             "deleted      %d (%s)%n",
                             deleted().size(), ByteSize.text(bytes(deleted()))));
         }
+        if (deletedDirectories > 0) {
+            text.append(String.format("             directories: %d%n", deletedDirectories));
+        }
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");
             for (ListedSegment orphan : orphans) {
                 table.row(written(orphan), ByteSize.text(orphan.bytes()), orphan.file());
+            }
+            text.append('\n').append(table.text());
+        }
+        if (!emptyDirectories.isEmpty()) {
+            Table table = new Table("empty directory");
+            for (Path directory : emptyDirectories) {
+                table.row(directory);
             }
             text.append('\n').append(table.text());
         }
@@ -140,6 +183,10 @@ public final class OrphanReport implements Report {
         json.put("otherFiles", otherFiles);
         json.put("orphanBytes", bytes(orphans));
         json.put("deletedSegments", deleted().size());
+        json.put("deletedDirectories", deletedDirectories);
+        json.put(
+                "emptyDirectories",
+                emptyDirectories.stream().map(Path::toString).collect(Collectors.toList()));
         List<Object> files = new ArrayList<>();
         for (ListedSegment orphan : orphans) {
             Map<String, Object> file = new LinkedHashMap<>();

@@ -20,6 +20,7 @@ import dev.dstl.changelog.tool.checkpoint.RetainedCheckpoints;
 import dev.dstl.changelog.tool.files.Directories;
 import dev.dstl.changelog.tool.files.FileAccess;
 import dev.dstl.changelog.tool.output.ToolException;
+import dev.dstl.log.store.EmptyDirectories;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
@@ -27,9 +28,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 import org.apache.flink.core.fs.EntropyInjector;
 import org.apache.flink.core.fs.Path;
 
@@ -55,6 +59,7 @@ public final class OrphanSearch {
 
     private final List<ListedSegment> segments = new ArrayList<>();
     private final Map<String, Long> lastWritten = new HashMap<>();
+    private final Set<Path> writers = new LinkedHashSet<>();
     private int otherFiles;
 
     /**
@@ -84,9 +89,13 @@ public final class OrphanSearch {
         requireListable();
         Directories.walk(
                 basePath,
-                (directory, below) ->
-                        !Directories.isOfJob(directory) || below.getName().equals(DIRECTORY_OF_LOG),
+                (directory, below) -> {
+                    addIfOfOldWriter(below);
+                    return !Directories.isOfJob(directory)
+                            || below.getName().equals(DIRECTORY_OF_LOG);
+                },
                 status -> {
+                    writers.remove(status.getPath().getParent());
                     Optional<SegmentName> name = SegmentName.of(status.getPath());
                     if (name.isPresent()) {
                         add(new ListedSegment(name.get(), status));
@@ -109,7 +118,29 @@ public final class OrphanSearch {
         }
         orphans.sort(Comparator.comparing(segment -> segment.file().toString()));
         return new OrphanReport(
-                basePath.path(), retained.count(), referenced, kept, otherFiles, orphans);
+                basePath.path(),
+                retained.count(),
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories());
+    }
+
+    private List<Path> emptyDirectories() {
+        List<Path> empty = new ArrayList<>(writers);
+        empty.sort(Comparator.comparing(Path::toString));
+        return empty;
+    }
+
+    /** Whether it is empty shows when its files are listed. A writer may have just begun. */
+    private void addIfOfOldWriter(Path directory) {
+        OptionalLong created = SegmentName.createdEpochMillis(directory);
+        if (created.isPresent()
+                && nowEpochMillis - created.getAsLong() >= minAgeMillis
+                && EmptyDirectories.canBeDeleted(basePath.fileSystem())) {
+            writers.add(directory);
+        }
     }
 
     private void requireListable() throws ToolException {
@@ -149,6 +180,15 @@ public final class OrphanSearch {
                 failures.put(orphan.file(), FileAccess.firstLine(e));
             }
         }
-        return report.afterDeletion(failures);
+        Set<Path> empty = new LinkedHashSet<>(report.emptyDirectories());
+        report.orphans().forEach(orphan -> empty.add(orphan.file().getParent()));
+        long deleted =
+                empty.stream()
+                        .filter(
+                                directory ->
+                                        EmptyDirectories.deleteOfWriter(
+                                                basePath.fileSystem(), directory))
+                        .count();
+        return report.afterDeletion(failures, deleted);
     }
 }

@@ -14,22 +14,27 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.materialization;
+package dev.dstl.changelog.differential.world;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.EnumMap;
+import java.util.Map;
 
-/** A base on its way to the JobManager in one checkpoint. Thread safe. */
-public final class BaseDelivery {
+/** How often conditions occurred. */
+public final class Conditions {
 
-    private final AtomicInteger deliveries;
+    private final Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);
 
-    BaseDelivery(AtomicInteger deliveries) {
-        this.deliveries = deliveries;
-        deliveries.incrementAndGet();
+    public void met(Coverage what) {
+        counts.merge(what, 1L, Long::sum);
     }
 
-    /** The checkpoint will never be sent. To be called once at most. */
-    public void dropped() {
-        deliveries.decrementAndGet();
+    public void metIf(boolean condition, Coverage what) {
+        if (condition) {
+            met(what);
+        }
+    }
+
+    public Map<Coverage, Long> counts() {
+        return counts;
     }
 }

@@ -1,0 +1,96 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.flink.util.ShutdownHookUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The logs of this process that have not ended. When the process stops, it waits a little for them
+ * to delete what no checkpoint contains. A process that is killed leaves that behind.
+ */
+final class OpenLogs {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OpenLogs.class);
+
+    /** Short, since whoever stops a process soon kills it. */
+    private static final long BOUND_MILLIS = 4_000;
+
+    private static final OpenLogs OF_PROCESS = new OpenLogs();
+
+    @GuardedBy("this")
+    private final Set<JobLog> open = new LinkedHashSet<>();
+
+    @GuardedBy("this")
+    private boolean hooked;
+
+    private OpenLogs() {}
+
+    static OpenLogs ofProcess() {
+        return OF_PROCESS;
+    }
+
+    synchronized void add(JobLog log) {
+        if (!hooked) {
+            hooked = true;
+            ShutdownHookUtil.addShutdownHook(
+                    () -> closeAll(BOUND_MILLIS), OpenLogs.class.getSimpleName(), LOG);
+        }
+        open.add(log);
+    }
+
+    synchronized void remove(JobLog log) {
+        open.remove(log);
+    }
+
+    private synchronized List<JobLog> all() {
+        return new ArrayList<>(open);
+    }
+
+    /** Closes the logs and waits for their ends; half of the time for uploads that run. */
+    private void closeAll(long boundMillis) throws InterruptedException {
+        List<JobLog> logs = all();
+        logs.forEach(JobLog::close);
+        if (!await(logs, boundMillis / 2)) {
+            logs.forEach(JobLog::interruptUploads);
+            await(logs, boundMillis / 2);
+        }
+    }
+
+    private static boolean await(List<JobLog> logs, long millis) throws InterruptedException {
+        CompletableFuture<?>[] ends =
+                logs.stream().map(JobLog::ended).toArray(CompletableFuture<?>[]::new);
+        try {
+            CompletableFuture.allOf(ends).get(millis, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException tooLong) {
+            return false;
+        } catch (ExecutionException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.local;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.flink.util.FileUtils;
+
+/**
+ * Which directories of copies belong to a process that lives. A process locks a file beside a
+ * directory before it makes the directory, and the operating system unlocks it when the process is
+ * gone, however it ended.
+ *
+ * <pre>
+ *   dstl_jid_&lt;job&gt; / &lt;incarnation&gt;.lock     locked as long as its owner lives
+ *                  / &lt;incarnation&gt; / 42.seg
+ * </pre>
+ *
+ * <p>A process loses all its locks on a file as soon as it closes any channel on it. So there is
+ * one channel per file and process, and a process never opens the files of its own directories
+ * again.
+ */
+final class DirectoryLocks {
+
+    static final String SUFFIX = ".lock";
+
+    private static final int TRIES = 10;
+
+    private static final Object GUARD = new Object();
+
+    /** Open for as long as this process owns the directory, by lock file. */
+    @GuardedBy("GUARD")
+    private static final Map<File, FileChannel> OWNED = new HashMap<>();
+
+    private DirectoryLocks() {}
+
+    private static File lockFile(File directory) {
+        return new File(directory.getAbsoluteFile().getParentFile(), directory.getName() + SUFFIX);
+    }
+
+    /**
+     * Makes this process the owner of a directory, which then may be made. Does nothing if it is
+     * already.
+     *
+     * @throws IOException if the file system has no locks, or another process is the owner
+     */
+    static void own(File directory) throws IOException {
+        File file = lockFile(directory);
+        synchronized (GUARD) {
+            if (OWNED.containsKey(file)) {
+                return;
+            }
+            for (int i = 0; i < TRIES; i++) {
+                FileChannel channel = open(file);
+                if (channel != null && lock(channel) && file.exists()) {
+                    OWNED.put(file, channel);
+                    return;
+                }
+                // Somebody just looked whether it has an owner, and deleted it.
+                if (channel != null) {
+                    channel.close();
+                }
+            }
+        }
+        throw new IOException("Cannot lock " + file);
+    }
+
+    private static FileChannel open(File file) throws IOException {
+        Files.createDirectories(file.getParentFile().toPath());
+        try {
+            return FileChannel.open(
+                    file.toPath(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        } catch (NoSuchFileException directoryGone) {
+            return null;
+        }
+    }
+
+    /** The lock is held until the channel is closed. */
+    private static boolean lock(FileChannel channel) throws IOException {
+        try {
+            FileLock lock = channel.tryLock();
+            return lock != null;
+        } catch (OverlappingFileLockException heldByThisProcess) {
+            return false;
+        }
+    }
+
+    /** This process deletes its own directory, with all that is in it. */
+    static void deleteOwn(File directory) throws IOException {
+        FileUtils.deleteDirectory(directory);
+        File file = lockFile(directory);
+        synchronized (GUARD) {
+            FileChannel channel = OWNED.remove(file);
+            Files.deleteIfExists(file.toPath());
+            if (channel != null) {
+                channel.close();
+            }
+        }
+    }
+
+    /**
+     * Deletes a directory with all that is in it, unless its owner lives.
+     *
+     * @throws IOException if that cannot be told, or not everything could be deleted
+     */
+    static void deleteIfDead(File directory) throws IOException {
+        File file = lockFile(directory);
+        synchronized (GUARD) {
+            if (OWNED.containsKey(file)) {
+                return;
+            }
+            try (FileChannel channel = FileChannel.open(file.toPath(), StandardOpenOption.WRITE)) {
+                if (lock(channel)) {
+                    FileUtils.deleteDirectory(directory);
+                    Files.deleteIfExists(file.toPath());
+                }
+            } catch (NoSuchFileException neverOwned) {
+                // Owners make the file first and delete it last.
+                FileUtils.deleteDirectory(directory);
+            }
+        }
+    }
+}

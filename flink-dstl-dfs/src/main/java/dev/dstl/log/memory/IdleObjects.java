@@ -1,0 +1,117 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.memory;
+
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
+import javax.annotation.Nullable;
+
+/**
+ * Things that nobody uses and that are kept for later, as long as there is memory for them. What
+ * was given back last is taken first. Thread-safe; no method blocks.
+ *
+ * @param <T> of which bytes do not change while it is here
+ */
+public final class IdleObjects<T> {
+
+    private final int max;
+    private final ToLongFunction<T> bytes;
+    private final ProcessMemory memory;
+    private final ConcurrentLinkedDeque<T> idle = new ConcurrentLinkedDeque<>();
+    private final AtomicInteger count = new AtomicInteger();
+
+    /** The fewest there were since the last {@link #trim}. */
+    private final AtomicInteger fewest = new AtomicInteger();
+
+    private final AtomicLong trimmedNanos = new AtomicLong(Long.MIN_VALUE);
+
+    /**
+     * Starts with none.
+     *
+     * @param max how many to keep at most
+     * @param bytes what one of them takes
+     */
+    public IdleObjects(int max, ToLongFunction<T> bytes, ProcessMemory memory) {
+        this.max = max;
+        this.bytes = bytes;
+        this.memory = memory;
+    }
+
+    /** The one given back last; null if there is none. */
+    @Nullable
+    public T poll() {
+        return taken(idle.pollFirst());
+    }
+
+    @Nullable
+    private T taken(@Nullable T object) {
+        if (object != null) {
+            int left = count.decrementAndGet();
+            if (left < fewest.get()) {
+                fewest.set(Math.max(0, left));
+            }
+            memory.take(bytes.applyAsLong(object));
+        }
+        return object;
+    }
+
+    /** Keeps one, or leaves it to the garbage collector. */
+    public void offer(T object) {
+        if (count.incrementAndGet() <= max && memory.tryKeep(bytes.applyAsLong(object))) {
+            idle.addFirst(object);
+        } else {
+            count.decrementAndGet();
+        }
+    }
+
+    /** Lets go of all. */
+    public void drop() {
+        drop(Integer.MAX_VALUE);
+    }
+
+    private void drop(int most) {
+        for (int i = 0; i < most; i++) {
+            if (taken(idle.pollLast()) == null) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Lets go of those that nobody needed since the last time. Does nothing if that was less than a
+     * period ago.
+     *
+     * @param nowNanos of a clock that all callers share
+     */
+    public void trim(long nowNanos, long periodNanos) {
+        long last = trimmedNanos.get();
+        if (last != Long.MIN_VALUE && nowNanos - last < periodNanos) {
+            return;
+        }
+        if (trimmedNanos.compareAndSet(last, nowNanos)) {
+            drop(fewest.get());
+            fewest.set(count.get());
+        }
+    }
+
+    /** How many there are, about, if others take and give. */
+    public int count() {
+        return count.get();
+    }
+}

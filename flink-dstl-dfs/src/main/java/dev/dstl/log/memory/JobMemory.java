@@ -1,0 +1,200 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.runtime.io.AvailabilityProvider;
+
+/**
+ * What the log of one job takes of the memory of its process, and whether its tasks may take input.
+ *
+ * <p>Thread-safe. What is reserved has to be released, even after {@link #close}.
+ */
+public final class JobMemory implements AvailabilityProvider, AutoCloseable {
+
+    private final ProcessMemory process;
+    private final long configuredLimitBytes;
+    private final AtomicLong reservedBytes = new AtomicLong();
+    private final List<Runnable> caches = new ArrayList<>();
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    private volatile CompletableFuture<?> available = AVAILABLE;
+    private volatile boolean closed;
+
+    JobMemory(ProcessMemory process, long configuredLimitBytes) {
+        this.process = process;
+        this.configuredLimitBytes = configuredLimitBytes;
+    }
+
+    /** Of a process of its own, for a log that stands alone. */
+    public static JobMemory alone(long limitBytes) {
+        return new ProcessMemory().join(limitBytes);
+    }
+
+    long configuredLimitBytes() {
+        return configuredLimitBytes;
+    }
+
+    /** What all jobs take together. */
+    public ProcessMemory process() {
+        return process;
+    }
+
+    /** Adds bytes of what is there in any case; never refused. */
+    public void reserve(MemoryUse use, long bytes) {
+        reservedBytes.addAndGet(bytes);
+        process.reserve(use, bytes);
+    }
+
+    /**
+     * Adds bytes of what can be done without, if there is room.
+     *
+     * @return false if nothing was added
+     */
+    public boolean tryReserve(MemoryUse use, long bytes) {
+        if (!process.tryReserve(use, bytes)) {
+            return false;
+        }
+        reservedBytes.addAndGet(bytes);
+        return true;
+    }
+
+    /**
+     * Takes bytes away again.
+     *
+     * @throws IllegalStateException if fewer are reserved
+     */
+    public void release(MemoryUse use, long bytes) {
+        long left = reservedBytes.addAndGet(-bytes);
+        if (left < 0) {
+            reservedBytes.addAndGet(bytes);
+            throw new IllegalStateException(
+                    "Cannot release " + bytes + " bytes of " + (left + bytes));
+        }
+        process.release(use, bytes);
+    }
+
+    /** Bytes of this job, for all uses. */
+    public long reservedBytes() {
+        return reservedBytes.get();
+    }
+
+    /** Whether batches had better be sealed while they are small. */
+    public boolean isTight() {
+        return process.isTight();
+    }
+
+    /** What {@link #tryReserve} would grant now, in bytes, about; may be negative. */
+    public long refusableRoomBytes() {
+        return process.refusableRoomBytes();
+    }
+
+    /**
+     * Adds something that is kept for later, until the job ends.
+     *
+     * @param drop lets go of it; called on any thread, may not block
+     */
+    public void addCache(Runnable drop) {
+        synchronized (caches) {
+            caches.add(drop);
+        }
+        process.addCache(drop);
+    }
+
+    /**
+     * Has somebody told when memory is short, to bring on its way what tasks still append to.
+     *
+     * @param listener called on any thread, a task's among them; may not block
+     */
+    public void whenShort(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    void tellShort() {
+        listeners.forEach(Runnable::run);
+    }
+
+    /** Tasks ask this after each record, so it makes nothing while they may go on. */
+    @Override
+    public CompletableFuture<?> getAvailableFuture() {
+        if (closed || process.allows(reservedBytes.get())) {
+            return AVAILABLE;
+        }
+        CompletableFuture<?> waiting;
+        boolean isNew = false;
+        synchronized (this) {
+            if (available == AVAILABLE && !closed) {
+                available = new CompletableFuture<>();
+                process.stopped.incrementAndGet();
+                isNew = true;
+            }
+            waiting = available;
+        }
+        // What was released in between did not see that somebody waits.
+        wakeIfAvailable();
+        if (isNew && !waiting.isDone()) {
+            process.tellShort();
+        }
+        return waiting;
+    }
+
+    void wakeIfAvailable() {
+        if (available == AVAILABLE || !process.allows(reservedBytes.get())) {
+            return;
+        }
+        wake();
+    }
+
+    private void wake() {
+        CompletableFuture<?> waiting;
+        synchronized (this) {
+            waiting = available;
+            if (waiting == AVAILABLE) {
+                return;
+            }
+            available = AVAILABLE;
+            process.stopped.decrementAndGet();
+        }
+        waiting.complete(null);
+    }
+
+    /** The job has ended: it counts no more when the limit is shared, and nobody waits for it. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        process.leave(this);
+        synchronized (caches) {
+            caches.forEach(
+                    drop -> {
+                        process.removeCache(drop);
+                        drop.run();
+                    });
+            caches.clear();
+        }
+        listeners.clear();
+        wake();
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.memory;
+
+/** What memory of the log is used for. */
+public enum MemoryUse {
+    /** Pages of batches that tasks append to. */
+    ACTIVE,
+    /** Batches that are sealed and not durable. */
+    IN_FLIGHT,
+    /** What encoding takes besides the batches: the segment, and what its records are sorted by. */
+    ENCODING,
+    /** Buffers between segments and the streams of the file system. */
+    UPLOAD_BUFFERS,
+    /** Records that are read back to be written as one run. */
+    MERGES,
+    /** Segments that wait for the local disk. */
+    LOCAL_COPIES,
+    /** Frames that are fetched and not yet replayed. */
+    READ_AHEAD,
+    /** Pages and scratch memory of encoders that are kept for later. */
+    IDLE
+}

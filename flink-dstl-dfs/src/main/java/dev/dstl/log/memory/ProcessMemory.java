@@ -1,0 +1,280 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.memory;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory that the logs of all jobs of a process take, and the limit that they share. Jobs join
+ * it and leave it; the largest limit of those that have joined holds.
+ *
+ * <p>What has to be kept is always reserved, and tasks are stopped when it becomes too much. What
+ * can be done without, or done later, asks first and is refused above three quarters of the limit.
+ * What is only kept for later is dropped as soon as the limit is reached.
+ *
+ * <pre>
+ *   0                                      3/4 limit               limit
+ *   |---------------------------------------|------------------------|
+ *   |  merges, copies, caches: granted      |  refused               |  caches dropped,
+ *   |  input goes on                        |                        |  input stops
+ * </pre>
+ *
+ * <p>A quarter of the limit is split among the jobs: nobody stops a job that takes less than its
+ * part. A job that takes more is stopped as soon as what is left is needed for the parts of the
+ * others. So all jobs together stay within the limit, and none can stop another one for good.
+ *
+ * <p>Thread-safe. Reserving and releasing take no lock unless a job is stopped.
+ */
+public final class ProcessMemory {
+
+    private static final ProcessMemory SHARED = new ProcessMemory();
+
+    /** The share of the limit above which is refused what can be refused. */
+    private static final double REFUSABLE_SHARE = 0.75;
+
+    /** The share of the limit from which on batches are sealed while they are small. */
+    private static final double TIGHT_SHARE = 0.5;
+
+    /** The share of the limit that is split among the jobs is one in so many. */
+    private static final int OWN_SHARE = 4;
+
+    /** All but what is only kept for later. */
+    private final AtomicLong neededBytes = new AtomicLong();
+
+    private final Map<MemoryUse, AtomicLong> reservedByUse = new EnumMap<>(MemoryUse.class);
+    private final List<JobMemory> jobs = new CopyOnWriteArrayList<>();
+    private final List<Runnable> caches = new CopyOnWriteArrayList<>();
+
+    /** Jobs whose tasks are stopped. */
+    final AtomicInteger stopped = new AtomicInteger();
+
+    private volatile Limits limits = new Limits(0, 0);
+
+    /** Of nobody yet; tests and tools have their own. */
+    public ProcessMemory() {
+        for (MemoryUse use : MemoryUse.values()) {
+            reservedByUse.put(use, new AtomicLong());
+        }
+    }
+
+    /** That of this process. */
+    public static ProcessMemory shared() {
+        return SHARED;
+    }
+
+    /**
+     * Adds a job.
+     *
+     * @param limitBytes as configured for the job, at least 1
+     * @return to be closed when the job ends
+     */
+    public JobMemory join(long limitBytes) {
+        JobMemory job = new JobMemory(this, limitBytes);
+        synchronized (this) {
+            jobs.add(job);
+            updateLimits();
+        }
+        wakeStopped();
+        return job;
+    }
+
+    void leave(JobMemory job) {
+        boolean last;
+        synchronized (this) {
+            jobs.remove(job);
+            updateLimits();
+            last = jobs.isEmpty();
+        }
+        if (last) {
+            dropCaches();
+        }
+        wakeStopped();
+    }
+
+    @GuardedBy("this")
+    private void updateLimits() {
+        long limitBytes = jobs.stream().mapToLong(JobMemory::configuredLimitBytes).max().orElse(0);
+        limits = new Limits(limitBytes, jobs.size());
+    }
+
+    /**
+     * Adds something that is kept for later.
+     *
+     * @param drop lets go of it; called on any thread, may not block
+     */
+    public void addCache(Runnable drop) {
+        caches.add(drop);
+    }
+
+    void removeCache(Runnable drop) {
+        caches.remove(drop);
+    }
+
+    private void dropCaches() {
+        caches.forEach(Runnable::run);
+    }
+
+    /** Adds bytes of what is there in any case. */
+    void reserve(MemoryUse use, long bytes) {
+        reservedByUse.get(use).addAndGet(bytes);
+        long needed = neededBytes.addAndGet(bytes);
+        long idle = reservedBytes(MemoryUse.IDLE);
+        if (idle > 0 && needed + idle >= limits.limitBytes) {
+            dropCaches();
+        }
+    }
+
+    /**
+     * Adds bytes of what can be done without, if there is room. What is kept for later makes room.
+     * Without any job there always is.
+     *
+     * @return false if nothing was added
+     */
+    boolean tryReserve(MemoryUse use, long bytes) {
+        Limits current = limits;
+        long needed = neededBytes.addAndGet(bytes);
+        if (needed > current.refusableBytes && current.jobs > 0) {
+            neededBytes.addAndGet(-bytes);
+            // Others may have been stopped by the bytes that were there for a moment.
+            wakeStopped();
+            return false;
+        }
+        reservedByUse.get(use).addAndGet(bytes);
+        if (needed + reservedBytes(MemoryUse.IDLE) > current.refusableBytes) {
+            dropCaches();
+        }
+        return true;
+    }
+
+    /**
+     * Takes bytes away again, and wakes tasks if there is room for them now.
+     *
+     * @throws IllegalStateException if fewer are reserved for that use
+     */
+    void release(MemoryUse use, long bytes) {
+        takeAway(use, bytes);
+        neededBytes.addAndGet(-bytes);
+        wakeStopped();
+    }
+
+    private void takeAway(MemoryUse use, long bytes) {
+        long left = reservedByUse.get(use).addAndGet(-bytes);
+        if (left < 0) {
+            reservedByUse.get(use).addAndGet(bytes);
+            throw new IllegalStateException(
+                    String.format("Cannot release %d bytes of %d (%s)", bytes, left + bytes, use));
+        }
+    }
+
+    /**
+     * Adds bytes that are only kept for later, if there is room. Without any job there is none.
+     *
+     * @return false if nothing was added
+     */
+    public boolean tryKeep(long bytes) {
+        long idle = reservedByUse.get(MemoryUse.IDLE).addAndGet(bytes);
+        if (neededBytes.get() + idle > limits.refusableBytes) {
+            reservedByUse.get(MemoryUse.IDLE).addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    /** Takes bytes away that were kept for later. */
+    public void take(long bytes) {
+        takeAway(MemoryUse.IDLE, bytes);
+    }
+
+    /** Adds what is fetched ahead for a restore, which belongs to no job's log. */
+    public boolean tryReserveReadAhead(long bytes) {
+        return tryReserve(MemoryUse.READ_AHEAD, bytes);
+    }
+
+    /** Takes away what was fetched ahead. */
+    public void releaseReadAhead(long bytes) {
+        release(MemoryUse.READ_AHEAD, bytes);
+    }
+
+    void wakeStopped() {
+        if (stopped.get() > 0) {
+            jobs.forEach(JobMemory::wakeIfAvailable);
+        }
+    }
+
+    /** A job is stopped: whoever can shall bring on its way what tasks still append to. */
+    void tellShort() {
+        jobs.forEach(JobMemory::tellShort);
+    }
+
+    /** Whether a job that takes so much may go on. */
+    boolean allows(long bytesOfJob) {
+        Limits current = limits;
+        return neededBytes.get() < current.stopBytes || bytesOfJob < current.ownBytes;
+    }
+
+    /** Whether so much is reserved that batches had better be sealed while they are small. */
+    boolean isTight() {
+        Limits current = limits;
+        return current.jobs > 0 && neededBytes.get() >= current.tightBytes;
+    }
+
+    /** What a reservation that may be refused can hope for now, in bytes; may be negative. */
+    long refusableRoomBytes() {
+        Limits current = limits;
+        return current.jobs == 0 ? Long.MAX_VALUE : current.refusableBytes - neededBytes.get();
+    }
+
+    /** Bytes reserved now, for all uses. */
+    public long reservedBytes() {
+        return neededBytes.get() + reservedBytes(MemoryUse.IDLE);
+    }
+
+    /** Bytes reserved now for one use. */
+    public long reservedBytes(MemoryUse use) {
+        return reservedByUse.get(use).get();
+    }
+
+    /** The limit of all jobs together; 0 as long as there is none. */
+    public long limitBytes() {
+        return limits.limitBytes;
+    }
+
+    private static final class Limits {
+        private final long limitBytes;
+        private final int jobs;
+        private final long ownBytes;
+        private final long stopBytes;
+        private final long refusableBytes;
+        private final long tightBytes;
+
+        private Limits(long limitBytes, int jobs) {
+            this.limitBytes = limitBytes;
+            this.jobs = jobs;
+            // One byte, so that a job that takes nothing is never stopped.
+            this.ownBytes = Math.max(1, limitBytes / OWN_SHARE / Math.max(1, jobs));
+            this.stopBytes = limitBytes - Math.max(0, jobs - 1) * (ownBytes - 1);
+            this.refusableBytes = (long) (REFUSABLE_SHARE * limitBytes);
+            this.tightBytes = (long) (TIGHT_SHARE * limitBytes);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.DaemonThreads;
+import java.io.Closeable;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.LongSupplier;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The reads of one restore or one compaction of a log: how often a read that fails is tried again,
+ * which segments could not be read, and how to give up all reads at once, whatever they wait for.
+ * Thread safe.
+ */
+public final class ReadSession {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReadSession.class);
+
+    private static final int RESTORE_TRIES = 4;
+    private static final long RESTORE_PAUSE_MILLIS = 200;
+    private static final int MAX_DOUBLINGS = 4;
+
+    private static final ThreadFactory CLOSERS = new DaemonThreads("changelog-read-close");
+
+    private final int maxTries;
+    private final long firstPauseMillis;
+    private final LongSupplier nanoTime;
+    private final Runnable whenRetried;
+    private final Runnable whenEnded;
+
+    @GuardedBy("this")
+    private final Map<Thread, Operation> inside = new HashMap<>();
+
+    @GuardedBy("this")
+    private final Set<Closeable> streams = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    @GuardedBy("this")
+    private final Set<StreamStateHandle> unreadable = new HashSet<>();
+
+    @GuardedBy("this")
+    private boolean givenUp;
+
+    @GuardedBy("this")
+    private long longestNanos;
+
+    /**
+     * Begins without reads.
+     *
+     * @param maxTries how often a read is tried before it has failed, at least 1
+     * @param firstPauseMillis before the second try; doubles from try to try, four times at most
+     * @param nanoTime tells the time
+     * @param whenRetried called before each further try, on the thread that reads
+     * @param whenEnded called when the last thread that waited goes on after the session was given
+     *     up, on that thread
+     */
+    public ReadSession(
+            int maxTries,
+            long firstPauseMillis,
+            LongSupplier nanoTime,
+            Runnable whenRetried,
+            Runnable whenEnded) {
+        this.maxTries = maxTries;
+        this.firstPauseMillis = firstPauseMillis;
+        this.nanoTime = nanoTime;
+        this.whenRetried = whenRetried;
+        this.whenEnded = whenEnded;
+    }
+
+    /** For a task that restores, or a tool: a few tries, within about a second and a half. */
+    public static ReadSession ofRestore() {
+        return new ReadSession(
+                RESTORE_TRIES, RESTORE_PAUSE_MILLIS, System::nanoTime, () -> {}, () -> {});
+    }
+
+    /**
+     * The calling thread begins to wait for the store.
+     *
+     * @throws InterruptedIOException if the session was given up
+     */
+    synchronized void begin(StreamStateHandle segment) throws InterruptedIOException {
+        enter(new Operation(segment, nanoTime.getAsLong()));
+    }
+
+    /**
+     * The calling thread begins to wait for another one of the session.
+     *
+     * @throws InterruptedIOException if the session was given up
+     */
+    public synchronized void beginWaiting() throws InterruptedIOException {
+        enter(new Operation(null, 0));
+    }
+
+    @GuardedBy("this")
+    private void enter(Operation operation) throws InterruptedIOException {
+        checkWanted();
+        inside.put(Thread.currentThread(), operation);
+    }
+
+    /**
+     * The calling thread got what it waited for, or an exception.
+     *
+     * @throws InterruptedIOException if the session was given up; whoever did so may have taken
+     *     what the calling thread had
+     */
+    public void end() throws InterruptedIOException {
+        synchronized (this) {
+            Operation ended = inside.remove(Thread.currentThread());
+            if (ended != null && ended.segment != null) {
+                longestNanos = Math.max(longestNanos, nanoTime.getAsLong() - ended.startNanos);
+            }
+            if (!givenUp) {
+                return;
+            }
+            // The interrupt was for this operation, and the thread may serve others.
+            boolean unused = Thread.interrupted();
+            if (!inside.isEmpty()) {
+                checkWanted();
+            }
+        }
+        whenEnded.run();
+        throw givenUp();
+    }
+
+    private static InterruptedIOException givenUp() {
+        return new InterruptedIOException("Reading was given up");
+    }
+
+    @GuardedBy("this")
+    private void checkWanted() throws InterruptedIOException {
+        if (givenUp) {
+            throw givenUp();
+        }
+    }
+
+    synchronized void opened(Closeable stream) {
+        streams.add(stream);
+    }
+
+    synchronized void closed(Closeable stream) {
+        streams.remove(stream);
+    }
+
+    /** A segment could not be read. */
+    synchronized void failed(StreamStateHandle segment) {
+        unreadable.add(originalOf(segment));
+    }
+
+    private static StreamStateHandle originalOf(StreamStateHandle segment) {
+        return segment instanceof SegmentCopy ? ((SegmentCopy) segment).original() : segment;
+    }
+
+    /** Whether a read that failed so many times gets another try. */
+    boolean retries(int failures) {
+        return failures < maxTries;
+    }
+
+    /**
+     * Waits before another try.
+     *
+     * @param failures at least 1
+     */
+    void pause(int failures) throws InterruptedIOException {
+        whenRetried.run();
+        long pauseMillis = firstPauseMillis << Math.min(failures - 1, MAX_DOUBLINGS);
+        if (pauseMillis == 0) {
+            return;
+        }
+        beginWaiting();
+        try {
+            Thread.sleep(pauseMillis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted before another try to read");
+        } finally {
+            end();
+        }
+    }
+
+    /** How long the oldest read that has not ended takes already; 0 without any. */
+    public synchronized long oldestNanos() {
+        long now = nanoTime.getAsLong();
+        long oldest = 0;
+        for (Operation operation : inside.values()) {
+            if (operation.segment != null) {
+                oldest = Math.max(oldest, now - operation.startNanos);
+            }
+        }
+        return oldest;
+    }
+
+    /** How long the longest read took that has ended. */
+    public synchronized long longestNanos() {
+        return longestNanos;
+    }
+
+    /**
+     * The segments of reads that failed for good, or were given up because of their age; never
+     * copies.
+     */
+    public synchronized Set<StreamStateHandle> unreadable() {
+        return new HashSet<>(unreadable);
+    }
+
+    /** Whether a thread of the session waits for the store or for another thread. */
+    public synchronized boolean isIdle() {
+        return inside.isEmpty();
+    }
+
+    public synchronized boolean isGivenUp() {
+        return givenUp;
+    }
+
+    /**
+     * Ends all reads: closes their streams, interrupts their threads, and lets none begin. A thread
+     * that heeds neither stays where it is until the store answers.
+     *
+     * @param overdueNanos age from which a read counts as unreadable
+     * @return the threads that waited at that moment; they fail as soon as they go on
+     */
+    public Set<Thread> giveUp(long overdueNanos) {
+        List<Closeable> closing;
+        Set<Thread> waiting;
+        synchronized (this) {
+            givenUp = true;
+            long now = nanoTime.getAsLong();
+            for (Operation operation : inside.values()) {
+                if (operation.segment != null && now - operation.startNanos >= overdueNanos) {
+                    unreadable.add(originalOf(operation.segment));
+                }
+            }
+            waiting = new HashSet<>(inside.keySet());
+            waiting.forEach(Thread::interrupt);
+            closing = waiting.isEmpty() ? List.of() : new ArrayList<>(streams);
+        }
+        if (!closing.isEmpty()) {
+            closeElsewhere(closing);
+        }
+        return waiting;
+    }
+
+    /** Closing a stream may take as long as reading from it. */
+    private static void closeElsewhere(List<Closeable> streams) {
+        try {
+            CLOSERS.newThread(() -> streams.forEach(ReadSession::close)).start();
+        } catch (Throwable noThread) {
+            LOG.debug("Streams of reads that were given up are closed by their readers", noThread);
+        }
+    }
+
+    private static void close(Closeable stream) {
+        try {
+            stream.close();
+        } catch (Throwable t) {
+            LOG.debug("Could not close the stream of a read that was given up", t);
+        }
+    }
+
+    /** What a thread waits for. */
+    private static final class Operation {
+
+        /** Null if it waits for another thread. */
+        private final StreamStateHandle segment;
+
+        private final long startNanos;
+
+        private Operation(StreamStateHandle segment, long startNanos) {
+            this.segment = segment;
+            this.startNanos = startNanos;
+        }
+    }
+}

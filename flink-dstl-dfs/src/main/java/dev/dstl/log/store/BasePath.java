@@ -1,0 +1,83 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.store;
+
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.memory.JobMemory;
+import java.io.IOException;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.core.fs.UnsupportedFileSystemSchemeException;
+
+/**
+ * The base path as the user set it: finds its file system and says what is wrong with it. Only a
+ * scheme without a file system is misuse. A disk can be freed, a bucket created, a right granted
+ * and a host come back, so whatever else fails is worth another try.
+ */
+public final class BasePath {
+
+    private final Path path;
+
+    public BasePath(Path path) {
+        this.path = path;
+    }
+
+    /**
+     * The store below it. May take as long as the client of the file system does, and some wait for
+     * ever.
+     *
+     * @param maxBufferBytes see {@link FileSystemSegmentStore}
+     * @param memory of the job
+     * @throws IllegalConfigurationException if no file system is registered for the scheme
+     * @throws IOException if it cannot be set up at present
+     */
+    FileSystemSegmentStore open(int maxBufferBytes, JobMemory memory) throws IOException {
+        try {
+            return new FileSystemSegmentStore(
+                    FileSystem.getUnguardedFileSystem(path.toUri()), path, maxBufferBytes, memory);
+        } catch (UnsupportedFileSystemSchemeException e) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "'%s' is '%s', for which there is no file system: %s Put the file"
+                                    + " system's plugin into plugins/ of every node, or use a"
+                                    + " scheme that is there.",
+                            DstlOptions.BASE_PATH.key(), path, e.getMessage()));
+        }
+    }
+
+    /**
+     * What the user has to know while nothing can be stored there.
+     *
+     * @param since since when
+     * @param cause why
+     */
+    String complaint(String since, String cause) {
+        return String.format(
+                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and it is"
+                        + " tried again; checkpoints wait or fail meanwhile. Make it a directory"
+                        + " that the TaskManagers may write to and that has room, on an object"
+                        + " store a bucket that exists and credentials that may write to it;"
+                        + " nothing has to be restarted then.",
+                DstlOptions.BASE_PATH.key(), path, since, cause);
+    }
+
+    @Override
+    public String toString() {
+        return String.format("'%s', '%s'", DstlOptions.BASE_PATH.key(), path);
+    }
+}

@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.store;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import org.apache.flink.core.fs.FileStatus;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Directories that are of no use once nothing is in them. Object stores have none.
+ *
+ * <p>A directory is deleted only where the store itself refuses to delete one that is not empty, in
+ * one step: somebody may just be creating a file in it. Flink's local file system looks first and
+ * then deletes all there is, so local directories are deleted without it.
+ */
+public final class EmptyDirectories {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EmptyDirectories.class);
+
+    private static final int MAX_BESIDE = 16;
+    private static final String LOCAL = "file";
+    private static final Set<String> ATOMIC = Set.of("hdfs", "viewfs");
+
+    private EmptyDirectories() {}
+
+    /** Whether a file system has directories that can be deleted safely. */
+    public static boolean canBeDeleted(FileSystem fileSystem) {
+        String scheme = fileSystem.getUri().getScheme();
+        return LOCAL.equals(scheme) || ATOMIC.contains(scheme);
+    }
+
+    private static boolean delete(FileSystem fileSystem, Path directory) {
+        String scheme = fileSystem.getUri().getScheme();
+        try {
+            if (LOCAL.equals(scheme)) {
+                return new File(directory.toUri().getPath()).delete();
+            }
+            return ATOMIC.contains(scheme) && fileSystem.delete(directory, false);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("{} stays", directory, e);
+            return false;
+        }
+    }
+
+    /**
+     * Deletes the directory of a writer if there is nothing in it, and then those above it that are
+     * only there for the job's log. Blocks.
+     *
+     * @return whether the directory of the writer is gone
+     */
+    public static boolean deleteOfWriter(FileSystem fileSystem, Path directory) {
+        Path empty = directory;
+        for (int depth = 0; depth < SegmentName.DIRECTORIES; depth++) {
+            if (!delete(fileSystem, empty)) {
+                return depth > 0;
+            }
+            empty = empty.getParent();
+        }
+        return true;
+    }
+
+    /**
+     * Deletes directories of other writers beside that of a writer, where there is nothing in them:
+     * the JobManager deletes the last segments of a writer that is gone, and files only. A few at
+     * random each time, so that many writers that begin together do not all look at the same ones.
+     * A writer that lives makes its directory again. Blocks.
+     */
+    public static void deleteSomeBeside(FileSystem fileSystem, Path directory) {
+        if (!canBeDeleted(fileSystem)) {
+            return;
+        }
+        List<Path> others = new ArrayList<>();
+        try {
+            FileStatus[] found = fileSystem.listStatus(directory.getParent());
+            for (FileStatus status : found == null ? new FileStatus[0] : found) {
+                Path other = status.getPath();
+                if (status.isDir()
+                        && SegmentName.createdEpochMillis(other).isPresent()
+                        && !other.getName().equals(directory.getName())) {
+                    others.add(other);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("Directories beside {} stay", directory, e);
+        }
+        Collections.shuffle(others);
+        others.stream().limit(MAX_BESIDE).forEach(other -> delete(fileSystem, other));
+    }
+}

@@ -1,0 +1,318 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.store;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.DaemonThreads;
+import dev.dstl.log.memory.JobMemory;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import javax.annotation.Nullable;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.ExceptionUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A store that is opened when it is needed, and again after that failed. Nothing is written to try
+ * it: the first segment does, and if it fails it is tried again like any other. So a job starts and
+ * restores whatever the state of the store, and a thousand TaskManagers do not ask it all at once.
+ *
+ * <p>Clients of file systems may wait for ever and without regard to interrupts while they are set
+ * up, and Flink sets up one at a time. Only one thread per store does that; everybody else waits
+ * for it, for so long. Thread safe.
+ */
+public final class LazySegmentStore implements SegmentStore, AutoCloseable {
+
+    /** Longer than a client needs that is going to work, shorter than Flink waits for a task. */
+    private static final long PATIENCE_MILLIS = 5_000;
+
+    private static final String ABORTED_BY_AWS_CLIENT = "AbortedException";
+
+    private static final Logger LOG = LoggerFactory.getLogger(LazySegmentStore.class);
+
+    private final BasePath basePath;
+    private final Opening opening;
+    private final long patienceMillis;
+    private final ThreadFactory threads = new DaemonThreads("dstl-store");
+
+    @GuardedBy("this")
+    @Nullable
+    private CompletableFuture<FileSystemSegmentStore> opened;
+
+    @GuardedBy("this")
+    @Nullable
+    private Thread opener;
+
+    @GuardedBy("this")
+    private Trial trial = Trial.UNTRIED;
+
+    @GuardedBy("this")
+    private int requests;
+
+    /** Of the first request after the last one that stored something. */
+    @GuardedBy("this")
+    @Nullable
+    private Long fruitlessSinceNanos;
+
+    /** Since then. */
+    @GuardedBy("this")
+    @Nullable
+    private String latestFailure;
+
+    /** What fails from now on was interrupted, which says nothing about the store. */
+    private volatile boolean closed;
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param maxBufferBytes see {@link FileSystemSegmentStore}
+     * @param memory of the job
+     */
+    public LazySegmentStore(BasePath basePath, int maxBufferBytes, JobMemory memory) {
+        this(basePath, () -> basePath.open(maxBufferBytes, memory), PATIENCE_MILLIS);
+    }
+
+    LazySegmentStore(BasePath basePath, Opening opening, long patienceMillis) {
+        this.basePath = basePath;
+        this.opening = opening;
+        this.patienceMillis = patienceMillis;
+    }
+
+    /**
+     * Opens the store, for at most some seconds, to tell misuse from what may pass. A store that
+     * cannot be opened now is no failure.
+     *
+     * @throws IllegalConfigurationException if it can never be opened as configured
+     * @throws InterruptedIOException if the thread is interrupted
+     */
+    public void open() throws InterruptedIOException {
+        try {
+            store();
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            if (e instanceof IllegalConfigurationException) {
+                throw (IllegalConfigurationException) e;
+            }
+            tried(e);
+        }
+    }
+
+    @Override
+    public Path locate(SegmentName name) throws IOException {
+        return trying(store -> store.locate(name));
+    }
+
+    @Override
+    public void write(Path file, SegmentContent content) throws IOException {
+        trying(
+                store -> {
+                    store.write(file, content);
+                    return file;
+                });
+        tried(null);
+    }
+
+    @Override
+    public void delete(Path file) throws IOException {
+        store().delete(file);
+    }
+
+    /**
+     * Does something with the file system that may as well not be done.
+     *
+     * @param work not called if the file system cannot be set up now
+     */
+    public void whenOpen(Consumer<FileSystem> work) {
+        FileSystem fileSystem;
+        try {
+            fileSystem = store().fileSystem();
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("The file system of {} is not there", basePath, e);
+            return;
+        }
+        work.accept(fileSystem);
+    }
+
+    private Path trying(Request request) throws IOException {
+        trying(1);
+        try {
+            return request.send(store());
+        } catch (IOException | RuntimeException e) {
+            tried(e);
+            throw e;
+        } finally {
+            trying(-1);
+        }
+    }
+
+    private synchronized void trying(int more) {
+        requests += more;
+        if (fruitlessSinceNanos == null) {
+            fruitlessSinceNanos = System.nanoTime();
+        }
+    }
+
+    /**
+     * Why nothing is stored at present, for a user who waits for it: what the latest request met
+     * with, or that none is answered.
+     *
+     * @return empty if the store takes what it is given
+     */
+    public synchronized Optional<String> trouble() {
+        if (fruitlessSinceNanos == null || (latestFailure == null && requests == 0)) {
+            return Optional.empty();
+        }
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - fruitlessSinceNanos);
+        return Optional.of(
+                basePath.complaint(
+                        "for " + seconds + " s",
+                        latestFailure == null ? "no request was answered" : latestFailure));
+    }
+
+    private FileSystemSegmentStore store() throws IOException {
+        try {
+            return opened().get(patienceMillis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof IllegalConfigurationException) {
+                throw (IllegalConfigurationException) cause;
+            }
+            throw new IOException(
+                    "The file system cannot be set up: " + StoreException.describe(cause), cause);
+        } catch (TimeoutException e) {
+            throw new NotYetOpenException(
+                    String.format(
+                            "The file system was not set up within %d ms and is waited for",
+                            patienceMillis));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while the file system was set up");
+        }
+    }
+
+    private synchronized CompletableFuture<FileSystemSegmentStore> opened() {
+        if (opened == null || opened.isCompletedExceptionally()) {
+            CompletableFuture<FileSystemSegmentStore> next = new CompletableFuture<>();
+            opener = threads.newThread(() -> open(next));
+            opener.start();
+            opened = next;
+        }
+        return opened;
+    }
+
+    private void open(CompletableFuture<FileSystemSegmentStore> result) {
+        try {
+            result.complete(opening.open());
+        } catch (Throwable t) {
+            result.completeExceptionally(t);
+        }
+    }
+
+    /** Says once that it does not work, if it does not from the start, and once that it does. */
+    private void tried(@Nullable Throwable failure) {
+        if (closed || (failure != null && isCancellation(failure))) {
+            return;
+        }
+        Trial before;
+        boolean news;
+        synchronized (this) {
+            before = trial;
+            latestFailure = failure == null ? null : StoreException.describe(failure);
+            if (failure == null) {
+                fruitlessSinceNanos = null;
+            }
+            trial = failure == null ? Trial.STORED : before.failed(failure);
+            news = trial != before;
+        }
+        if (failure == null && news && before != Trial.UNTRIED) {
+            LOG.info("Changes are stored below {} from now on", basePath);
+        } else if (failure != null && news) {
+            LOG.warn("{}", basePath.complaint("so far", StoreException.describe(failure)));
+        }
+    }
+
+    /** An attempt that hangs is interrupted, which says nothing new about the store. */
+    private static boolean isCancellation(Throwable failure) {
+        return Thread.currentThread().isInterrupted()
+                || ExceptionUtils.findThrowable(failure, LazySegmentStore::saysInterrupted)
+                        .isPresent();
+    }
+
+    private static boolean saysInterrupted(Throwable failure) {
+        return failure instanceof InterruptedException
+                || failure instanceof ClosedByInterruptException
+                || (failure instanceof InterruptedIOException
+                        && !(failure instanceof SocketTimeoutException))
+                || failure.getClass().getSimpleName().equals(ABORTED_BY_AWS_CLIENT);
+    }
+
+    /** Nobody waits any more; a client that heeds interrupts stops. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (opener != null) {
+            opener.interrupt();
+        }
+    }
+
+    /** Sets the file system up. */
+    interface Opening {
+        FileSystemSegmentStore open() throws IOException;
+    }
+
+    private static final class NotYetOpenException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        private NotYetOpenException(String message) {
+            super(message);
+        }
+    }
+
+    private interface Request {
+        Path send(FileSystemSegmentStore store) throws IOException;
+    }
+
+    /** What is known of the base path. */
+    private enum Trial {
+        UNTRIED,
+        /** The file system is being set up, which takes long. */
+        WAITING,
+        FAILED,
+        STORED;
+
+        Trial failed(Throwable failure) {
+            if (this == STORED || this == FAILED) {
+                return this;
+            }
+            return failure instanceof NotYetOpenException ? WAITING : FAILED;
+        }
+    }
+}

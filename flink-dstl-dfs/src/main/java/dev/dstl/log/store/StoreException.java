@@ -1,0 +1,66 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.store;
+
+import java.io.IOException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+/**
+ * What a store said, as text. The exceptions of a file system often come from the class loader of
+ * its plugin, which other processes and other class loaders do not have: whatever has one among its
+ * causes arrives at the JobManager as a mere text, and what its class meant to Flink is lost. So
+ * everything that leaves the log for Flink has this instead, with the names, the messages and the
+ * stack trace of what was thrown.
+ */
+public final class StoreException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final int LONGEST_CHAIN = 10;
+
+    private StoreException(String message, StackTraceElement[] stackTrace) {
+        super(message);
+        setStackTrace(stackTrace);
+    }
+
+    /** Says what is in {@code cause}, with its stack trace and without itself. */
+    public static StoreException of(String message, Throwable cause) {
+        return new StoreException(message, cause.getStackTrace());
+    }
+
+    /**
+     * The classes and messages of an exception and its causes; what is said already is left out.
+     */
+    public static String describe(Throwable failure) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        StringBuilder text = new StringBuilder();
+        for (Throwable cause = failure;
+                cause != null && seen.size() < LONGEST_CHAIN && seen.add(cause);
+                cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (text.length() > 0 && (message == null || text.indexOf(message) >= 0)) {
+                continue;
+            }
+            text.append(text.length() == 0 ? "" : ", caused by ")
+                    .append(cause.getClass().getSimpleName())
+                    .append(message == null ? "" : ": " + message);
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,97 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.store.SegmentContent;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import javax.annotation.Nullable;
+
+/**
+ * The bytes of a segment for one attempt, which may be taken away while they are written: a thread
+ * that hangs in a client does not keep the segment in memory.
+ */
+final class AttemptContent implements SegmentContent {
+
+    /** All that a thread that hangs keeps. */
+    private static final int PIECE_BYTES = 64 << 10;
+
+    private final long length;
+    @Nullable private volatile EncodedSegment segment;
+    @Nullable private volatile Closeable stream;
+
+    AttemptContent(EncodedSegment segment) {
+        this.segment = segment;
+        this.length = segment.length();
+    }
+
+    /** Null once detached. */
+    @Nullable
+    EncodedSegment segment() {
+        return segment;
+    }
+
+    /** What the segment is written to; null while none is open. */
+    @Nullable
+    Closeable stream() {
+        return stream;
+    }
+
+    /** Lets go of the segment. Whoever writes it fails when he wants more. */
+    void detach() {
+        segment = null;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    @Override
+    public void opened(Closeable opened) throws IOException {
+        stream = opened;
+        if (segment == null) {
+            throw cancelled();
+        }
+    }
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+        byte[] piece = new byte[(int) Math.min(PIECE_BYTES, length)];
+        for (long at = 0; at < length; ) {
+            int bytes = read(at, piece);
+            out.write(piece, 0, bytes);
+            at += bytes;
+        }
+    }
+
+    /** The only one that holds the segment, and not for long. */
+    private int read(long at, byte[] piece) throws IOException {
+        EncodedSegment attached = segment;
+        if (attached == null) {
+            throw cancelled();
+        }
+        return attached.read(at, piece);
+    }
+
+    private static IOException cancelled() {
+        return new InterruptedIOException("The attempt is cancelled");
+    }
+}

@@ -1,0 +1,107 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * When an attempt counts as timed out: at upload.timeout, but not before three times what the
+ * slowest of the latest uploads of its size needed. What is slow because the link is shared, or the
+ * store far away, is not timed out. Learns from the first success on. Thread safe.
+ */
+final class AttemptTimeouts {
+
+    /** Enough to see a slow one in ten, few enough to forget a bad minute. */
+    private static final int LATEST = 16;
+
+    private static final int PATIENCE = 3;
+
+    private final RetryPolicy policy;
+
+    @GuardedBy("this")
+    private final long[][] nanos = new long[SizeClass.COUNT][LATEST];
+
+    @GuardedBy("this")
+    private final long[][] bytes = new long[SizeClass.COUNT][LATEST];
+
+    @GuardedBy("this")
+    private final int[] counts = new int[SizeClass.COUNT];
+
+    AttemptTimeouts(RetryPolicy policy) {
+        this.policy = policy;
+    }
+
+    /**
+     * An attempt succeeded, whether it won or not. One that was timed out counts as if it had just
+     * not been, so that a connection that was dead for an hour does not make all others patient.
+     */
+    synchronized void succeeded(long writtenBytes, long tookNanos) {
+        long limit = timeoutMillis(writtenBytes);
+        if (limit == 0) {
+            return;
+        }
+        int sizeClass = SizeClass.of(writtenBytes);
+        int next = counts[sizeClass]++ % LATEST;
+        nanos[sizeClass][next] = Math.min(tookNanos, TimeUnit.MILLISECONDS.toNanos(limit));
+        bytes[sizeClass][next] = Math.max(1, writtenBytes);
+    }
+
+    /**
+     * Age at which an attempt counts as timed out; 0 for never.
+     *
+     * @param segmentBytes what it writes
+     */
+    synchronized long timeoutMillis(long segmentBytes) {
+        long configured = policy.timeoutMillis(segmentBytes);
+        return configured == 0
+                ? 0
+                : Math.max(
+                        configured,
+                        PATIENCE * TimeUnit.NANOSECONDS.toMillis(neededNanos(segmentBytes)));
+    }
+
+    /** The slowest of the latest of that size, or at the throughput of the size next to it. */
+    @GuardedBy("this")
+    private long neededNanos(long segmentBytes) {
+        int sizeClass = nearestKnown(SizeClass.of(segmentBytes));
+        double needed = 0;
+        for (int i = 0; sizeClass >= 0 && i < Math.min(counts[sizeClass], LATEST); i++) {
+            double larger = (double) segmentBytes / bytes[sizeClass][i];
+            needed = Math.max(needed, nanos[sizeClass][i] * Math.max(1, larger));
+        }
+        return (long) needed;
+    }
+
+    @GuardedBy("this")
+    private int nearestKnown(int sizeClass) {
+        for (int distance = 0; distance < SizeClass.COUNT; distance++) {
+            if (isKnown(sizeClass - distance)) {
+                return sizeClass - distance;
+            }
+            if (isKnown(sizeClass + distance)) {
+                return sizeClass + distance;
+            }
+        }
+        return -1;
+    }
+
+    @GuardedBy("this")
+    private boolean isKnown(int sizeClass) {
+        return sizeClass >= 0 && sizeClass < SizeClass.COUNT && counts[sizeClass] > 0;
+    }
+}

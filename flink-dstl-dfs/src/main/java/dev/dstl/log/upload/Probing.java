@@ -1,0 +1,147 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.execution.Timers.Timer;
+import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
+
+/**
+ * Finds out whether the store serves while attempts hang: the smallest of them gets another one
+ * beside it. Only one such probe runs at a time, for a bounded time, and after one without success
+ * there is a pause, each twice as long as the last: on a link that is merely congested it takes
+ * little. A probe that succeeds overtakes those that hang, and the next one follows at once.
+ *
+ * <p>Thread safe; no method blocks.
+ */
+final class Probing {
+
+    /** Bound of both a probe's life and the pause after it. */
+    static final long MAX_LIFETIME_MILLIS = 10_000;
+
+    private static final int MAX_DOUBLINGS = 20;
+
+    /** After so long it begins anew. */
+    private static final long FORGET_MILLIS = 60_000;
+
+    private final SegmentUploader uploader;
+    private final Timers timers;
+
+    @GuardedBy("this")
+    private boolean running;
+
+    @GuardedBy("this")
+    private int doublings;
+
+    @GuardedBy("this")
+    private long pauseEndNanos;
+
+    @GuardedBy("this")
+    private long lifetimeMillis;
+
+    /** Null until the running probe writes. */
+    @GuardedBy("this")
+    @Nullable
+    private UploadAttempt probe;
+
+    @GuardedBy("this")
+    @Nullable
+    private Timer again;
+
+    Probing(SegmentUploader uploader, Timers timers) {
+        this.uploader = uploader;
+        this.timers = timers;
+        this.pauseEndNanos = timers.nanoTime();
+    }
+
+    /** Something changed: an attempt is timed out, or ended. Starts a probe if one is due. */
+    void consider() {
+        if (!uploader.policy.allowsSecondAttempts() || !uploader.mayAbandon()) {
+            return;
+        }
+        UploadAttempt hanging = uploader.live.neitherServedNorOvertaken();
+        if (hanging == null) {
+            return;
+        }
+        boolean throttled = uploader.health.isThrottled();
+        synchronized (this) {
+            if (running || again != null) {
+                return;
+            }
+            long pauseMillis =
+                    throttled
+                            ? StoreHealth.THROTTLED_MILLIS
+                            : TimeUnit.NANOSECONDS.toMillis(pauseEndNanos - timers.nanoTime());
+            if (pauseMillis > 0) {
+                again = timers.schedule(this::pauseEnded, pauseMillis);
+                return;
+            }
+            running = true;
+            if (pauseMillis < -FORGET_MILLIS) {
+                doublings = 0;
+            }
+            lifetimeMillis = lifetimeMillis(hanging.bytes());
+        }
+        if (!hanging.probe()) {
+            ended(false);
+        }
+    }
+
+    @GuardedBy("this")
+    private long lifetimeMillis(long bytes) {
+        long timeout = uploader.timeouts.timeoutMillis(bytes);
+        return Math.min(timeout << doublings, Math.max(timeout, MAX_LIFETIME_MILLIS));
+    }
+
+    private void pauseEnded() {
+        synchronized (this) {
+            again = null;
+        }
+        consider();
+    }
+
+    /**
+     * A probe begins to write.
+     *
+     * @return when it is to be cancelled
+     */
+    synchronized long began(UploadAttempt began) {
+        probe = began;
+        return lifetimeMillis;
+    }
+
+    /** The running probe ended, was cancelled, or was not made after all. */
+    void ended(boolean succeeded) {
+        synchronized (this) {
+            running = false;
+            probe = null;
+            doublings = succeeded ? 0 : Math.min(MAX_DOUBLINGS, doublings + 1);
+            pauseEndNanos =
+                    timers.nanoTime()
+                            + (succeeded ? 0 : TimeUnit.MILLISECONDS.toNanos(lifetimeMillis));
+        }
+        consider();
+    }
+
+    /** The probe that writes now; none is needed once an attempt that was timed out succeeds. */
+    @Nullable
+    synchronized UploadAttempt probe() {
+        return probe;
+    }
+}

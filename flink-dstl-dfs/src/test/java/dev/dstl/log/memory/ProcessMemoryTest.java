@@ -1,0 +1,165 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class ProcessMemoryTest {
+
+    private final ProcessMemory process = new ProcessMemory();
+
+    @Test
+    void largestLimitOfTheJobs_holdsForAll() {
+        JobMemory small = process.join(100);
+        JobMemory large = process.join(1_000);
+        assertThat(process.limitBytes()).isEqualTo(1_000);
+        small.reserve(MemoryUse.IN_FLIGHT, 200);
+        assertThat(small.isAvailable()).isTrue();
+        large.close();
+        assertThat(process.limitBytes()).isEqualTo(100);
+        assertThat(small.isAvailable()).isFalse();
+    }
+
+    @Test
+    void allUsesOfAllJobs_countTogether() {
+        JobMemory first = process.join(1_000);
+        JobMemory second = process.join(1_000);
+        first.reserve(MemoryUse.ACTIVE, 300);
+        first.reserve(MemoryUse.IN_FLIGHT, 300);
+        second.reserve(MemoryUse.ENCODING, 300);
+        assertThat(first.isAvailable()).isFalse();
+        assertThat(second.isAvailable()).isFalse();
+        assertThat(process.reservedBytes()).isEqualTo(900);
+        assertThat(process.reservedBytes(MemoryUse.IN_FLIGHT)).isEqualTo(300);
+    }
+
+    @Test
+    void jobThatTakesLittle_isNotStoppedByOneThatTakesAll() {
+        JobMemory greedy = process.join(1_000);
+        JobMemory modest = process.join(1_000);
+        greedy.reserve(MemoryUse.IN_FLIGHT, 5_000);
+        assertThat(greedy.isAvailable()).isFalse();
+        modest.reserve(MemoryUse.IN_FLIGHT, 124);
+        assertThat(modest.isAvailable()).as("less than half of a quarter").isTrue();
+        modest.reserve(MemoryUse.IN_FLIGHT, 1);
+        assertThat(modest.isAvailable()).isFalse();
+    }
+
+    @Test
+    void jobThatTakesAll_isStoppedBeforeThePartsOfTheOthersAreUsed() {
+        JobMemory greedy = process.join(1_000);
+        process.join(1_000);
+        greedy.reserve(MemoryUse.IN_FLIGHT, 875);
+        assertThat(greedy.isAvailable()).isTrue();
+        greedy.reserve(MemoryUse.IN_FLIGHT, 1);
+        assertThat(greedy.isAvailable()).isFalse();
+    }
+
+    @Test
+    void whatCanBeDoneWithout_isRefusedBeforeInputStops() {
+        JobMemory job = process.join(1_000);
+        job.reserve(MemoryUse.IN_FLIGHT, 700);
+        assertThat(job.tryReserve(MemoryUse.MERGES, 51)).isFalse();
+        assertThat(job.tryReserve(MemoryUse.MERGES, 50)).isTrue();
+        assertThat(job.isAvailable()).isTrue();
+        assertThat(process.reservedBytes()).isEqualTo(750);
+    }
+
+    @Test
+    void restoreBeforeTheFirstLog_isGivenWhatItAsksFor() {
+        assertThat(process.tryReserveReadAhead(1_000_000)).isTrue();
+        process.releaseReadAhead(1_000_000);
+        assertThat(process.reservedBytes()).isZero();
+    }
+
+    @Test
+    void whatIsKeptForLater_makesRoom_andStopsNobody() {
+        JobMemory job = process.join(1_000);
+        IdleObjects<byte[]> idle = new IdleObjects<>(10, bytes -> bytes.length, process);
+        process.addCache(idle::drop);
+        idle.offer(new byte[400]);
+        idle.offer(new byte[400]);
+        assertThat(idle.count()).as("only three quarters are for such things").isEqualTo(1);
+        job.reserve(MemoryUse.IN_FLIGHT, 599);
+        assertThat(idle.count()).isEqualTo(1);
+        job.reserve(MemoryUse.IN_FLIGHT, 1);
+        assertThat(idle.count()).isZero();
+        assertThat(job.isAvailable()).isTrue();
+        assertThat(process.reservedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void whatNobodyNeededForAPeriod_isLetGo() {
+        process.join(1_000);
+        IdleObjects<byte[]> idle = new IdleObjects<>(10, bytes -> bytes.length, process);
+        idle.offer(new byte[1]);
+        idle.offer(new byte[2]);
+        idle.trim(0, 10);
+        assertThat(idle.poll()).as("used in each period").hasSize(2);
+        idle.offer(new byte[2]);
+        idle.trim(9, 10);
+        assertThat(idle.count()).as("too early").isEqualTo(2);
+        idle.trim(10, 10);
+        assertThat(idle.count()).isEqualTo(1);
+        assertThat(process.reservedBytes(MemoryUse.IDLE)).isEqualTo(2);
+        idle.trim(20, 10);
+        assertThat(process.reservedBytes()).isZero();
+    }
+
+    @Test
+    void stoppedJob_hasWhatTasksAppendToSealed_alsoThatOfOtherJobs() {
+        AtomicInteger asked = new AtomicInteger();
+        JobMemory job = process.join(100);
+        JobMemory other = process.join(100);
+        other.whenShort(asked::incrementAndGet);
+        job.reserve(MemoryUse.ACTIVE, 100);
+        CompletableFuture<?> stopped = job.getAvailableFuture();
+        assertThat(stopped).isNotDone();
+        assertThat(job.getAvailableFuture()).isSameAs(stopped);
+        assertThat(asked).as("once").hasValue(1);
+        job.release(MemoryUse.ACTIVE, 100);
+        assertThat(stopped).isCompleted();
+    }
+
+    @Test
+    void jobThatEnded_keepsNobodyWaiting_andGivesBackWhatItStillHolds() {
+        JobMemory job = process.join(100);
+        job.reserve(MemoryUse.IN_FLIGHT, 100);
+        CompletableFuture<?> stopped = job.getAvailableFuture();
+        job.close();
+        job.close();
+        assertThat(stopped).isCompleted();
+        assertThat(job.isAvailable()).isTrue();
+        assertThat(process.reservedBytes()).isEqualTo(100);
+        job.release(MemoryUse.IN_FLIGHT, 100);
+        assertThat(process.reservedBytes()).isZero();
+    }
+
+    @Test
+    void releasingMoreThanReserved_isADefect() {
+        JobMemory job = process.join(100);
+        job.reserve(MemoryUse.ACTIVE, 5);
+        assertThatThrownBy(() -> job.release(MemoryUse.MERGES, 5))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Cannot release 5 bytes of 0 (MERGES)");
+    }
+}

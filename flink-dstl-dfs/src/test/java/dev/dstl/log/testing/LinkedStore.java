@@ -1,0 +1,170 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.store.SegmentContent;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * An object store behind a {@link SharedLink}: sends everything when the file is closed. Only for
+ * {@link TurnThreads}. Keeps no bytes, only how many there are.
+ */
+public final class LinkedStore implements SegmentStore {
+
+    /** What becomes of one write. */
+    public enum Fate {
+        SENT,
+        /** The connection is dead: nothing is sent, nothing is answered. Ends if interrupted. */
+        HANGS,
+        /** The same, and the client does not react to an interrupt. */
+        HANGS_DEAF,
+        /** The client does not react to an interrupt either, and one day all is well. */
+        LATE_DEAF,
+        FAILS,
+        /** There are too many requests. */
+        THROTTLED
+    }
+
+    private final SharedLink link;
+    private final Map<String, Long> files = new LinkedHashMap<>();
+    private Function<SegmentName, Fate> fates = name -> Fate.SENT;
+    @Nullable private Timers timers;
+    private long lateMillis;
+    private long storedBytes;
+    private int requests;
+    private int hanging;
+
+    /** Starts empty and without faults. */
+    public LinkedStore(SharedLink link) {
+        this.link = link;
+    }
+
+    /** What becomes of the writes that begin from now on. */
+    public void decide(Function<SegmentName, Fate> rule) {
+        fates = rule;
+    }
+
+    /** When writes end that are late. */
+    public void completeLateAfter(Timers clock, long millis) {
+        timers = clock;
+        lateMillis = millis;
+    }
+
+    /** Sizes by paths. */
+    public Map<String, Long> files() {
+        return files;
+    }
+
+    /** Writes that began, whatever became of them. */
+    public int requests() {
+        return requests;
+    }
+
+    /** Bytes of all files that were ever complete. */
+    public long storedBytes() {
+        return storedBytes;
+    }
+
+    /** Writes that hang now. */
+    public int hangingCount() {
+        return hanging;
+    }
+
+    @Override
+    public Path locate(SegmentName name) {
+        return name.below(new Path("linked://store/base"));
+    }
+
+    @Override
+    public void write(Path file, SegmentContent content) throws IOException {
+        requests++;
+        Fate fate = fates.apply(SegmentName.of(file).orElseThrow(IllegalStateException::new));
+        if (fate == Fate.FAILS) {
+            throw new IOException("Connection refused");
+        }
+        if (fate == Fate.THROTTLED) {
+            throw new IOException("Status Code: 503; Error Code: SlowDown");
+        }
+        Counter counter = new Counter();
+        content.writeTo(counter);
+        TurnThreads.Pause pause =
+                new TurnThreads.Pause(fate == Fate.HANGS_DEAF || fate == Fate.LATE_DEAF);
+        if (fate == Fate.LATE_DEAF) {
+            timers.schedule(pause::end, lateMillis);
+        }
+        try {
+            if (fate == Fate.SENT) {
+                send(counter.bytes, pause);
+            } else {
+                hang(pause);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while sending");
+        }
+        files.put(file.getPath(), counter.bytes);
+        storedBytes += counter.bytes;
+    }
+
+    private void send(long bytes, TurnThreads.Pause pause) throws InterruptedException {
+        SharedLink.Transfer transfer = link.send(bytes, pause::end);
+        try {
+            pause.await();
+        } catch (InterruptedException e) {
+            transfer.cancel();
+            throw e;
+        }
+    }
+
+    private void hang(TurnThreads.Pause pause) throws InterruptedException {
+        hanging++;
+        try {
+            pause.await();
+        } finally {
+            hanging--;
+        }
+    }
+
+    @Override
+    public void delete(Path file) {
+        files.remove(file.getPath());
+    }
+
+    private static final class Counter extends OutputStream {
+        private long bytes;
+
+        @Override
+        public void write(int b) {
+            bytes++;
+        }
+
+        @Override
+        public void write(byte[] source, int offset, int length) {
+            bytes += length;
+        }
+    }
+}

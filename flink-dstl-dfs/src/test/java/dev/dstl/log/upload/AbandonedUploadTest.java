@@ -1,0 +1,191 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.testing.LinkedStore.Fate;
+import dev.dstl.log.testing.LogLines;
+import dev.dstl.log.upload.LinkedTaskManagers.Checkpoint;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.configuration.Configuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Attempts that never end, on connections that died, while the store serves new ones. */
+class AbandonedUploadTest {
+
+    private static final int FAST = 1_000_000_000;
+    private static final int SMALL = 20_000;
+
+    private LinkedTaskManagers cluster;
+
+    @AfterEach
+    void close() {
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1000, HANGS", "100, HANGS_DEAF"})
+    void firstAttemptsThatNeverEnd_keepNeitherPlacesNorBytes(int checkpoints, Fate fate) {
+        open(new Configuration());
+        cluster.store.decide(name -> name.attempt() == 1 ? fate : Fate.SENT);
+        for (int i = 0; i < checkpoints; i++) {
+            Checkpoint checkpoint = cluster.checkpoint(SMALL);
+            cluster.timers.advanceMillis(2_000);
+            assertThat(checkpoint.isComplete()).as("checkpoint %s", i).isTrue();
+            assertThat(cluster.durationMillis(checkpoint)).isLessThanOrEqualTo(1_100);
+            assertThat(cluster.uploaders.get(0).slots.slowCount()).isZero();
+        }
+        assertThat(cluster.store.hangingCount()).isEqualTo(fate == Fate.HANGS ? 0 : checkpoints);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts"))
+                .isEqualTo(cluster.store.hangingCount());
+        assertThat(cluster.count("numberOfCancelledUploads")).isEqualTo(checkpoints);
+        assertThat(cluster.store.files()).hasSize(checkpoints);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fate.class,
+            names = {"HANGS", "HANGS_DEAF"})
+    void segmentsOnDeadConnections_areWrittenWithinSeconds(Fate fate) {
+        open(new Configuration());
+        cluster.checkpointEverySecond(20, SMALL);
+        cluster.store.decide(name -> fate);
+        List<Checkpoint> hanging = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            hanging.add(cluster.checkpoint(SMALL));
+        }
+        cluster.timers.advanceMillis(100);
+        cluster.store.decide(name -> Fate.SENT);
+        cluster.timers.advanceMillis(3_000);
+        System.out.println(
+                "8 dead connections: "
+                        + hanging.stream().mapToLong(Checkpoint::ownMillis).max().getAsLong()
+                        + " ms");
+        assertThat(hanging).allMatch(Checkpoint::isComplete);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8, 10", "8, 600", "40, 600"})
+    void storeThatAnswersNothingForLong_isUsedWithinSecondsAfterwards(int segments, int seconds) {
+        open(new Configuration());
+        cluster.checkpointEverySecond(20, SMALL);
+        cluster.store.decide(name -> Fate.HANGS_DEAF);
+        List<Checkpoint> hanging = new ArrayList<>();
+        for (int i = 0; i < segments; i++) {
+            hanging.add(cluster.checkpoint(SMALL));
+        }
+        cluster.timers.advanceMillis(seconds * 1_000L);
+        assertThat(hanging).noneMatch(Checkpoint::isComplete);
+        assertThat(cluster.threads.runningCount()).isLessThanOrEqualTo(10 + 20 + seconds / 10 + 5);
+
+        cluster.store.decide(name -> Fate.SENT);
+        cluster.timers.advanceMillis(2 * Probing.MAX_LIFETIME_MILLIS + 1_000);
+        System.out.printf(
+                "%d segments, %d s of silence: last durable %d ms later, %d threads%n",
+                segments,
+                seconds,
+                hanging.stream().mapToLong(Checkpoint::ownMillis).max().getAsLong()
+                        - seconds * 1_000L,
+                cluster.threads.runningCount());
+        assertThat(hanging).allMatch(Checkpoint::isComplete);
+    }
+
+    @Test
+    void oneDeadConnectionAmongOthersThatWork_isReplacedBecauseItIsOvertaken() {
+        open(new Configuration());
+        cluster.checkpointEverySecond(20, SMALL);
+        cluster.store.decide(name -> Fate.HANGS);
+        Checkpoint hanging = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(10);
+        cluster.store.decide(name -> Fate.SENT);
+        for (int i = 0; i < 20; i++) {
+            cluster.timers.advanceMillis(200);
+            cluster.checkpoint(SMALL);
+        }
+        assertThat(hanging.isComplete()).isTrue();
+        assertThat(hanging.ownMillis()).isLessThanOrEqualTo(1_500);
+    }
+
+    @Test
+    void withoutSecondAttempts_anAttemptThatHangsIsGivenUpAndMadeAgain() {
+        open(new Configuration().set(DstlOptions.RETRY_POLICY, "none"));
+        cluster.store.decide(name -> name.attempt() == 1 ? Fate.HANGS : Fate.SENT);
+        Checkpoint checkpoint = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(59_000);
+        assertThat(cluster.store.requests()).isEqualTo(1);
+        cluster.timers.advanceMillis(12_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(cluster.count("numberOfUploadFailures")).isEqualTo(1);
+    }
+
+    @Test
+    void clientThatDoesNotReactToInterrupts_isReportedOnce() {
+        open(new Configuration());
+        cluster.store.decide(name -> name.attempt() == 1 ? Fate.HANGS_DEAF : Fate.SENT);
+        try (LogLines lines = new LogLines()) {
+            for (int i = 0; i < 40; i++) {
+                cluster.checkpoint(SMALL);
+                cluster.timers.advanceMillis(3_000);
+            }
+            assertThat(lines.containing("does not react to an interrupt")).hasSize(1);
+        }
+    }
+
+    @Test
+    void threadsThatHang_areBounded() {
+        open(new Configuration());
+        AbandonedAttempts abandoned = cluster.uploaders.get(0).abandoned;
+        for (int i = 0; i < AbandonedAttempts.MAX; i++) {
+            assertThat(cluster.uploaders.get(0).mayAbandon()).isTrue();
+            abandoned.began();
+        }
+        assertThat(cluster.uploaders.get(0).mayAbandon()).isFalse();
+        cluster.store.decide(name -> Fate.HANGS);
+        cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(60_000);
+        assertThat(cluster.store.requests()).as("no further attempt").isEqualTo(1);
+    }
+
+    @Test
+    void attemptThatIsCancelledAndCompletesAllTheSame_leavesNoFile_andIsNoWinner() {
+        open(new Configuration());
+        cluster.store.decide(name -> name.attempt() == 1 ? Fate.LATE_DEAF : Fate.SENT);
+        Checkpoint checkpoint = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(5_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(cluster.store.files()).hasSize(1);
+        cluster.timers.advanceMillis(60_000);
+        assertThat(cluster.durableSegments()).isEqualTo(1);
+        assertThat(cluster.store.hangingCount()).isZero();
+        assertThat(cluster.store.files().keySet()).hasSize(1).allMatch(f -> f.endsWith("-2.seg"));
+        assertThat(cluster.metrics.get(0).value("storeState")).isEqualTo(0);
+        assertThat(cluster.count("numberOfUploadFailures")).isZero();
+    }
+
+    private void open(Configuration configuration) {
+        cluster = new LinkedTaskManagers(1, FAST, configuration);
+        cluster.link.answerAfter(() -> 30);
+        cluster.store.completeLateAfter(cluster.timers, 20_000);
+    }
+}

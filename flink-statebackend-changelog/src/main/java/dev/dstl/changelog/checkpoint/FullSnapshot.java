@@ -1,0 +1,123 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import dev.dstl.changelog.materialization.BaseReference;
+import dev.dstl.changelog.materialization.BaseReferences;
+import dev.dstl.changelog.materialization.DelegateSnapshot;
+import dev.dstl.changelog.materialization.Disposal;
+import dev.dstl.changelog.materialization.MaterializedBase;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.util.ExceptionUtils;
+
+/**
+ * A full snapshot of the delegate that a checkpoint brings with it, and that later checkpoints join
+ * while it is uploaded: they refer to it and to the log since. So every checkpoint from the first
+ * one on contains it, which it must to become a base, since the JobManager deletes files that one
+ * checkpoint refers to and a later one does not.
+ *
+ * <p>Nobody joins once the first checkpoint was given up, so that an upload that hangs ends with
+ * the checkpoints that wait for it already. When none is left it is interrupted and deleted. Thread
+ * safe.
+ */
+final class FullSnapshot {
+
+    private final DelegateSnapshot snapshot;
+    private final BaseReferences references;
+    private final BaseReference first;
+    private final CompletableFuture<MaterializedBase> base = new CompletableFuture<>();
+    private volatile boolean closed;
+
+    /**
+     * The first reference is that of the checkpoint which begins it.
+     *
+     * @param forget called with where the log begins behind the snapshot, when no checkpoint can
+     *     begin there any more
+     */
+    FullSnapshot(DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, Disposal disposal) {
+        this.snapshot = snapshot;
+        this.references =
+                new BaseReferences(
+                        () -> {
+                            forget.accept(snapshot.to());
+                            disposal.later(snapshot);
+                        },
+                        () -> deleteLocalCopies(disposal));
+        this.first = references.tryRetain().orElseThrow();
+    }
+
+    private void deleteLocalCopies(Disposal disposal) {
+        CompletableFuture<?> unused = base.thenAccept(disposal::localCopiesLater);
+    }
+
+    /** Materialization id. */
+    long id() {
+        return snapshot.id();
+    }
+
+    /** The log from here on, inclusive, is not in the snapshot. */
+    SequenceNumber to() {
+        return snapshot.to();
+    }
+
+    /** Completes when it is uploaded. */
+    CompletableFuture<MaterializedBase> base() {
+        return base;
+    }
+
+    /** Uploads on the calling thread, or waits for the thread that does. */
+    void upload() {
+        try {
+            base.complete(snapshot.base(snapshot.run()));
+        } catch (Throwable t) {
+            base.completeExceptionally(t);
+            ExceptionUtils.rethrowIfFatalError(t);
+        }
+    }
+
+    /**
+     * Takes a reference for one more checkpoint.
+     *
+     * @return empty if it has to do without
+     */
+    Optional<BaseReference> tryJoin() {
+        return closed || base.isCompletedExceptionally()
+                ? Optional.empty()
+                : references.tryRetain();
+    }
+
+    /** The reference of the checkpoint that begins this. */
+    BaseReference first() {
+        return first;
+    }
+
+    /** The checkpoint with this reference will never be sent; after the first one, nobody joins. */
+    void drop(BaseReference reference) {
+        if (reference == first) {
+            closed = true;
+        }
+        reference.drop();
+    }
+
+    /** A reference for who may hand the uploaded base on; empty if it is of no use. */
+    Optional<BaseReference> retainUploaded() {
+        return base.isCompletedExceptionally() ? Optional.empty() : references.tryRetain();
+    }
+}

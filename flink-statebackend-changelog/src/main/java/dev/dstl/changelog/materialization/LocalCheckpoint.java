@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.util.List;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+
+/**
+ * The copies of a checkpoint on the local disk. Flink's local store takes only one materialization
+ * id per checkpoint of a task, and deletes the directory of that id when no checkpoint has it any
+ * more. The operators of a chain materialize independently, so theirs differ, and an aborted
+ * checkpoint may be the first with a base that later ones need. Therefore all say the same id, of a
+ * directory that does not exist, and the copies of a base are counted and deleted here.
+ */
+public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
+
+    private static final long serialVersionUID = 1L;
+
+    /** No snapshot of a delegate has this id. */
+    private static final long NO_DIRECTORY = -1;
+
+    private final long baseId;
+
+    /** Null after a restart of the TaskManager, when it is not known who else needs the copies. */
+    @Nullable private final transient BaseReference base;
+
+    /**
+     * @param snapshots copies of the base
+     * @param logs copies of the logs
+     * @param remote the checkpoint as the JobManager gets it
+     * @param base dropped locally when Flink no longer keeps this
+     */
+    public LocalCheckpoint(
+            List<KeyedStateHandle> snapshots,
+            List<ChangelogStateHandle> logs,
+            ChangelogStateBackendHandleImpl remote,
+            BaseReference base) {
+        super(snapshots, logs, remote);
+        this.baseId = remote.getMaterializationID();
+        this.base = base;
+    }
+
+    /** The materialization id of a checkpoint's base. */
+    public static long baseId(ChangelogStateBackendHandle handle) {
+        return handle instanceof LocalCheckpoint
+                ? ((LocalCheckpoint) handle).baseId
+                : handle.getMaterializationID();
+    }
+
+    /** Who else needs the copies; null if that is not known. */
+    @Nullable
+    public BaseReferences references() {
+        return base == null ? null : base.references();
+    }
+
+    @Override
+    public long getMaterializationID() {
+        return NO_DIRECTORY;
+    }
+
+    @Override
+    public void discardState() {
+        if (base != null) {
+            base.dropLocal();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.schema.Transition;
+import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.record.RecordKind;
+import java.io.IOException;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+
+/**
+ * Asks a log for the serializer of its keys where no base tells a delegate. A delegate writes keys
+ * as bytes from the beginning, so it has to know before the replay. Task thread.
+ */
+final class KeysOfLog {
+
+    private final LogReaders readers;
+    private final ClassLoader userClassLoader;
+
+    /** Everything given stays the caller's. */
+    KeysOfLog(LogReaders readers, ClassLoader userClassLoader) {
+        this.readers = readers;
+        this.userClassLoader = userClassLoader;
+    }
+
+    /**
+     * The job's serializer, reconfigured if the keys of the first log need it.
+     *
+     * @throws IOException if the log cannot be read
+     */
+    <K> TypeSerializer<K> serializer(TypeSerializer<K> ofJob, List<ChangelogStateHandle> logs)
+            throws IOException {
+        if (ofJob.snapshotConfiguration() instanceof SimpleTypeSerializerSnapshot) {
+            return ofJob; // has nothing to configure
+        }
+        for (ChangelogStateHandle log : logs) {
+            try (RecordCursor cursor = new InterruptibleCursor(readers.open(log))) {
+                LogRecord record = new LogRecord();
+                while (cursor.next(record)) {
+                    if (record.kind() == RecordKind.META) {
+                        return reconfigured(ofJob, record);
+                    }
+                    if (record.kind() == RecordKind.OPAQUE) {
+                        return ofJob; // Flink's own changelog does not say
+                    }
+                }
+            }
+        }
+        return ofJob;
+    }
+
+    @SuppressWarnings("unchecked") // the compatibility check compares the types
+    private <K> TypeSerializer<K> reconfigured(TypeSerializer<K> ofJob, LogRecord meta)
+            throws IOException {
+        TypeSerializerSnapshot<K> written =
+                (TypeSerializerSnapshot<K>)
+                        StateRegistration.read(
+                                        new DataInputDeserializer(
+                                                meta.buffer(),
+                                                meta.payloadOffset(),
+                                                meta.payloadLength()),
+                                        userClassLoader)
+                                .keySerializerSnapshot();
+        Transition<K> transition = SchemaVersion.of(written).to(ofJob);
+        return transition.leavesData() ? transition.serializer() : ofJob;
+    }
+}

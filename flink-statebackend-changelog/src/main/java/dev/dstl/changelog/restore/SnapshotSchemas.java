@@ -1,0 +1,84 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import dev.dstl.changelog.schema.SnapshotSchema;
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.memory.DataInputViewStreamWrapper;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+
+/** Reads in which versions snapshots are written, which stands in front of them. Task thread. */
+final class SnapshotSchemas {
+
+    private static final int BUFFER_BYTES = 16 << 10;
+
+    private final ClassLoader userClassLoader;
+    private final CloseableRegistry cancelRegistry;
+
+    /**
+     * @param userClassLoader finds the job's serializers
+     * @param cancelRegistry closes what is being read when the task is cancelled
+     */
+    SnapshotSchemas(ClassLoader userClassLoader, CloseableRegistry cancelRegistry) {
+        this.userClassLoader = userClassLoader;
+        this.cancelRegistry = cancelRegistry;
+    }
+
+    /**
+     * Reads them.
+     *
+     * @return null if the snapshot is of a kind that only its own state backend can read
+     * @throws IOException if the snapshot cannot be read
+     */
+    @Nullable
+    SnapshotSchema read(KeyedStateHandle snapshot) throws IOException {
+        StreamStateHandle handle = metaData(snapshot);
+        if (handle == null) {
+            return null;
+        }
+        FSDataInputStream stream = new BufferedStateStream(handle.openInputStream(), BUFFER_BYTES);
+        try {
+            cancelRegistry.registerCloseable(stream);
+            KeyedBackendSerializationProxy<?> metaData =
+                    new KeyedBackendSerializationProxy<>(userClassLoader);
+            metaData.read(new DataInputViewStreamWrapper(stream));
+            return new SnapshotSchema(
+                    metaData.getKeySerializerSnapshot(), metaData.getStateMetaInfoSnapshots());
+        } finally {
+            cancelRegistry.unregisterCloseable(stream);
+            IOUtils.closeQuietly(stream);
+        }
+    }
+
+    @Nullable
+    private static StreamStateHandle metaData(KeyedStateHandle snapshot) {
+        if (snapshot instanceof KeyGroupsStateHandle) {
+            return ((KeyGroupsStateHandle) snapshot).getDelegateStateHandle();
+        }
+        return snapshot instanceof IncrementalKeyedStateHandle
+                ? ((IncrementalKeyedStateHandle) snapshot).getMetaDataStateHandle()
+                : null;
+    }
+}

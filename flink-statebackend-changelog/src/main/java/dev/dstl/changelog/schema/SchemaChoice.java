@@ -1,0 +1,103 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.schema;
+
+import java.io.IOException;
+import java.util.Arrays;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/**
+ * Which version a state goes on with that has one and gets values of another. Snapshots of
+ * serializers do not tell which of two is newer: a POJO that lost a field may be migrated, too. So
+ * a version gives way only to one that takes it over without the reverse, or, where both could,
+ * once a value comes that would lose something in it.
+ *
+ * @param <T> type of what is written
+ */
+public final class SchemaChoice<T> {
+
+    @Nullable private final TypeSerializer<T> replacement;
+    private final boolean open;
+
+    private SchemaChoice(@Nullable TypeSerializer<T> replacement, boolean open) {
+        this.replacement = replacement;
+        this.open = open;
+    }
+
+    /**
+     * Chooses. If neither takes over the other, it is the new one, which the state backend then
+     * refuses with a message of its own.
+     *
+     * @param present what the state has
+     * @param added what wrote the values that come
+     */
+    public static <T> SchemaChoice<T> between(SchemaVersion<T> present, SchemaVersion<T> added) {
+        if (present.isSameAs(added)) {
+            return new SchemaChoice<>(null, false);
+        }
+        TypeSerializer<T> replacement = added.present();
+        Transition<T> forward = present.to(replacement);
+        if (forward.leavesData()) {
+            return new SchemaChoice<>(replacement, false);
+        }
+        Transition<T> backward = added.to(present.present());
+        switch (backward.kind()) {
+            case AS_IS:
+            case RECONFIGURED:
+                return new SchemaChoice<>(backward.serializer(), false);
+            case MIGRATED:
+                return new SchemaChoice<>(null, forward.kind() == Transition.Kind.MIGRATED);
+            default:
+                return new SchemaChoice<>(replacement, false);
+        }
+    }
+
+    /** What to register the state with, null if it goes on as it is. */
+    @Nullable
+    public TypeSerializer<T> replacement() {
+        return replacement;
+    }
+
+    /** Whether each value has to be asked with {@link #keeps}. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /**
+     * Whether {@code present} holds everything of a value that {@code added} has read.
+     *
+     * @param value not changed
+     */
+    public static <T> boolean keeps(TypeSerializer<T> present, TypeSerializer<T> added, T value) {
+        try {
+            byte[] kept = bytes(present, value);
+            T after = present.deserialize(new DataInputDeserializer(kept));
+            return Arrays.equals(bytes(added, value), bytes(added, after));
+        } catch (IOException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    private static <T> byte[] bytes(TypeSerializer<T> serializer, T value) throws IOException {
+        DataOutputSerializer target = new DataOutputSerializer(64);
+        serializer.serialize(value, target);
+        return target.getCopyOfBuffer();
+    }
+}

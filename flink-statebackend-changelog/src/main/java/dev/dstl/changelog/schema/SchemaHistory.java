@@ -1,0 +1,70 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.schema;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * In which versions the states are written that a checkpoint may hold from here on: those that were
+ * restored, and those that the job has registered since. Belongs to the task thread.
+ */
+public final class SchemaHistory {
+
+    private final Map<String, List<StateSchema>> byName = new HashMap<>();
+    private final List<SchemaVersion<?>> keys = new ArrayList<>();
+    private Runnable onChange = () -> {};
+
+    /**
+     * Says what to do when the job registers a state in another version than the checkpoint has it:
+     * then the next checkpoint must not refer to anything from before.
+     */
+    public void onChange(Runnable action) {
+        onChange = action;
+    }
+
+    /** A restored base or log holds a state in this version. */
+    public void restored(StateSchema state) {
+        List<StateSchema> versions =
+                byName.computeIfAbsent(state.name(), name -> new ArrayList<>());
+        if (versions.stream().noneMatch(state::isSameAs)) {
+            versions.add(state);
+        }
+    }
+
+    /** A restored base or log holds keys in this version. */
+    public void restoredKeys(SchemaVersion<?> version) {
+        if (keys.stream().noneMatch(version::isSameAs)) {
+            keys.add(version);
+        }
+    }
+
+    /** Whether all restored keys are written as the state backend writes them from now on. */
+    public boolean hasOnlyKeys(SchemaVersion<?> present) {
+        return keys.stream().allMatch(present::isSameAs);
+    }
+
+    /** The job has registered a state, which is written in this version from now on. */
+    public void registered(StateSchema state) {
+        List<StateSchema> before = byName.put(state.name(), new ArrayList<>(List.of(state)));
+        if (before != null && !before.stream().allMatch(state::isSameAs)) {
+            onChange.run();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.schema;
+
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.CommonSerializerKeys;
+
+/** In which version a state is written. Belongs to the task thread. */
+public final class StateSchema {
+
+    private final String name;
+    @Nullable private final SchemaVersion<?> namespaces;
+    private final SchemaVersion<?> values;
+
+    /**
+     * @param namespaces null for timers
+     * @param values of the state as a whole; for timers, of the elements
+     */
+    public StateSchema(
+            String name, @Nullable SchemaVersion<?> namespaces, SchemaVersion<?> values) {
+        this.name = name;
+        this.namespaces = namespaces;
+        this.values = values;
+    }
+
+    /** Takes it from what a state backend writes in front of a snapshot. */
+    public static StateSchema of(StateMetaInfoSnapshot state) {
+        return new StateSchema(
+                state.getName(),
+                state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
+                        ? null
+                        : version(state, CommonSerializerKeys.NAMESPACE_SERIALIZER),
+                version(state, CommonSerializerKeys.VALUE_SERIALIZER));
+    }
+
+    private static SchemaVersion<?> version(
+            StateMetaInfoSnapshot state, CommonSerializerKeys serializer) {
+        TypeSerializerSnapshot<?> snapshot = state.getTypeSerializerSnapshot(serializer);
+        if (snapshot == null) {
+            throw new IllegalArgumentException(
+                    "State '" + state.getName() + "' does not say what its " + serializer + " is");
+        }
+        return SchemaVersion.of(snapshot);
+    }
+
+    /** The state's name. */
+    public String name() {
+        return name;
+    }
+
+    /** Null for timers. */
+    @Nullable
+    public SchemaVersion<?> namespaces() {
+        return namespaces;
+    }
+
+    /** Of the state as a whole; for timers, of the elements. */
+    public SchemaVersion<?> values() {
+        return values;
+    }
+
+    /** Whether one registration reads what both wrote. */
+    public boolean isSameAs(StateSchema other) {
+        if (namespaces == null || other.namespaces == null) {
+            return namespaces == other.namespaces && values.isSameAs(other.values);
+        }
+        return namespaces.isSameAs(other.namespaces) && values.isSameAs(other.values);
+    }
+}

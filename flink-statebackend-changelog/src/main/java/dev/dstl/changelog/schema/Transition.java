@@ -1,0 +1,83 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.schema;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+
+/**
+ * What comes of it if a serializer goes on with what another one wrote.
+ *
+ * @param <T> type of what is written
+ */
+public final class Transition<T> {
+
+    /** What has to be done. */
+    public enum Kind {
+        /** Nothing: the serializer reads what is there. */
+        AS_IS,
+        /** Another serializer has to be taken, which reads what is there. */
+        RECONFIGURED,
+        /** What is there has to be read by the old serializer and written by the new one. */
+        MIGRATED,
+        /** It cannot be done. */
+        IMPOSSIBLE
+    }
+
+    private final Kind kind;
+    private final TypeSerializer<T> serializer;
+
+    private Transition(Kind kind, TypeSerializer<T> serializer) {
+        this.kind = kind;
+        this.serializer = serializer;
+    }
+
+    static <T> Transition<T> of(TypeSerializer<T> serializer, TypeSerializerSnapshot<T> earlier) {
+        TypeSerializerSchemaCompatibility<T> compatibility;
+        try {
+            compatibility = serializer.snapshotConfiguration().resolveSchemaCompatibility(earlier);
+        } catch (RuntimeException e) {
+            // Some cannot compare themselves once a class or field is gone from the job.
+            return new Transition<>(Kind.IMPOSSIBLE, serializer);
+        }
+        if (compatibility.isCompatibleAsIs()) {
+            return new Transition<>(Kind.AS_IS, serializer);
+        }
+        if (compatibility.isCompatibleWithReconfiguredSerializer()) {
+            return new Transition<>(Kind.RECONFIGURED, compatibility.getReconfiguredSerializer());
+        }
+        return new Transition<>(
+                compatibility.isCompatibleAfterMigration() ? Kind.MIGRATED : Kind.IMPOSSIBLE,
+                serializer);
+    }
+
+    /** What has to be done. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** What to go on with: the given one, or its reconfigured form. */
+    public TypeSerializer<T> serializer() {
+        return serializer;
+    }
+
+    /** Whether what is there stays as it is. */
+    public boolean leavesData() {
+        return kind == Kind.AS_IS || kind == Kind.RECONFIGURED;
+    }
+}

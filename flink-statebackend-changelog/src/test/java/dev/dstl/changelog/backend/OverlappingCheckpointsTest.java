@@ -1,0 +1,218 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.contract.Delegate;
+import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.testutils.CommonTestUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A full checkpoint is still under way when the next ones begin, as with large state. */
+@Timeout(60)
+class OverlappingCheckpointsTest {
+
+    private static final SnapshotType FULL = CheckpointType.FULL_CHECKPOINT;
+    private static final SnapshotType ANY = CheckpointType.CHECKPOINT;
+    private static final int CHECKPOINTS = 12;
+
+    @TempDir private Path directory;
+
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void checkpointsThatAlwaysOverlap_areFullOnce_andMaterializationGoesOn(Delegate delegate)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        Set<Long> bases = new HashSet<>();
+        boolean materialized = false;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            task.value(1).update("v0");
+            // without claim, the JobManager asks for full ones until one is complete
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> previous = task.trigger(1, FULL);
+            for (long id = 2; id <= CHECKPOINTS; id++) {
+                task.value(1).update("v" + id);
+                RunnableFuture<SnapshotResult<KeyedStateHandle>> next =
+                        task.trigger(id, id == 2 ? FULL : ANY);
+                bases.add(acknowledge(task, id - 1, previous));
+                task.complete(id - 1);
+                previous = next;
+            }
+            assertThat(bases).as("bases of checkpoints without a materialization").hasSize(1);
+            materialized = task.materialize();
+            task.value(1).update("last");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> last =
+                    task.trigger(CHECKPOINTS + 1, ANY);
+            acknowledge(task, CHECKPOINTS, previous);
+            task.complete(CHECKPOINTS);
+            acknowledge(task, CHECKPOINTS + 1, last);
+            task.complete(CHECKPOINTS + 1);
+        }
+        assertThat(materialized).isTrue();
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(task.values(2)).containsExactly(null, "last");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void laterCheckpointOvertakesTheFullOne_andNothingItNeedsIsDeleted(Delegate delegate)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            task.value(1).update("one");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(1, FULL);
+            task.value(2).update("two");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> second = task.trigger(2, ANY);
+            task.value(3).update("three");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> third = task.trigger(3, ANY);
+
+            acknowledge(task, 3, third);
+            task.complete(3);
+            jobManager.acknowledgeLate(1, TestTask.finish(first));
+            jobManager.acknowledgeLate(2, TestTask.finish(second));
+            task.changelog().notifyCheckpointAborted(1);
+            task.changelog().notifyCheckpointAborted(2);
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(task.values(4)).containsExactly(null, "one", "two", "three");
+        }
+    }
+
+    @Test
+    void fullCheckpointThatIsGivenUp_leavesItsSnapshotToThoseThatJoinedIt() throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            task.value(1).update("one");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(1, FULL);
+            task.value(2).update("two");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> joined = task.trigger(2, ANY);
+            first.cancel(true);
+            task.changelog().notifyCheckpointAborted(1);
+
+            task.value(3).update("three");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> third = task.trigger(3, ANY);
+            long base = acknowledge(task, 2, joined);
+            task.complete(2);
+            assertThat(acknowledge(task, 3, third))
+                    .as("nobody joins a snapshot whose checkpoint was given up")
+                    .isNotEqualTo(base);
+            task.complete(3);
+            assertThat(task.checkpoint(4).getMaterializedStateHandles()).hasSize(1);
+        }
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            assertThat(task.values(4)).containsExactly(null, "one", "two", "three");
+        }
+    }
+
+    @Test
+    void fullCheckpointThatIsDroppedAfterItsUpload_leavesNoFile() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update("x".repeat(1 << 16));
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(1, FULL);
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> joined = task.trigger(2, ANY);
+            KeyedStateHandle unsent = TestTask.finish(first);
+            KeyedStateHandle alsoUnsent = TestTask.finish(joined);
+            assertThat(snapshots()).hasSize(1);
+            task.changelog().notifyCheckpointAborted(1);
+
+            unsent.discardState();
+            assertThat(snapshots()).hasSize(1);
+            alsoUnsent.discardState();
+        }
+        CommonTestUtils.waitUntilCondition(() -> snapshots().isEmpty());
+    }
+
+    @Test
+    void baseWhoseLastCheckpointIsDroppedAfterTheTaskHasEnded_leavesNoFile() throws Exception {
+        KeyedStateHandle unsent;
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update("x".repeat(1 << 16));
+            assertThat(task.materialize()).isTrue();
+            unsent = TestTask.finish(task.trigger(1));
+        }
+        unsent.discardState();
+        CommonTestUtils.waitUntilCondition(() -> snapshots().isEmpty());
+    }
+
+    @Test
+    void stateChangedInADoubtfulWayDuringAFullCheckpoint_isInALaterFullOne() throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            ValueState<List<String>> state =
+                    task.state(
+                            1,
+                            new ValueStateDescriptor<>(
+                                    "list",
+                                    new ListSerializer<>(new VersionedStringSerializer(1))));
+            state.update(new ArrayList<>(List.of("one")));
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(1, FULL);
+            List<String> inPlace = state.value();
+            inPlace.add(VersionedStringSerializer.BAD);
+            assertThatThrownBy(() -> state.update(inPlace)).isInstanceOf(IOException.class);
+            inPlace.set(1, "two");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> second = task.trigger(2, ANY);
+            long base = acknowledge(task, 1, first);
+            task.complete(1);
+            assertThat(acknowledge(task, 2, second)).isGreaterThan(base);
+            task.complete(2);
+            assertThat(task.checkpoint(3).getMaterializationID()).isGreaterThan(base);
+        }
+    }
+
+    private static long acknowledge(
+            TestTask task, long id, RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint)
+            throws Exception {
+        KeyedStateHandle handle = TestTask.finish(checkpoint);
+        return ((ChangelogStateBackendHandle) task.jobManager.acknowledge(id, handle))
+                .getMaterializationID();
+    }
+
+    private List<Path> snapshots() throws IOException {
+        try (Stream<Path> paths = Files.walk(directory.resolve("checkpoints"))) {
+            return paths.filter(Files::isRegularFile).collect(Collectors.toList());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
+import org.junit.jupiter.api.Test;
+
+class CheckpointDeadlineTest {
+
+    private static final long NOW = 1_000_000;
+
+    private final ManuallyTriggeredScheduledExecutorService clock =
+            new ManuallyTriggeredScheduledExecutorService();
+    private final CompletableFuture<String> checkpoint = new CompletableFuture<>();
+    private Optional<String> trouble = Optional.of("No room on the disk.");
+
+    @Test
+    void checkpointThatWaitsForAStoreInTrouble_saysSoBeforeItExpires() {
+        watch(NOW);
+        assertThat(delaySeconds()).isEqualTo(90);
+        clock.triggerScheduledTasks();
+        assertThatThrownBy(checkpoint::join)
+                .cause()
+                .isInstanceOf(CheckpointException.class)
+                .hasMessage("No room on the disk. Failure reason: Task local checkpoint failure.")
+                .hasNoCause();
+    }
+
+    @Test
+    void checkpointThatWaitsForNoStoreInTrouble_isLeftToFlink() {
+        trouble = Optional.empty();
+        watch(NOW);
+        clock.triggerScheduledTasks();
+        assertThat(checkpoint).isNotDone();
+    }
+
+    @Test
+    void timeThatTheBarrierTook_counts() {
+        watch(NOW - 30_000);
+        assertThat(delaySeconds()).isEqualTo(60);
+    }
+
+    @Test
+    void clockOfAnotherMachineThatIsBehind_doesNotDeclineEarly() {
+        watch(NOW - 10_000_000);
+        assertThat(delaySeconds()).isEqualTo(50);
+    }
+
+    @Test
+    void clockOfAnotherMachineThatIsAhead_doesNotDelay() {
+        watch(NOW + 10_000_000);
+        assertThat(delaySeconds()).isEqualTo(90);
+    }
+
+    @Test
+    void checkpointThatIsDone_leavesNoTimer() {
+        watch(NOW);
+        checkpoint.complete("done");
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    @Test
+    void whoeverSaysHowManyFailuresAreTolerated_hasTheseCounted() {
+        Configuration job = new Configuration();
+        assertThat(reasonWith(job)).isEqualTo(CheckpointFailureReason.TASK_CHECKPOINT_FAILURE);
+        job.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 3);
+        assertThat(reasonWith(job)).isEqualTo(CheckpointFailureReason.CHECKPOINT_ASYNC_EXCEPTION);
+    }
+
+    private CheckpointFailureReason reasonWith(Configuration job) {
+        job.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(1));
+        CompletableFuture<String> watched = new CompletableFuture<>();
+        CheckpointDeadline.of(job, new Configuration(), clock, () -> trouble)
+                .watch(watched, System.currentTimeMillis());
+        clock.triggerScheduledTasks();
+        try {
+            watched.join();
+            throw new AssertionError("not declined");
+        } catch (CompletionException e) {
+            return ((CheckpointException) e.getCause()).getCheckpointFailureReason();
+        }
+    }
+
+    private long delaySeconds() {
+        return clock.getActiveScheduledTasks().iterator().next().getDelay(TimeUnit.SECONDS);
+    }
+
+    private void watch(long triggeredAtMillis) {
+        new CheckpointDeadline(
+                        Duration.ofSeconds(100),
+                        CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
+                        clock,
+                        () -> NOW,
+                        () -> trouble)
+                .watch(checkpoint, triggeredAtMillis);
+    }
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential;
+
+import dev.dstl.changelog.differential.job.KeyedOperator;
+import dev.dstl.changelog.differential.world.Violation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/** Compares what is in two operators. */
+final class Contents {
+
+    private static final int SHOWN = 5;
+
+    private Contents() {}
+
+    static void compare(KeyedOperator plain, KeyedOperator changelog, int lookedAt)
+            throws Exception {
+        Map<String, String> expected = plain.contents(lookedAt);
+        Map<String, String> found;
+        try {
+            found = changelog.contents(lookedAt);
+        } catch (Exception e) {
+            throw new Violation("Restored state cannot be read", e);
+        }
+        if (!found.equals(expected)) {
+            throw new Violation("Restored state differs: " + differences(expected, found));
+        }
+    }
+
+    private static List<String> differences(
+            Map<String, String> expected, Map<String, String> found) {
+        List<String> differences = new ArrayList<>();
+        TreeSet<String> names = new TreeSet<>(expected.keySet());
+        names.addAll(found.keySet());
+        for (String name : names) {
+            String should = expected.get(name);
+            String is = found.get(name);
+            if (differences.size() < SHOWN && !String.valueOf(should).equals(String.valueOf(is))) {
+                differences.add(name + ": expected " + should + ", found " + is);
+            }
+        }
+        return differences;
+    }
+}

@@ -1,0 +1,501 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential;
+
+import dev.dstl.changelog.differential.history.History;
+import dev.dstl.changelog.differential.history.Step;
+import dev.dstl.changelog.differential.job.JobShape;
+import dev.dstl.changelog.differential.job.KeyedOperator;
+import dev.dstl.changelog.differential.job.Operation;
+import dev.dstl.changelog.differential.schema.JobClasses;
+import dev.dstl.changelog.differential.world.ChangelogJob;
+import dev.dstl.changelog.differential.world.Conditions;
+import dev.dstl.changelog.differential.world.Coverage;
+import dev.dstl.changelog.differential.world.Deployment;
+import dev.dstl.changelog.differential.world.PlainJob;
+import dev.dstl.changelog.differential.world.Storage;
+import dev.dstl.changelog.differential.world.Violation;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.core.execution.RestoreMode;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointProperties;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * Does what a history says to the job on our backend and to the one on a plain backend, and
+ * compares them. Belongs to one thread.
+ */
+final class Differential {
+
+    private static final int ALL = -1;
+
+    private final History history;
+    private final Path directory;
+    private final List<String> trace;
+    private final Conditions conditions;
+    private final AtomicLong clock = new AtomicLong(1_000_000);
+    private final PlainJob plain;
+    private final ChangelogJob changelog;
+    private final Set<Integer> spoiled = new HashSet<>();
+    private Deployment deployment;
+
+    /**
+     * @param directory empty; for files of all kinds
+     * @param trace gets what happened
+     */
+    Differential(History history, Path directory, List<String> trace, Conditions conditions)
+            throws Exception {
+        this.history = history;
+        this.directory = directory;
+        this.trace = trace;
+        this.conditions = conditions;
+        this.deployment = history.start();
+        this.plain = new PlainJob(history.shape(), directory, clock::get);
+        this.changelog =
+                new ChangelogJob(
+                        history.shape(),
+                        history.options(),
+                        directory,
+                        clock::get,
+                        history.seed(),
+                        conditions);
+    }
+
+    /** Runs the history to its end, and a little further. */
+    void run() throws Exception {
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        try {
+            plain.start(deployment, null);
+            changelog.submit(deployment, null, RestoreMode.DEFAULT);
+            for (Step step : history.steps()) {
+                String happened = step(step);
+                trace.add(step + ": " + happened);
+            }
+            finish();
+        } finally {
+            IOUtils.closeAllQuietly(plain, changelog);
+            Thread.currentThread().setContextClassLoader(before);
+        }
+        Leftovers.check(directory, changelog.usersFiles());
+    }
+
+    private void finish() throws Exception {
+        trace.add("at the end: " + failOver(deployment, ALL));
+        for (int queue = 0; queue < JobShape.QUEUES.size(); queue++) {
+            for (int operator = 0; operator < history.shape().operators(); operator++) {
+                fire(operator, queue, Long.MAX_VALUE);
+            }
+        }
+        changelog.end(JobStatus.FINISHED);
+    }
+
+    private String step(Step step) throws Exception {
+        switch (step.type()) {
+            case OPERATE:
+                return operate(step);
+            case FIRE:
+                return fire(
+                        step.number(0, history.shape().operators()),
+                        step.number(1, JobShape.QUEUES.size()),
+                        step.number(2, 1000));
+            case CLOCK:
+                conditions.met(Coverage.EXPIRED_STATE);
+                return "now " + clock.addAndGet(1000L * step.number(0, 200));
+            case TRIGGER:
+                return trigger(step);
+            case ACKNOWLEDGE:
+                return acknowledge(step);
+            case ACKNOWLEDGE_ALL:
+                return acknowledgeAll(step);
+            case ABORT:
+                return abort(step);
+            case MATERIALIZE:
+                return changelog.materialize(
+                                step.number(0), step.number(1), step.number(2) % 4 == 0)
+                        ? "begun"
+                        : "not begun";
+            case END_MATERIALIZATION:
+                return changelog.endMaterialization(step.number(0)) ? "ended" : "none";
+            case FAIL:
+                return fail(step);
+            case RESCALE:
+                return rescale(step);
+            default:
+                return resubmit(step);
+        }
+    }
+
+    // ---- state
+
+    private static Operation operation(int number) {
+        int choice = number % 100;
+        if (choice < 30) {
+            return Operation.WRITE;
+        }
+        if (choice < 33) {
+            return choice == 32 ? Operation.WRITE_BAD : Operation.WRITE_HALF;
+        }
+        if (choice == 33) {
+            return Operation.MERGE_HALF;
+        }
+        Operation[] usual = {
+            Operation.READ,
+            Operation.WRITE_MANY,
+            Operation.REPLACE,
+            Operation.REMOVE,
+            Operation.CLEAR,
+            Operation.ITERATE,
+            Operation.MERGE,
+            Operation.ADD_TIMER,
+            Operation.ADD_TIMER,
+            Operation.ADD_TIMER,
+            Operation.REMOVE_TIMER
+        };
+        return usual[choice % usual.length];
+    }
+
+    private String operate(Step step) {
+        JobShape shape = history.shape();
+        Operation operation = operation(step.number(0));
+        int operator = step.number(1, shape.operators());
+        int state = step.number(2, shape.states().size());
+        int key = step.number(3, JobShape.KEYS);
+        int namespace = step.number(4, JobShape.NAMESPACES);
+        int number = step.number(5, 1000);
+        int keyGroup = KeyedOperator.keyGroup(shape, deployment.generation(), key);
+        Outcome expected =
+                Outcome.of(
+                        () ->
+                                plain.owner(operator, keyGroup)
+                                        .apply(operation, state, key, namespace, number));
+        Outcome found =
+                Outcome.of(
+                        () ->
+                                changelog
+                                        .owner(operator, keyGroup)
+                                        .apply(operation, state, key, namespace, number));
+        if (found.failed()) {
+            changelog.markIncomplete(keyGroup);
+            conditions.met(Coverage.FAILED_OPERATIONS);
+        }
+        conditions.metIf(found.is("merged"), Coverage.MERGED_NAMESPACES);
+        if (operation == Operation.WRITE_BAD && shape.states().get(state).values().canFail()) {
+            conditions.met(Coverage.BAD_VALUES);
+            spoiled.add(state);
+        }
+        if (!spoiled.contains(state) && !found.equals(expected)) {
+            throw found.violation(
+                    operation + " on " + shape.states().get(state) + " of key " + key, expected);
+        }
+        return operation + " " + found;
+    }
+
+    private String fire(int operator, int queue, long upTo) {
+        List<String> expected = new ArrayList<>();
+        plain.subtasks().forEach(of -> expected.addAll(of.get(operator).fire(queue, upTo)));
+        List<String> found = new ArrayList<>();
+        changelog.subtasks().forEach(of -> found.addAll(of.get(operator).fire(queue, upTo)));
+        expected.sort(null);
+        found.sort(null);
+        if (!found.equals(expected)) {
+            throw new Violation("Fired timers: expected " + expected + ", found " + found);
+        }
+        conditions.metIf(!found.isEmpty(), Coverage.FIRED_TIMERS);
+        return found.toString();
+    }
+
+    // ---- checkpoints
+
+    private String trigger(Step step) throws Exception {
+        long id;
+        try {
+            id = changelog.trigger(step.number(0) % 10 == 0);
+        } catch (Exception e) {
+            return refused(e);
+        }
+        conditions.metIf(changelog.isIncomplete(), Coverage.CHECKPOINTS_OF_INCOMPLETE_LOGS);
+        try {
+            plain.checkpoint(id, false);
+        } catch (Exception e) {
+            return failed(e);
+        }
+        return "checkpoint " + id;
+    }
+
+    /** A log that may be incomplete may fail the task, and then the job restarts. */
+    private String refused(Exception e) throws Exception {
+        if (!changelog.isIncomplete()) {
+            throw new Violation("A checkpoint is refused", e);
+        }
+        return "refused, " + failOver(deployment, ALL);
+    }
+
+    /**
+     * A plain backend writes bad values only now; and after a user function that threw, the heap
+     * holds entries that it cannot write.
+     */
+    private String failed(Exception e) throws Exception {
+        if (spoiled.isEmpty() && !changelog.isIncomplete()) {
+            throw e;
+        }
+        return "failed on the plain backend, " + failOver(deployment, ALL);
+    }
+
+    private String acknowledge(Step step) throws Exception {
+        List<long[]> running = changelog.running();
+        if (running.isEmpty()) {
+            return "none";
+        }
+        long[] one = running.get(step.number(0, running.size()));
+        return acknowledge(one, step.number(1) & step.number(0));
+    }
+
+    private String acknowledge(long[] one, int losses) throws Exception {
+        Long completed = changelog.acknowledge(one[0], (int) one[1], losses);
+        if (completed != null) {
+            plain.forget(changelog.oldestId());
+        }
+        return one[0] + " by " + one[1] + (completed == null ? "" : ", completed");
+    }
+
+    private String acknowledgeAll(Step step) throws Exception {
+        List<Long> pending = changelog.pending();
+        if (pending.isEmpty()) {
+            return "none";
+        }
+        long id = pending.get(step.number(0, pending.size()));
+        StringBuilder happened = new StringBuilder();
+        for (long[] one : changelog.running()) {
+            if (one[0] == id) {
+                happened.append(acknowledge(one, step.number(1) & step.number(0))).append(" ");
+            }
+        }
+        return happened.toString();
+    }
+
+    private String abort(Step step) throws Exception {
+        List<Long> pending = changelog.pending();
+        if (pending.isEmpty()) {
+            return "none";
+        }
+        long id = pending.get(step.number(0, pending.size()));
+        changelog.abort(id, step.number(1), true);
+        return "checkpoint " + id;
+    }
+
+    // ---- restores
+
+    private String fail(Step step) throws Exception {
+        conditions.met(Coverage.FAILOVERS);
+        if (step.number(0) % 4 == 0) {
+            changelog.stopTasks();
+            changelog.replaceWorker(step.number(0) / 4);
+        }
+        return failOver(deployment, step.number(1));
+    }
+
+    private String rescale(Step step) throws Exception {
+        int parallelism = parallelism(step.number(0));
+        countScaling(parallelism);
+        return failOver(deployment.withParallelism(parallelism), step.number(1));
+    }
+
+    /** More subtasks take longer. */
+    private static int parallelism(int number) {
+        return new int[] {1, 1, 2, 2, 3, 3, 4, 5}[number % 8];
+    }
+
+    private void countScaling(int parallelism) {
+        conditions.metIf(parallelism > deployment.parallelism(), Coverage.SCALED_OUT);
+        conditions.metIf(parallelism < deployment.parallelism(), Coverage.SCALED_IN);
+    }
+
+    /** All tasks restart from the latest completed checkpoint. */
+    private String failOver(Deployment next, int lookedAt) throws Exception {
+        changelog.stopTasks();
+        CompletedCheckpoint latest = changelog.latest();
+        Long id = latest == null ? null : (Long) latest.getCheckpointID();
+        deployment = next;
+        spoiled.clear();
+        plain.start(deployment, id);
+        try {
+            changelog.start(deployment);
+        } catch (Exception e) {
+            throw new Violation("Checkpoint " + id + " cannot be restored, " + deployment, e);
+        }
+        compare(lookedAt);
+        return "restored " + id + ", " + deployment;
+    }
+
+    private void compare(int lookedAt) throws Exception {
+        for (int subtask = 0; subtask < plain.subtasks().size(); subtask++) {
+            for (int operator = 0; operator < history.shape().operators(); operator++) {
+                Contents.compare(
+                        plain.subtasks().get(subtask).get(operator),
+                        changelog.subtasks().get(subtask).get(operator),
+                        lookedAt);
+            }
+        }
+    }
+
+    private String resubmit(Step step) throws Exception {
+        boolean fromSavepoint = step.number(0) % 3 > 0;
+        boolean canonical = step.number(0) % 3 == 1;
+        Long id;
+        String pointer;
+        if (fromSavepoint) {
+            CompletedCheckpoint savepoint;
+            try {
+                savepoint = savepoint(canonical);
+            } catch (Exception e) {
+                return refused(e);
+            }
+            id = savepoint.getCheckpointID();
+            pointer = savepoint.getExternalPointer();
+            try {
+                plain.checkpoint(id, canonical);
+            } catch (Exception e) {
+                return failed(e);
+            }
+        } else {
+            CompletedCheckpoint latest = changelog.latest();
+            if (latest == null) {
+                return "nothing to restore";
+            }
+            id = latest.getCheckpointID();
+            pointer = latest.getExternalPointer();
+        }
+        RestoreMode claimMode = claimMode(step.number(1));
+        Deployment next = next(step, canonical);
+        changelog.end(JobStatus.CANCELED);
+        spoiled.clear();
+        if (next.generation() != deployment.generation() && isRefused(next, id)) {
+            next = refuse(next, pointer, claimMode);
+        }
+        countChanges(next, fromSavepoint, canonical, claimMode);
+        deployment = next;
+        plain.start(deployment, id);
+        try {
+            changelog.submit(deployment, pointer, claimMode);
+        } catch (Exception e) {
+            throw new Violation(
+                    "Checkpoint " + id + " cannot be restored in another job, " + deployment, e);
+        }
+        compare(step.number(6));
+        return (fromSavepoint ? canonical ? "canonical savepoint " : "native savepoint " : "")
+                + id
+                + ", "
+                + claimMode
+                + ", "
+                + deployment;
+    }
+
+    private CompletedCheckpoint savepoint(boolean canonical) throws Exception {
+        return changelog.savepoint(
+                CheckpointProperties.forSavepoint(
+                        false,
+                        canonical ? SavepointFormatType.CANONICAL : SavepointFormatType.NATIVE));
+    }
+
+    @SuppressWarnings("deprecation") // As long as Flink has the mode.
+    private static RestoreMode claimMode(int number) {
+        return new RestoreMode[] {RestoreMode.CLAIM, RestoreMode.NO_CLAIM, RestoreMode.LEGACY}
+                [number % 3];
+    }
+
+    private Deployment next(Step step, boolean canonical) {
+        Storage[] storages = Storage.values();
+        int generation =
+                step.number(4) % 2 == 0
+                        ? deployment.generation()
+                        : step.number(4) / 2 % JobClasses.GENERATIONS;
+        return new Deployment(
+                generation,
+                parallelism(step.number(2)),
+                canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
+                step.number(3) % 4 > 0);
+    }
+
+    /** Whether the plain backend refuses what the classes have become. */
+    private boolean isRefused(Deployment next, @Nullable Long id) throws Exception {
+        try {
+            plain.start(next, id);
+            for (List<KeyedOperator> operators : plain.subtasks()) {
+                for (KeyedOperator operator : operators) {
+                    operator.contents(ALL);
+                }
+            }
+            return false;
+        } catch (Exception e) {
+            return true;
+        }
+    }
+
+    /** Our backend has to refuse it too; then the job goes back to the classes of before. */
+    private Deployment refuse(Deployment next, String pointer, RestoreMode claimMode)
+            throws Exception {
+        boolean refused = false;
+        try {
+            changelog.submit(next, pointer, claimMode);
+            for (List<KeyedOperator> operators : changelog.subtasks()) {
+                for (KeyedOperator operator : operators) {
+                    operator.contents(ALL);
+                }
+            }
+        } catch (Exception e) {
+            refused = true;
+        }
+        if (!refused) {
+            throw new Violation("Only the plain backend refuses " + next);
+        }
+        conditions.met(Coverage.REFUSED_BY_BOTH);
+        changelog.end(JobStatus.CANCELED);
+        return next.withGeneration(deployment.generation());
+    }
+
+    private void countChanges(
+            Deployment next, boolean fromSavepoint, boolean canonical, RestoreMode claimMode) {
+        countScaling(next.parallelism());
+        conditions.met(
+                claimMode == RestoreMode.CLAIM
+                        ? Coverage.CLAIMED
+                        : claimMode == RestoreMode.NO_CLAIM
+                                ? Coverage.NOT_CLAIMED
+                                : Coverage.CLAIMED_AS_IN_OLD_FLINK);
+        conditions.met(
+                !fromSavepoint
+                        ? Coverage.RETAINED_CHECKPOINTS_RESTORED
+                        : canonical
+                                ? Coverage.CANONICAL_SAVEPOINTS_RESTORED
+                                : Coverage.NATIVE_SAVEPOINTS_RESTORED);
+        conditions.metIf(
+                next.changelog() && !deployment.changelog(), Coverage.CHANGELOG_SWITCHED_ON);
+        conditions.metIf(
+                !next.changelog() && deployment.changelog(), Coverage.CHANGELOG_SWITCHED_OFF);
+        conditions.metIf(next.storage() != deployment.storage(), Coverage.DELEGATES_CHANGED);
+        conditions.metIf(next.generation() > deployment.generation(), Coverage.UPGRADES);
+        conditions.metIf(next.generation() < deployment.generation(), Coverage.DOWNGRADES);
+    }
+}

@@ -1,0 +1,120 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential;
+
+import dev.dstl.changelog.differential.history.History;
+import dev.dstl.changelog.differential.world.Conditions;
+import dev.dstl.changelog.differential.world.Coverage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.annotation.Nullable;
+import org.apache.flink.util.ExceptionUtils;
+import org.apache.flink.util.FileUtils;
+
+/** What came of a history. Immutable. */
+final class DifferentialResult {
+
+    private final History history;
+    private final List<String> trace;
+    private final Conditions conditions;
+    @Nullable private final Throwable failure;
+
+    private DifferentialResult(
+            History history,
+            List<String> trace,
+            Conditions conditions,
+            @Nullable Throwable failure) {
+        this.history = history;
+        this.trace = trace;
+        this.conditions = conditions;
+        this.failure = failure;
+    }
+
+    /** Runs a history in a directory of its own. */
+    static DifferentialResult of(History history) throws Exception {
+        Path directory = Files.createTempDirectory("differential-" + history.seed() + "-");
+        List<String> trace = new ArrayList<>();
+        Conditions conditions = new Conditions();
+        Throwable failure = null;
+        try {
+            new Differential(history, directory, trace, conditions).run();
+        } catch (Throwable t) {
+            failure = t;
+        }
+        FileUtils.deleteDirectoryQuietly(directory.toFile());
+        return new DifferentialResult(history, trace, conditions, failure);
+    }
+
+    History history() {
+        return history;
+    }
+
+    boolean isViolated() {
+        return failure != null;
+    }
+
+    Map<Coverage, Long> coverage() {
+        return conditions.counts();
+    }
+
+    /** The failure without what differs from run to run, such as names of files. */
+    String kind() {
+        String message = String.valueOf(failure.getMessage()).split("[:\\d]", 2)[0];
+        return failure.getClass().getSimpleName() + " " + message;
+    }
+
+    /** How many steps were done before it failed. */
+    int stepsDone() {
+        return trace.size();
+    }
+
+    /** Everything about it. */
+    String story() {
+        return history
+                + "\nWhat happened:\n  "
+                + String.join("\n  ", trace)
+                + "\n\n"
+                + ExceptionUtils.stringifyException(failure);
+    }
+
+    /** What went wrong, and the command that shows it again. */
+    @Override
+    public String toString() {
+        return String.format(
+                "seed %d after %d steps: %s%n    %s",
+                history.seed(), stepsDone(), causes(), replayCommand(history.seed()));
+    }
+
+    private String causes() {
+        StringBuilder causes = new StringBuilder();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            causes.append(causes.length() == 0 ? "" : "\n        because of ").append(cause);
+        }
+        return causes.toString();
+    }
+
+    /** One line for a shell, at the root of the project. */
+    static String replayCommand(long seed) {
+        return "./mvnw -pl flink-statebackend-changelog -am test -Dtest=DifferentialTest"
+                + " -Dsurefire.failIfNoSpecifiedTests=false"
+                + " -Ddifferential.count=1 -Ddifferential.first="
+                + seed;
+    }
+}

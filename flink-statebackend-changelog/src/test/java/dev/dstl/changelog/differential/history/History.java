@@ -1,0 +1,177 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.history;
+
+import dev.dstl.changelog.differential.job.JobShape;
+import dev.dstl.changelog.differential.job.StateKind;
+import dev.dstl.changelog.differential.job.StateSpec;
+import dev.dstl.changelog.differential.schema.TypeFamily;
+import dev.dstl.changelog.differential.world.Deployment;
+import dev.dstl.changelog.differential.world.LogOptions;
+import dev.dstl.changelog.differential.world.Storage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** A job, how it starts, and what happens to it. Immutable. */
+public final class History {
+
+    private static final int STATES = 5;
+    private static final int MIN_STEPS = 20;
+    private static final int MAX_STEPS = 100;
+
+    private final long seed;
+    private final JobShape shape;
+    private final LogOptions options;
+    private final Deployment start;
+    private final List<Step> steps;
+
+    private History(
+            long seed, JobShape shape, LogOptions options, Deployment start, List<Step> steps) {
+        this.seed = seed;
+        this.shape = shape;
+        this.options = options;
+        this.start = start;
+        this.steps = List.copyOf(steps);
+    }
+
+    /** That of a seed, always the same. */
+    public static History of(long seed) {
+        Random random = new Random(0x9E3779B97F4A7C15L * (seed + 1));
+        JobShape shape = shape(random);
+        LogOptions options =
+                new LogOptions(
+                        random.nextBoolean() ? 0 : 16 << 10,
+                        2 + random.nextInt(3),
+                        random.nextInt(3) > 0 ? 0 : 2 << 10,
+                        random.nextInt(3) == 0,
+                        1 + random.nextInt(2),
+                        1 + random.nextInt(2));
+        Deployment start =
+                new Deployment(
+                        random.nextInt(3),
+                        1 + random.nextInt(3),
+                        storage(random),
+                        random.nextInt(8) > 0);
+        List<Step> steps = new ArrayList<>();
+        int count = MIN_STEPS + random.nextInt(MAX_STEPS - MIN_STEPS);
+        for (int i = 0; i < count; i++) {
+            StepType type = type(random);
+            int[] numbers = new int[type.names().length];
+            for (int n = 0; n < numbers.length; n++) {
+                numbers[n] = random.nextInt(1 << 16);
+            }
+            steps.add(new Step(type, numbers));
+        }
+        return new History(seed, shape, options, start, steps);
+    }
+
+    private static JobShape shape(Random random) {
+        List<StateSpec> states = new ArrayList<>();
+        for (int state = 0; state < STATES; state++) {
+            states.add(
+                    new StateSpec(
+                            "state " + state,
+                            pick(random, StateKind.values()),
+                            pick(random, TypeFamily.values()),
+                            pick(
+                                    random,
+                                    TypeFamily.STRING,
+                                    TypeFamily.LONG,
+                                    TypeFamily.POJO,
+                                    TypeFamily.VERSIONED),
+                            random.nextInt(5) == 0));
+        }
+        return new JobShape(
+                pick(
+                        random,
+                        TypeFamily.LONG,
+                        TypeFamily.STRING,
+                        TypeFamily.STRING,
+                        TypeFamily.POJO,
+                        TypeFamily.KRYO),
+                pick(random, TypeFamily.STRING, TypeFamily.LONG, TypeFamily.POJO),
+                random.nextInt(3) == 0 ? 2 : 1,
+                states);
+    }
+
+    /** A RocksDB takes some fifty times as long to open as a heap. */
+    private static Storage storage(Random random) {
+        return pick(
+                random,
+                Storage.HASHMAP,
+                Storage.HASHMAP,
+                Storage.HASHMAP,
+                Storage.SPILLABLE,
+                Storage.SPILLABLE,
+                Storage.ROCKSDB_FULL,
+                Storage.ROCKSDB_INCREMENTAL,
+                Storage.ROCKSDB_INCREMENTAL,
+                Storage.ROCKSDB_WITH_TIMERS_ON_HEAP);
+    }
+
+    @SafeVarargs
+    private static <T> T pick(Random random, T... values) {
+        return values[random.nextInt(values.length)];
+    }
+
+    private static StepType type(Random random) {
+        int choice = random.nextInt(100);
+        for (StepType type : StepType.values()) {
+            choice -= type.percent();
+            if (choice < 0) {
+                return type;
+            }
+        }
+        throw new AssertionError("The steps add up to less than a hundred percent");
+    }
+
+    /** The same without some steps. */
+    public History with(List<Step> fewer) {
+        return new History(seed, shape, options, start, fewer);
+    }
+
+    public long seed() {
+        return seed;
+    }
+
+    public JobShape shape() {
+        return shape;
+    }
+
+    public LogOptions options() {
+        return options;
+    }
+
+    public Deployment start() {
+        return start;
+    }
+
+    public List<Step> steps() {
+        return steps;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        text.append("seed ").append(seed).append(": ").append(shape).append('\n');
+        text.append("  ").append(options).append('\n');
+        text.append("  ").append(start).append('\n');
+        steps.forEach(step -> text.append("  ").append(step).append('\n'));
+        return text.toString();
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.history;
+
+/** What happens in a step of a history, and how often among a hundred steps. */
+public enum StepType {
+    OPERATE(51, "operation, operator, state, key, namespace, number"),
+    FIRE(3, "operator, queue, time"),
+    CLOCK(3, "seconds"),
+    TRIGGER(10, "full"),
+    ACKNOWLEDGE(9, "which, losses"),
+    ACKNOWLEDGE_ALL(7, "which, losses"),
+    ABORT(2, "which, losses"),
+    MATERIALIZE(5, "subtask, operator, faulty"),
+    END_MATERIALIZATION(4, "subtask"),
+    FAIL(2, "worker, looked at"),
+    RESCALE(2, "parallelism, looked at"),
+    RESUBMIT(2, "source, claim mode, parallelism, changelog, generation, storage, looked at");
+
+    private final int percent;
+    private final String names;
+
+    StepType(int percent, String names) {
+        this.percent = percent;
+        this.names = names;
+    }
+
+    int percent() {
+        return percent;
+    }
+
+    /** What its numbers mean. */
+    String[] names() {
+        return names.split(", ", -1);
+    }
+}

@@ -1,0 +1,2 @@
+/** What a job does, drawn from a seed. */
+package dev.dstl.changelog.differential.history;

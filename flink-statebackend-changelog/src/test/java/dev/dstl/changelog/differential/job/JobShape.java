@@ -1,0 +1,78 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.job;
+
+import dev.dstl.changelog.differential.schema.TypeFamily;
+import java.util.List;
+
+/** What a job has in every generation. Immutable. */
+public final class JobShape {
+
+    /** The most subtasks a job can have. */
+    public static final int KEY_GROUPS = 8;
+
+    /** How many keys a job uses. */
+    public static final int KEYS = 10;
+
+    /** How many namespaces a job uses. */
+    public static final int NAMESPACES = 3;
+
+    /** The names of the timer queues. */
+    public static final List<String> QUEUES = List.of("event time", "processing time");
+
+    private final TypeFamily keys;
+    private final TypeFamily namespaces;
+    private final int operators;
+    private final List<StateSpec> states;
+
+    /**
+     * @param operators how many keyed operators are chained; each has all the states
+     */
+    public JobShape(TypeFamily keys, TypeFamily namespaces, int operators, List<StateSpec> states) {
+        this.keys = keys;
+        this.namespaces = namespaces;
+        this.operators = operators;
+        this.states = List.copyOf(states);
+    }
+
+    public TypeFamily keys() {
+        return keys;
+    }
+
+    public TypeFamily namespaces() {
+        return namespaces;
+    }
+
+    public int operators() {
+        return operators;
+    }
+
+    public List<StateSpec> states() {
+        return states;
+    }
+
+    @Override
+    public String toString() {
+        return operators
+                + " operator(s) keyed by "
+                + keys
+                + " with namespaces of "
+                + namespaces
+                + ", states "
+                + states;
+    }
+}

@@ -1,0 +1,238 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.job;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.internal.InternalMergingState;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
+import org.apache.flink.util.CloseableIterator;
+
+/**
+ * One keyed operator of one subtask: what the job does to its states and timers, and what is in
+ * them. Registers a state when it is used for the first time. Owns its backend. Not thread safe.
+ */
+public final class KeyedOperator implements AutoCloseable {
+
+    private final CheckpointableKeyedStateBackend<Object> backend;
+    private final JobShape shape;
+    private final int generation;
+    private final List<StateDescriptor<?, ?>> descriptors = new ArrayList<>();
+    private final TypeSerializer<Object> namespaces;
+    private final Map<
+                    String, KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>>>
+            queues = new HashMap<>();
+
+    public KeyedOperator(
+            CheckpointableKeyedStateBackend<Object> backend, JobShape shape, int generation) {
+        this.backend = backend;
+        this.shape = shape;
+        this.generation = generation;
+        this.namespaces = shape.namespaces().serializer(generation);
+        shape.states().forEach(spec -> descriptors.add(Descriptors.of(spec, generation)));
+    }
+
+    public CheckpointableKeyedStateBackend<Object> backend() {
+        return backend;
+    }
+
+    /** The key group of the key with a number. */
+    public static int keyGroup(JobShape shape, int generation, int key) {
+        return KeyGroupRangeAssignment.assignToKeyGroup(
+                shape.keys().value(generation, key), JobShape.KEY_GROUPS);
+    }
+
+    private boolean owns(int key) {
+        return backend.getKeyGroupRange().contains(keyGroup(shape, generation, key));
+    }
+
+    private Object namespace(int number) {
+        return shape.namespaces().value(generation, number);
+    }
+
+    /**
+     * Does something as a user function does it.
+     *
+     * @return what the function got
+     * @throws Exception which the user function catches
+     */
+    public String apply(Operation operation, int state, int key, int namespace, int number)
+            throws Exception {
+        backend.setCurrentKey(shape.keys().value(generation, key));
+        if (operation == Operation.ADD_TIMER || operation == Operation.REMOVE_TIMER) {
+            TimerHeapInternalTimer<Object, Object> timer =
+                    new TimerHeapInternalTimer<>(
+                            number, backend.getCurrentKey(), namespace(namespace));
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> queue =
+                    queue(JobShape.QUEUES.get(state % JobShape.QUEUES.size()));
+            if (operation == Operation.ADD_TIMER) {
+                queue.add(timer);
+            } else {
+                queue.remove(timer);
+            }
+            return "";
+        }
+        StateAccess access = access(state, namespace(namespace));
+        if (operation == Operation.MERGE || operation == Operation.MERGE_HALF) {
+            return merge(access.state(), operation, namespace);
+        }
+        return access.apply(operation, number);
+    }
+
+    @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
+    private String merge(State state, Operation operation, int target) throws Exception {
+        if (!(state instanceof InternalMergingState)) {
+            return "no merge";
+        }
+        List<Object> sources = new ArrayList<>();
+        for (int namespace = 0; namespace < JobShape.NAMESPACES; namespace++) {
+            if (namespace != target) {
+                sources.add(namespace(namespace));
+            }
+        }
+        if (operation == Operation.MERGE_HALF) {
+            UserFault.after(1);
+        }
+        try {
+            ((InternalMergingState<Object, Object, ?, ?, ?>) state)
+                    .mergeNamespaces(namespace(target), sources);
+        } finally {
+            UserFault.never();
+        }
+        return "merged";
+    }
+
+    private StateAccess access(int state, Object namespace) throws Exception {
+        return StateAccess.of(
+                shape.states().get(state),
+                generation,
+                backend.getPartitionedState(namespace, namespaces, descriptor(state)));
+    }
+
+    @SuppressWarnings("unchecked") // Nobody looks at the type of the state here.
+    private StateDescriptor<State, Object> descriptor(int state) {
+        return (StateDescriptor<State, Object>) descriptors.get(state);
+    }
+
+    private KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> queue(
+            String name) {
+        return queues.computeIfAbsent(
+                name,
+                missing ->
+                        backend.create(
+                                missing,
+                                new TimerSerializer<>(backend.getKeySerializer(), namespaces)));
+    }
+
+    /** Fires all timers up to a time; which those were, sorted. */
+    public List<String> fire(int queue, long upTo) {
+        List<String> fired = new ArrayList<>();
+        KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> timers =
+                queue(JobShape.QUEUES.get(queue));
+        long last = Long.MIN_VALUE;
+        for (TimerHeapInternalTimer<Object, Object> timer = timers.peek();
+                timer != null && timer.getTimestamp() <= upTo;
+                timer = timers.peek()) {
+            backend.setCurrentKey(timer.getKey());
+            timers.poll();
+            fired.add((timer.getTimestamp() < last ? "too late: " : "") + text(timer));
+            last = timer.getTimestamp();
+        }
+        fired.sort(null);
+        return fired;
+    }
+
+    private static String text(TimerHeapInternalTimer<Object, Object> timer) {
+        return timer.getTimestamp() + " " + timer.getKey() + " " + timer.getNamespace();
+    }
+
+    /**
+     * All that is in some states. Call it for timers only after a restore: RocksDB's iterator does
+     * not show all that changed since.
+     *
+     * @param states bit by bit, the queues after the states
+     */
+    public Map<String, String> contents(int states) throws Exception {
+        Map<String, String> contents = new TreeMap<>();
+        for (int state = 0; state < shape.states().size(); state++) {
+            if (((states >> state) & 1) != 0) {
+                addState(contents, state);
+            }
+        }
+        for (int queue = 0; queue < JobShape.QUEUES.size(); queue++) {
+            if (((states >> (shape.states().size() + queue)) & 1) != 0) {
+                addTimers(contents, JobShape.QUEUES.get(queue));
+            }
+        }
+        return contents;
+    }
+
+    private void addState(Map<String, String> contents, int state) throws Exception {
+        StateSpec spec = shape.states().get(state);
+        String name = spec.name();
+        for (int namespace = 0; namespace < JobShape.NAMESPACES; namespace++) {
+            Set<String> missing = new TreeSet<>();
+            for (int key = 0; key < JobShape.KEYS; key++) {
+                if (owns(key)) {
+                    backend.setCurrentKey(shape.keys().value(generation, key));
+                    String text = access(state, namespace(namespace)).apply(Operation.READ, 0);
+                    if (!text.equals(StateAccess.NOTHING)) {
+                        contents.put(name + "/" + key + "/" + namespace, text);
+                        missing.add(backend.getCurrentKey().toString());
+                    }
+                }
+            }
+            try (Stream<Object> keys = backend.getKeys(name, namespace(namespace))) {
+                keys.map(Object::toString).forEach(missing::remove);
+            }
+            if (!missing.isEmpty()) {
+                contents.put("not listed of " + name + "/" + namespace, missing.toString());
+            }
+        }
+    }
+
+    @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
+    private void addTimers(Map<String, String> contents, String queue) throws Exception {
+        Collection<String> timers = new ArrayList<>();
+        try (CloseableIterator<TimerHeapInternalTimer<Object, Object>> all =
+                queue(queue).iterator()) {
+            all.forEachRemaining(timer -> timers.add(text(timer)));
+        }
+        timers.stream().sorted().forEach(timer -> contents.put(queue + " " + timer, ""));
+    }
+
+    @Override
+    public void close() throws IOException {
+        backend.close();
+        backend.dispose();
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.job;
+
+/** What a job does with a state; what that means depends on the kind of the state. */
+public enum Operation {
+    READ,
+    WRITE,
+    WRITE_MANY,
+    REPLACE,
+    REMOVE,
+    CLEAR,
+    ITERATE,
+    MERGE,
+    /** A user function or an iterator throws half-way. */
+    WRITE_HALF,
+    /** The function throws when some namespaces are merged and others not yet. */
+    MERGE_HALF,
+    /** The serializer throws half-way. */
+    WRITE_BAD,
+    ADD_TIMER,
+    REMOVE_TIMER
+}

@@ -1,0 +1,2 @@
+/** The keyed operators of a job, whatever is below them. */
+package dev.dstl.changelog.differential.job;

@@ -1,0 +1,223 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.schema;
+
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericData;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.api.java.typeutils.GenericTypeInfo;
+import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
+
+/**
+ * A family of serializers. From one generation of the job to the next they stay, are reconfigured,
+ * migrate or become incompatible. Thread safe.
+ */
+public enum TypeFamily {
+    /** Always the same. */
+    LONG {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.LONG;
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return (long) number;
+        }
+    },
+    /** Always the same. */
+    STRING {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.STRING;
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return "s" + number;
+        }
+    },
+    /** Migrates to later versions and refuses earlier ones; some strings cannot be written. */
+    VERSIONED {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.STRING;
+        }
+
+        @Override
+        @SuppressWarnings({"unchecked", "rawtypes"}) // Of strings, as the values are.
+        public TypeSerializer<Object> serializer(int generation) {
+            return (TypeSerializer) new VersionedStringSerializer(1 + generation);
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return "v" + number;
+        }
+    },
+    /** Reconfigures itself when it has seen a subclass; gains and loses fields. */
+    POJO {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.POJO(JobClasses.of(generation).type("Account"));
+        }
+
+        @Override
+        SerializerConfigImpl config(int generation) {
+            SerializerConfigImpl config = new SerializerConfigImpl();
+            if (generation == 1) {
+                config.registerPojoType(JobClasses.of(generation).type("Special"));
+            }
+            return config;
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return JobClasses.of(generation).make("Account", number);
+        }
+    },
+    /** Gains constants, which reconfigures it, also before others; loses some at last. */
+    ENUM {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return TypeInformation.of(JobClasses.of(generation).type("Color"));
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return JobClasses.of(generation).make("Color", number);
+        }
+    },
+    /** Registers other classes in each generation, in another order. */
+    KRYO {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return new GenericTypeInfo<>(JobClasses.of(generation).type("Opaque"));
+        }
+
+        @Override
+        SerializerConfigImpl config(int generation) {
+            SerializerConfigImpl config = new SerializerConfigImpl();
+            if (generation > 1) {
+                config.registerKryoType(JobClasses.of(generation).type("Inner"));
+            }
+            if (generation > 0) {
+                config.registerKryoType(JobClasses.of(generation).type("Opaque"));
+            }
+            return config;
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return JobClasses.of(generation).make("Opaque", number);
+        }
+    },
+    /** Gains fields with a default, and at last one without. */
+    AVRO {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return new GenericRecordAvroTypeInfo(SCHEMAS[generation]);
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            GenericData.Record record = new GenericData.Record(SCHEMAS[generation]);
+            for (Schema.Field field : SCHEMAS[generation].getFields()) {
+                record.put(
+                        field.pos(),
+                        field.schema().getType() == Schema.Type.INT
+                                ? (Object) number
+                                : new org.apache.avro.util.Utf8(field.name() + number));
+            }
+            return record;
+        }
+    },
+    /** Nests others. */
+    TUPLE {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.TUPLE(ENUM.type(generation), POJO.type(generation));
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return Tuple2.of(ENUM.value(generation, number), POJO.value(generation, number));
+        }
+    };
+
+    private static final Schema[] SCHEMAS = {
+        SchemaBuilder.record("Entry").fields().requiredInt("number").endRecord(),
+        SchemaBuilder.record("Entry")
+                .fields()
+                .requiredInt("number")
+                .name("name")
+                .type()
+                .stringType()
+                .stringDefault("none")
+                .endRecord(),
+        SchemaBuilder.record("Entry")
+                .fields()
+                .name("year")
+                .type()
+                .intType()
+                .intDefault(2026)
+                .name("name")
+                .type()
+                .stringType()
+                .stringDefault("none")
+                .requiredInt("number")
+                .endRecord(),
+        SchemaBuilder.record("Entry").fields().requiredInt("other").endRecord()
+    };
+
+    private static final Map<String, TypeInformation<?>> TYPES = new ConcurrentHashMap<>();
+
+    abstract TypeInformation<?> type(int generation);
+
+    SerializerConfigImpl config(int generation) {
+        return new SerializerConfigImpl();
+    }
+
+    /** A new serializer, as the job has it in a generation. */
+    @SuppressWarnings("unchecked") // The values are of the type.
+    public TypeSerializer<Object> serializer(int generation) {
+        return (TypeSerializer<Object>)
+                TYPES.computeIfAbsent(name() + generation, missing -> type(generation))
+                        .createSerializer(config(generation));
+    }
+
+    /** A value that depends on a number, which is not negative. */
+    public abstract Object value(int generation, int number);
+
+    /** Whether there are values that cannot be written. */
+    public boolean canFail() {
+        return this == VERSIONED;
+    }
+
+    /** A value that cannot be written, only if {@link #canFail()}. */
+    public Object badValue(int number) {
+        return VersionedStringSerializer.BAD + number;
+    }
+}

@@ -1,0 +1,418 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.world;
+
+import dev.dstl.changelog.differential.job.JobShape;
+import dev.dstl.changelog.differential.job.KeyedOperator;
+import dev.dstl.changelog.differential.schema.JobClasses;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.core.execution.RestoreMode;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointProperties;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.runtime.checkpoint.JobManagerTaskRestore;
+import org.apache.flink.runtime.checkpoint.OperatorState;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.StateAssignmentOperation;
+import org.apache.flink.runtime.checkpoint.StateObjectCollection;
+import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+import org.apache.flink.util.InstantiationUtil;
+
+/**
+ * The job on our backend, with its TaskManagers and its JobManager, on a local file system. To be
+ * closed.
+ */
+public final class ChangelogJob implements AutoCloseable {
+
+    private final JobShape shape;
+    private final LogOptions options;
+    private final Path directory;
+    private final TtlTimeProvider clock;
+    private final long seed;
+    private final Conditions conditions;
+    private final List<Worker> workers = new ArrayList<>();
+    private final List<Subtask> subtasks = new ArrayList<>();
+    private final Set<Path> users = new TreeSet<>();
+    private Deployment deployment;
+    private Coordinator coordinator;
+    private int createdWorkers;
+
+    public ChangelogJob(
+            JobShape shape,
+            LogOptions options,
+            Path directory,
+            TtlTimeProvider clock,
+            long seed,
+            Conditions conditions)
+            throws IOException {
+        this.shape = shape;
+        this.options = options;
+        this.directory = directory;
+        this.clock = clock;
+        this.seed = seed;
+        this.conditions = conditions;
+        for (int worker = 0; worker < options.workers(); worker++) {
+            workers.add(new Worker(options, directory, createdWorkers++));
+        }
+    }
+
+    // ---- life
+
+    /** Submits the job, from a checkpoint or savepoint of before if there is one. */
+    public void submit(Deployment newDeployment, @Nullable String pointer, RestoreMode claimMode)
+            throws Exception {
+        JobID jobId = new JobID();
+        coordinator = new Coordinator(jobId, checkpoints(jobId), options.retained(), claimMode);
+        if (pointer != null) {
+            coordinator.restore(pointer, claimMode);
+            if (claimMode == RestoreMode.CLAIM) {
+                users.removeAll(Coordinator.filesOf(coordinator.latest()));
+            }
+        }
+        start(newDeployment);
+    }
+
+    private CheckpointStorageAccess checkpoints(JobID jobId) throws IOException {
+        return new FileSystemCheckpointStorage(
+                        directory.resolve("checkpoints").toUri(), options.stateThreshold())
+                .createCheckpointStorage(jobId);
+    }
+
+    /**
+     * Starts all tasks from the latest completed checkpoint.
+     *
+     * @throws Exception if a task cannot restore
+     */
+    public void start(Deployment newDeployment) throws Exception {
+        deployment = newDeployment;
+        ClassLoader loader = JobClasses.of(deployment.generation()).loader();
+        Thread.currentThread().setContextClassLoader(loader);
+        StateBackend delegate =
+                deployment
+                        .storage()
+                        .delegate(directory.resolve("state-" + UUID.randomUUID()), seed);
+        List<KeyGroupRange> ranges = deployment.keyGroups();
+        CompletedCheckpoint latest = coordinator.latest();
+        for (int index = 0; index < ranges.size(); index++) {
+            Worker worker = workers.get(index % workers.size());
+            CheckpointStorageAccess storage = checkpoints(coordinator.jobId());
+            Subtask subtask =
+                    new Subtask(
+                            shape,
+                            deployment,
+                            ranges.get(index),
+                            worker,
+                            coordinator.jobId(),
+                            worker.taskStateManager(
+                                    coordinator.jobId(),
+                                    index,
+                                    deployment.changelog(),
+                                    latest == null ? null : restored(latest, index, ranges)),
+                            new FaultyCheckpoints(storage));
+            subtasks.add(subtask);
+            subtask.open(delegate, clock);
+            if (subtask.localFailure() != null) {
+                throw new Violation("Local state cannot be restored", subtask.localFailure());
+            }
+            conditions.metIf(subtask.localRestores() > 0, Coverage.LOCAL_RESTORES);
+        }
+        conditions.metIf(
+                options.localRecovery() && shape.operators() > 1 && deployment.changelog(),
+                Coverage.CHAINED_OPERATORS_WITH_LOCAL_RECOVERY);
+    }
+
+    private JobManagerTaskRestore restored(
+            CompletedCheckpoint checkpoint, int index, List<KeyGroupRange> ranges)
+            throws Exception {
+        TaskStateSnapshot state = new TaskStateSnapshot();
+        for (OperatorState operator : checkpoint.getOperatorStates().values()) {
+            Collection<KeyedStateHandle> handles;
+            if (operator.getParallelism() == ranges.size()) {
+                handles =
+                        operator.getState(index) == null
+                                ? List.of()
+                                : operator.getState(index).getManagedKeyedState();
+            } else {
+                handles =
+                        StateAssignmentOperation.getManagedKeyedStateHandles(
+                                operator, ranges.get(index));
+            }
+            state.putSubtaskStateByOperatorID(
+                    operator.getOperatorID(),
+                    OperatorSubtaskState.builder()
+                            .setManagedKeyedState(
+                                    new StateObjectCollection<>(new ArrayList<>(handles)))
+                            .build());
+        }
+        return new JobManagerTaskRestore(
+                checkpoint.getCheckpointID(), InstantiationUtil.clone(state));
+    }
+
+    /** Ends all tasks, because of a failure or for good. */
+    public void stopTasks() throws Exception {
+        for (Subtask subtask : subtasks) {
+            subtask.close();
+        }
+        subtasks.clear();
+        for (long id : coordinator.pending()) {
+            coordinator.abort(id);
+        }
+    }
+
+    /** A TaskManager leaves, with all that it has, and another one comes. */
+    public void replaceWorker(int number) throws Exception {
+        int index = number % workers.size();
+        workers.get(index).release(coordinator.jobId());
+        workers.get(index).close();
+        workers.set(index, new Worker(options, directory, createdWorkers++));
+    }
+
+    /** Ends the job; completed checkpoints stay if it was cancelled. */
+    public void end(JobStatus status) throws Exception {
+        stopTasks();
+        users.addAll(coordinator.end(status));
+        for (Worker worker : workers) {
+            worker.release(coordinator.jobId());
+        }
+    }
+
+    // ---- state
+
+    /** The operator of a chain that has some key group. */
+    public KeyedOperator owner(int operator, int keyGroup) {
+        return subtask(keyGroup).operators().get(operator);
+    }
+
+    private Subtask subtask(int keyGroup) {
+        return subtasks.stream()
+                .filter(subtask -> subtask.keyGroups().contains(keyGroup))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** All operators of all subtasks. */
+    public List<List<KeyedOperator>> subtasks() {
+        List<List<KeyedOperator>> operators = new ArrayList<>();
+        subtasks.forEach(subtask -> operators.add(subtask.operators()));
+        return operators;
+    }
+
+    /** A user function of the subtask that has a key group caught an exception. */
+    public void markIncomplete(int keyGroup) {
+        subtask(keyGroup).markIncomplete();
+    }
+
+    /** Whether any log may be incomplete. */
+    public boolean isIncomplete() {
+        return subtasks.stream().anyMatch(Subtask::isIncomplete);
+    }
+
+    // ---- checkpoints
+
+    /** Begins a checkpoint; may be full. */
+    public long trigger(boolean full) throws Exception {
+        CheckpointProperties properties = Coordinator.periodic();
+        long id = begin(properties, null);
+        CheckpointOptions asked =
+                new CheckpointOptions(
+                        full ? CheckpointType.FULL_CHECKPOINT : coordinator.type(id),
+                        coordinator.location(id).getLocationReference());
+        conditions.metIf(
+                asked.getCheckpointType() == CheckpointType.FULL_CHECKPOINT,
+                Coverage.FULL_CHECKPOINTS);
+        for (Subtask subtask : subtasks) {
+            subtask.trigger(id, asked);
+        }
+        return id;
+    }
+
+    private long begin(CheckpointProperties properties, @Nullable Path savepoint)
+            throws IOException {
+        List<OperatorID> ids = new ArrayList<>();
+        for (int operator = 0; operator < shape.operators(); operator++) {
+            ids.add(Subtask.operatorId(operator));
+        }
+        return coordinator.begin(
+                properties, savepoint, ids, deployment.parallelism(), JobShape.KEY_GROUPS);
+    }
+
+    /** Takes a savepoint from begin to end. */
+    public CompletedCheckpoint savepoint(CheckpointProperties properties) throws Exception {
+        long id = begin(properties, directory.resolve("savepoints"));
+        for (Subtask subtask : subtasks) {
+            subtask.trigger(
+                    id,
+                    new CheckpointOptions(
+                            coordinator.type(id), coordinator.location(id).getLocationReference()));
+        }
+        CompletedCheckpoint completed = null;
+        for (int index = 0; index < subtasks.size(); index++) {
+            completed = coordinator.acknowledge(id, index, subtasks.get(index).finish(id));
+        }
+        users.addAll(Coordinator.filesOf(completed));
+        return completed;
+    }
+
+    /** Checkpoints that some subtask has not finished, each as (checkpoint, subtask). */
+    public List<long[]> running() {
+        List<long[]> running = new ArrayList<>();
+        for (int index = 0; index < subtasks.size(); index++) {
+            for (long id : subtasks.get(index).running().keySet()) {
+                running.add(new long[] {id, index});
+            }
+        }
+        return running;
+    }
+
+    /**
+     * A subtask finishes a checkpoint and acknowledges it.
+     *
+     * @param losses which notifications get lost, bit by bit
+     * @return the checkpoint if that completed it
+     */
+    @Nullable
+    public Long acknowledge(long id, int index, int losses) throws Exception {
+        TaskStateSnapshot state;
+        try {
+            state = subtasks.get(index).finish(id);
+        } catch (Exception e) {
+            if (!subtasks.get(index).isFaulty()) {
+                throw new Violation("Subtask " + index + " declines checkpoint " + id, e);
+            }
+            abort(id, losses, true);
+            return null;
+        }
+        conditions.metIf(!coordinator.isPending(id), Coverage.LATE_ACKNOWLEDGEMENTS);
+        CompletedCheckpoint completed = coordinator.acknowledge(id, index, state);
+        if (completed == null) {
+            return null;
+        }
+        conditions.met(Coverage.COMPLETED_CHECKPOINTS);
+        for (long overtaken : coordinator.overtakenBy(id)) {
+            conditions.met(Coverage.OVERTAKEN_CHECKPOINTS);
+            coordinator.abort(overtaken);
+            // Flink does not tell the tasks; they take it from the newer one.
+            cancel(overtaken, losses >> 8);
+        }
+        for (int subtask = 0; subtask < subtasks.size(); subtask++) {
+            if ((losses >> subtask & 1) == 0) {
+                subtasks.get(subtask).notifyComplete(id);
+                subtasks.get(subtask).notifySubsumed(coordinator.oldestId() - 1);
+            } else {
+                conditions.met(Coverage.LOST_NOTIFICATIONS);
+            }
+        }
+        checkFiles();
+        return id;
+    }
+
+    /** The JobManager gives a checkpoint up; tasks cancel it, or have finished it already. */
+    public void abort(long id, int losses, boolean tell) throws Exception {
+        if (!coordinator.isPending(id)) {
+            return;
+        }
+        conditions.met(Coverage.ABORTED_CHECKPOINTS);
+        coordinator.abort(id);
+        cancel(id, losses >> 8);
+        for (int subtask = 0; tell && subtask < subtasks.size(); subtask++) {
+            if ((losses >> subtask & 1) == 0) {
+                subtasks.get(subtask).notifyAborted(id);
+            }
+        }
+    }
+
+    /** Those subtasks that do not go on with it, to acknowledge it late, cancel it. */
+    private void cancel(long id, int late) throws Exception {
+        for (int subtask = 0; subtask < subtasks.size(); subtask++) {
+            if ((late >> subtask & 1) == 0) {
+                subtasks.get(subtask).cancel(id);
+            }
+        }
+    }
+
+    public List<Long> pending() {
+        return coordinator.pending();
+    }
+
+    /** The checkpoint that a failure now leads back to, or null. */
+    @Nullable
+    public CompletedCheckpoint latest() throws Exception {
+        return coordinator.latest();
+    }
+
+    public long oldestId() {
+        return coordinator.oldestId();
+    }
+
+    private void checkFiles() throws IOException {
+        Set<Path> missing = coordinator.missingFiles();
+        if (!missing.isEmpty()) {
+            throw new Violation("Completed checkpoints refer to deleted files " + missing);
+        }
+    }
+
+    // ---- materialization
+
+    public boolean materialize(int index, int operator, boolean faulty) throws Exception {
+        Subtask subtask = subtasks.get(index % subtasks.size());
+        return subtask.materialize(operator % subtask.operators().size(), faulty);
+    }
+
+    public boolean endMaterialization(int index) throws Exception {
+        Subtask subtask = subtasks.get(index % subtasks.size());
+        boolean faulty = subtask.isFaulty();
+        long before = subtask.materialized();
+        boolean ended = subtask.endMaterialization();
+        conditions.metIf(subtask.materialized() > before, Coverage.MATERIALIZATIONS);
+        conditions.metIf(ended && faulty, Coverage.FAILED_MATERIALIZATIONS);
+        return ended;
+    }
+
+    /** The files that belong to the user, who took savepoints and cancelled jobs. */
+    public Set<Path> usersFiles() {
+        return users;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Subtask subtask : subtasks) {
+            subtask.close();
+        }
+        subtasks.clear();
+        for (Worker worker : workers) {
+            worker.close();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.world;
+
+/** Conditions that random jobs must meet, or they would show nothing. */
+public enum Coverage {
+    COMPLETED_CHECKPOINTS,
+    FULL_CHECKPOINTS,
+    OVERTAKEN_CHECKPOINTS,
+    ABORTED_CHECKPOINTS,
+    LATE_ACKNOWLEDGEMENTS,
+    LOST_NOTIFICATIONS,
+    MATERIALIZATIONS,
+    FAILED_MATERIALIZATIONS,
+    FAILOVERS,
+    LOCAL_RESTORES,
+    CHAINED_OPERATORS_WITH_LOCAL_RECOVERY,
+    SCALED_OUT,
+    SCALED_IN,
+    CLAIMED,
+    NOT_CLAIMED,
+    CLAIMED_AS_IN_OLD_FLINK,
+    RETAINED_CHECKPOINTS_RESTORED,
+    CANONICAL_SAVEPOINTS_RESTORED,
+    NATIVE_SAVEPOINTS_RESTORED,
+    CHANGELOG_SWITCHED_ON,
+    CHANGELOG_SWITCHED_OFF,
+    DELEGATES_CHANGED,
+    UPGRADES,
+    DOWNGRADES,
+    REFUSED_BY_BOTH,
+    FAILED_OPERATIONS,
+    BAD_VALUES,
+    CHECKPOINTS_OF_INCOMPLETE_LOGS,
+    MERGED_NAMESPACES,
+    EXPIRED_STATE,
+    FIRED_TIMERS
+}

@@ -1,0 +1,52 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.differential.world;
+
+import java.io.IOException;
+import java.io.ObjectOutputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+
+/** The files that handles refer to, of whatever kind they are. */
+final class ReferencedFiles extends ObjectOutputStream {
+
+    private final Set<Path> files = new TreeSet<>();
+
+    private ReferencedFiles() throws IOException {
+        super(OutputStream.nullOutputStream());
+        enableReplaceObject(true);
+    }
+
+    static Set<Path> of(Object handles) throws IOException {
+        try (ReferencedFiles visitor = new ReferencedFiles()) {
+            visitor.writeObject(handles);
+            return visitor.files;
+        }
+    }
+
+    @Override
+    protected Object replaceObject(Object object) {
+        if (object instanceof FileStateHandle) {
+            files.add(Paths.get(((FileStateHandle) object).getFilePath().getPath()));
+        }
+        return object;
+    }
+}

@@ -1,0 +1,2 @@
+/** What a job runs on. */
+package dev.dstl.changelog.differential.world;

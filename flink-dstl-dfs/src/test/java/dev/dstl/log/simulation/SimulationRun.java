@@ -19,6 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Mutant;
 import dev.dstl.log.simulation.invariant.Leftover;
 import dev.dstl.log.simulation.schedule.FiberThreads;
+import dev.dstl.log.simulation.store.SimulatedStore;
 import dev.dstl.log.simulation.world.Condition;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -77,6 +78,7 @@ final class SimulationRun {
     }
 
     private void work(DefectLog defects) {
+        SimulatedStore.simulateHere();
         try (FiberThreads.Pool threads = new FiberThreads.Pool()) {
             for (long seed = next.getAndIncrement();
                     seed < end && !hasEnough();
@@ -88,6 +90,7 @@ final class SimulationRun {
 
     /** One seed alone. */
     static SimulationResult single(long seed, Mutant mutant, boolean inWords) {
+        SimulatedStore.simulateHere();
         try (DefectLog defects = DefectLog.open();
                 FiberThreads.Pool threads = new FiberThreads.Pool()) {
             return new Simulation(seed, mutant, threads, defects, inWords).run();

@@ -317,6 +317,7 @@ public final class Cluster {
     /** Lets go of the threads of everything that still hangs. */
     public void vanish() {
         logs.forEach(SimulatedLog::vanish);
+        logs.forEach(SimulatedLog::forget);
         hosts.forEach(SimulatedHost::vanish);
     }
 

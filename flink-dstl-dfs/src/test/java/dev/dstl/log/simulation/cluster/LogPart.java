@@ -21,6 +21,7 @@ import dev.dstl.log.record.RecordKind;
 import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.segment.ReadSession;
+import dev.dstl.log.segment.SegmentCopy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,8 +79,12 @@ public final class LogPart {
     private Map<String, Long> fileSizes(boolean local) {
         Map<String, Long> sizes = new TreeMap<>();
         for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
-            if (position.f0 instanceof FileStateHandle) {
-                FileStateHandle file = (FileStateHandle) position.f0;
+            StreamStateHandle segment = position.f0;
+            if (local && segment instanceof SegmentCopy) {
+                segment = ((SegmentCopy) segment).copy();
+            }
+            if (segment instanceof FileStateHandle) {
+                FileStateHandle file = (FileStateHandle) segment;
                 if (local == "file".equals(file.getFilePath().toUri().getScheme())) {
                     sizes.put(file.getFilePath().getPath(), file.getStateSize());
                 }

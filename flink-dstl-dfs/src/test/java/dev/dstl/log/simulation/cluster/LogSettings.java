@@ -31,12 +31,23 @@ final class LogSettings {
 
     private LogSettings() {}
 
+    /** Only what is merged is read while the job runs. */
+    private static int mergeParts(Dice dice, boolean slow, boolean reads) {
+        if (reads) {
+            return 2;
+        }
+        return slow ? dice.oneOf(0, 8) : dice.oneOf(0, 2, 4);
+    }
+
     /** A store that takes its time needs segments of some size, and a few at a time. */
     static DstlSettings random(Dice dice, Conditions conditions, Path basePath) {
         boolean slow =
                 conditions.has(Condition.SHARED_LINK) || conditions.has(Condition.SLOW_STORE);
         boolean small = conditions.has(Condition.OVERLAPPING_CHECKPOINTS);
-        long cutBytes = slow || small ? 30_000 : dice.oneOf(300L, 3_000L, 30_000L);
+        boolean reads =
+                conditions.has(Condition.FAILING_READS) || conditions.has(Condition.ETERNAL_READS);
+        long cutBytes =
+                slow || small ? 30_000 : dice.oneOf(reads ? 30_000L : 300L, 3_000L, 30_000L);
         return DstlSettings.from(
                 new Configuration()
                         .set(DstlOptions.BASE_PATH, basePath.toString())
@@ -53,10 +64,10 @@ final class LogSettings {
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
                                 new MemorySize(small ? 20_000 : dice.oneOf(0L, 0L, 300L, 20_000L)))
-                        .set(DstlOptions.MERGE_PARTS, slow ? dice.oneOf(0, 8) : dice.oneOf(0, 2, 4))
+                        .set(DstlOptions.MERGE_PARTS, mergeParts(dice, slow, reads))
                         .set(
                                 DstlOptions.MERGE_MAX_SIZE,
-                                new MemorySize(dice.oneOf(1_000L, 100_000L)))
+                                new MemorySize(dice.oneOf(reads ? 100_000L : 1_000L, 100_000L)))
                         .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5, 0.5))
                         .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
                         .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))

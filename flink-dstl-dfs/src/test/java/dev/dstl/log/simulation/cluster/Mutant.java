@@ -98,7 +98,12 @@ public enum Mutant {
                 @Override
                 public void write(Path file, SegmentContent content) throws IOException {
                     super.write(file, content);
-                    Path again = new Path(file.getParent(), file.getName() + ".again-1.seg");
+                    String name = file.getName();
+                    int attempt = name.lastIndexOf('-') + 1;
+                    Path again =
+                            new Path(
+                                    file.getParent(),
+                                    name.substring(0, attempt) + "9" + name.substring(attempt));
                     super.write(again, content);
                     super.delete(again);
                 }

@@ -21,6 +21,7 @@ import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalDirectories;
+import dev.dstl.log.local.SimulatedProcessEnd;
 import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
@@ -87,6 +88,7 @@ public final class SimulatedLog {
     private final FiberThreads uploads;
     private final LaneExecutor discards;
     private final LaneExecutor localDisk;
+    private final LocalDirectories localDirectories;
     private final LocalCopies localCopies;
     private final SegmentRegistry registry;
     private final HeldSegments store;
@@ -142,7 +144,8 @@ public final class SimulatedLog {
                                         settings.uploadBufferBytes(),
                                         memory)));
         DstlMetrics dstlMetrics = new DstlMetrics(metrics);
-        localCopies = LocalCopies.in(localDirectories(), localDisk, dstlMetrics, memory);
+        localDirectories = localDirectories();
+        localCopies = LocalCopies.in(localDirectories, localDisk, dstlMetrics, memory);
         registry = new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
         budget = new InFlightBudget(memory);
         uploader =
@@ -264,6 +267,11 @@ public final class SimulatedLog {
         localDisk.vanish();
         merges.vanish();
         uploads.vanish();
+    }
+
+    /** Nobody simulates it any more. */
+    void forget() {
+        SimulatedProcessEnd.unlock(localDirectories);
     }
 
     SimulatedJob job() {

@@ -16,11 +16,13 @@
 
 package dev.dstl.log.simulation.invariant;
 
+import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 
 /**
  * What the threads of a process hold while they write it stays within the budget that its jobs
- * share, but for the record that each task was about to append.
+ * share, but for what each task had appended and not sealed, which counts from its second page on,
+ * and the record that it was about to append.
  */
 public final class BoundedMemory extends Invariant {
 
@@ -32,11 +34,16 @@ public final class BoundedMemory extends Invariant {
         SimulatedLog writer = cluster().writer(client);
         long held = 0;
         long limit = 0;
+        long unsealed = 0;
         for (SimulatedLog log : writer.taskManager().openedLogs()) {
             held += log.heldBytes() - log.deafBytes();
             limit = Math.max(limit, log.settings().maxInFlightBytes());
+            unsealed =
+                    Math.max(
+                            unsealed,
+                            Math.min(log.settings().sealThresholdBytes(), PagePool.PAGE_BYTES));
         }
-        long bound = limit + cluster().maxTasks() * RECORD_BYTES;
+        long bound = limit + cluster().maxTasks() * (unsealed + RECORD_BYTES);
         if (held > bound) {
             violated("the process of %s writes %d bytes, more than %d", client, held, bound);
         }

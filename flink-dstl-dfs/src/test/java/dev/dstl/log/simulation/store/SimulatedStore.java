@@ -65,6 +65,14 @@ public final class SimulatedStore {
     private long losses;
     private boolean clearSight;
 
+    /**
+     * From now on the calling thread simulates, and threads that it starts block for it; whatever
+     * thread started this one.
+     */
+    public static void simulateHere() {
+        CURRENT.set(new AtomicReference<>());
+    }
+
     /** Is the store that handles are read from on the calling thread from now on. */
     public SimulatedStore(
             Dice dice, Schedule schedule, Conditions conditions, StoreWatcher watcher) {
@@ -78,9 +86,6 @@ public final class SimulatedStore {
                         ? new SharedLink(schedule, lane, LINK_BYTES_PER_SECOND)
                         : null;
         this.watcher = watcher;
-        if (CURRENT.get() == null) {
-            CURRENT.set(new AtomicReference<>());
-        }
         CURRENT.get().set(this);
     }
 

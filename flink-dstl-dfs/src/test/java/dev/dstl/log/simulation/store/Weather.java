@@ -234,7 +234,7 @@ public final class Weather {
 
     /** Of a read on a thread of a process. */
     boolean failsReadOfProcess() {
-        if (!fair && conditions.has(Condition.FAILING_READS) && dice.percent(20)) {
+        if (!fair && conditions.has(Condition.FAILING_READS) && dice.percent(40)) {
             conditions.occurred(Condition.FAILING_READS);
             return true;
         }
@@ -242,7 +242,7 @@ public final class Weather {
     }
 
     boolean hangsRead() {
-        boolean hangs = !fair && conditions.has(Condition.ETERNAL_READS) && dice.percent(5);
+        boolean hangs = !fair && conditions.has(Condition.ETERNAL_READS) && dice.percent(60);
         if (hangs) {
             conditions.occurred(Condition.ETERNAL_READS);
         }

@@ -44,8 +44,8 @@ public final class Conditions {
                 present.add(condition);
             }
         }
-        if (!present.contains(Condition.LOCAL_COPIES)) {
-            present.remove(Condition.DAMAGED_DISKS);
+        if (present.contains(Condition.DAMAGED_DISKS)) {
+            present.add(Condition.LOCAL_COPIES);
         }
     }
 

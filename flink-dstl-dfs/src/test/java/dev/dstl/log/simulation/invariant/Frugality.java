@@ -23,12 +23,19 @@ import java.util.TreeMap;
 
 /**
  * A log sends what it has once. Further requests and bytes are what failures of the store make
- * necessary, and a budget on top.
+ * necessary, and a budget on top. A store that suddenly takes many times as long as its latest
+ * requests counts as failing, now and then.
  */
 public final class Frugality extends Invariant {
 
     /** Extra requests that a log may have saved up. */
     private static final int SAVED = 10;
+
+    /** Attempts that time out until the timeout fits a store that varies much. */
+    private static final int LEARNING = 4;
+
+    /** The timeout follows the slowest of so many requests, and has forgotten it after them. */
+    private static final double FORGOTTEN_AFTER = 16;
 
     private static final double EXTRA_BYTES = 0.10;
 
@@ -71,7 +78,8 @@ public final class Frugality extends Invariant {
     private void checkRequests(SimulatedLog log, Traffic traffic) {
         int needed = traffic.segments.size();
         int forced = traffic.requests - traffic.faultless;
-        double allowed = SAVED + log.settings().maxExtraRequestFraction() * needed;
+        double timedOut = LEARNING + needed / FORGOTTEN_AFTER;
+        double allowed = SAVED + timedOut + log.settings().maxExtraRequestFraction() * needed;
         if (traffic.requests - needed > forced + allowed) {
             violated(
                     "%s made %d requests for %d segments, of which the store failed %d",

@@ -18,6 +18,7 @@ package dev.dstl.log.simulation;
 
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.Mutant;
+import dev.dstl.log.simulation.cluster.SimulatedJob;
 import dev.dstl.log.simulation.cluster.SimulatedJobManager;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.invariant.NothingUnreferencedLeftAfterQuiescence;
@@ -25,6 +26,7 @@ import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Schedule;
 import dev.dstl.log.simulation.schedule.Trace;
+import dev.dstl.log.simulation.world.Condition;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -36,13 +38,25 @@ import java.util.function.BooleanSupplier;
 final class Simulation {
 
     /** How long hangs that end, retries and deletes need to end, and more. */
-    private static final long SETTLE_MILLIS = 240_000;
+    private static final long SETTLE_MILLIS = 150_000;
+
+    /** How long after the last fault checkpoints take as long as usual, without any backlog. */
+    private static final long RECOVERY_MILLIS = 45_000;
+
+    /** How long the load goes on after that. */
+    private static final long OBSERVED_MILLIS = 20_000;
+
+    /** How long nobody writes before the next checkpoint, now and then. */
+    private static final long QUIET_MILLIS = 90_000;
 
     /** More than a log can make of the batches of one run, with two of them to a merge. */
-    private static final int MAX_MERGES = 500;
+    private static final int MAX_MERGES = 60;
+
+    /** Many times what any seed needs; whoever takes more goes round in circles. */
+    private static final long MAX_STEPS = 100_000;
 
     /** How long a checkpoint may take when nothing goes wrong any more. */
-    private static final long PATIENCE_MILLIS = 600_000;
+    private static final long PATIENCE_MILLIS = 300_000;
 
     private final long seed;
     private final Mutant mutant;
@@ -78,12 +92,17 @@ final class Simulation {
         defects.watch(watchers);
         try {
             cluster.start();
-            long busySteps = dice.oneOf(300L, 1_000L, 3_000L);
+            long busySteps = dice.oneOf(300L, 600L, 2_000L);
             runUntil(() -> steps >= busySteps, Long.MAX_VALUE);
+            cluster.faultsEnd();
+            keepWorking();
             cluster.calmDown();
+            if (dice.percent(30)) {
+                runFor(QUIET_MILLIS);
+            }
             settle();
             watchers.settled();
-            cluster.endJob();
+            cluster.endJobs();
             runFor(SETTLE_MILLIS);
             watchers.ended();
         } catch (Violated over) {
@@ -102,6 +121,7 @@ final class Simulation {
                 schedule.nowMillis(),
                 watchers,
                 coverage,
+                cluster.conditions(),
                 leftovers.leftovers());
     }
 
@@ -119,15 +139,20 @@ final class Simulation {
         return counts;
     }
 
-    private void settle() throws Violated {
-        boolean settled = settles();
-        if (cluster.logs().stream().anyMatch(SimulatedLog::isExcusedByHangs)) {
-            schedule.note("simulation", "loses patience with connections that hang");
-            cluster.jobManager().restartOnNewLogs();
-            settled = settles();
+    /** The jobs go on as before, which has to look like before soon. */
+    private void keepWorking() throws Violated {
+        if (cluster.conditions().has(Condition.STEADY_LOAD)) {
+            cluster.conditions().occurred(Condition.STEADY_LOAD);
+            runFor(RECOVERY_MILLIS + cluster.backlogMillis());
+            watchers.recovered();
+            runFor(OBSERVED_MILLIS);
+            watchers.observed();
         }
-        if (!settled) {
-            watchers.never("completes a checkpoint although nothing goes wrong any more");
+    }
+
+    private void settle() throws Violated {
+        if (!settles()) {
+            watchers.never();
             throw new Violated();
         }
     }
@@ -166,19 +191,29 @@ final class Simulation {
         return true;
     }
 
+    /** Of every job. */
     private boolean completesCheckpoint() throws Violated {
-        long deadline = schedule.nowMillis() + PATIENCE_MILLIS;
-        long before = newestCompletedId();
-        while (newestCompletedId() == before && schedule.nowMillis() < deadline) {
-            runUntil(() -> cluster.jobManager().isIdle(), deadline);
-            cluster.jobManager().trigger();
-            runUntil(() -> cluster.jobManager().isIdle() || newestCompletedId() > before, deadline);
+        for (SimulatedJob job : cluster.jobs()) {
+            if (!completesCheckpoint(job)) {
+                return false;
+            }
         }
-        return newestCompletedId() > before;
+        return true;
     }
 
-    private long newestCompletedId() {
-        return cluster.jobManager().newestCompletedId();
+    private boolean completesCheckpoint(SimulatedJob job) throws Violated {
+        long deadline = schedule.nowMillis() + PATIENCE_MILLIS;
+        long before = job.jobManager().newestCompletedId();
+        while (job.jobManager().newestCompletedId() == before && schedule.nowMillis() < deadline) {
+            runUntil(() -> job.jobManager().isIdle(), deadline);
+            job.jobManager().trigger();
+            runUntil(
+                    () ->
+                            job.jobManager().isIdle()
+                                    || job.jobManager().newestCompletedId() > before,
+                    deadline);
+        }
+        return job.jobManager().newestCompletedId() > before;
     }
 
     private void runFor(long millis) throws Violated {
@@ -192,6 +227,9 @@ final class Simulation {
             }
             steps++;
             watchers.afterStep();
+            if (steps == MAX_STEPS) {
+                watchers.never();
+            }
             if (watchers.hasViolation()) {
                 throw new Violated();
             }

@@ -19,6 +19,7 @@ package dev.dstl.log.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.log.simulation.invariant.Leftover;
+import dev.dstl.log.simulation.world.Condition;
 import org.junit.jupiter.api.Test;
 
 /** The simulation gets to what it is there for. */
@@ -32,7 +33,17 @@ class SimulationCoverageTest {
         for (Coverage what : Coverage.values()) {
             assertThat(run.coverage().get(what)).as("%s", what).isGreaterThan(SEEDS / 4);
         }
+        for (Condition condition : Condition.values()) {
+            assertThat(run.conditions().getOrDefault(condition, 0L))
+                    .as("seeds in which there is %s", condition)
+                    .isGreaterThan(SEEDS * condition.percent() / 300);
+        }
         assertThat(run.coverage().get(Coverage.COMPLETED_CHECKPOINTS)).isGreaterThan(10 * SEEDS);
-        assertThat(run.leftovers()).containsOnlyKeys(Leftover.values());
+        assertThat(run.leftovers())
+                .containsKeys(
+                        Leftover.WRITER_CRASHED,
+                        Leftover.HANDLE_WAS_LOST,
+                        Leftover.DELETE_WAS_REFUSED,
+                        Leftover.ARRIVED_AFTER_DELETE);
     }
 }

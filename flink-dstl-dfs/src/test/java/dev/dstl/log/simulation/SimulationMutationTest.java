@@ -27,14 +27,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Built-in defects are found, soon, and by the invariant that is about them. */
 class SimulationMutationTest {
 
-    private static final int SEEDS = 60;
+    private static final int SEEDS = 150;
 
     @ParameterizedTest
     @CsvSource({
         "CLOSE_FAILURE_SWALLOWED, EveryConfirmedPositionReadable",
         "NOTHING_DISCARDED, NothingUnreferencedLeftAfterQuiescence",
         "LATER_ATTEMPTS_FORGOTTEN, NothingUnreferencedLeftAfterQuiescence",
-        "RETRIES_FORGOTTEN, CheckpointsResumeAfterFaults",
+        "RETRIES_FORGOTTEN, Liveness",
+        "UPLOADS_DAWDLE, Liveness",
+        "EVERYTHING_SENT_TWICE, Frugality",
+        "BUDGET_WITHOUT_LIMIT, BoundedMemory",
+        "MERGES_FORGOTTEN, BoundedRuns",
+        "AGE_FORGOTTEN, UploadedInTime",
+        "LOCAL_COPIES_LOST, LocalCopiesStay",
         "INCARNATION_REUSED, AtMostOneOwner",
         "DROPPED_HANDLE_FORGOTTEN, NothingUnreferencedLeftAfterQuiescence",
         "ABORT_DELETES, AtMostOneOwner",

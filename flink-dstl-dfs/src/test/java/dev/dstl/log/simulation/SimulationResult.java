@@ -19,6 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Mutant;
 import dev.dstl.log.simulation.invariant.Leftover;
 import dev.dstl.log.simulation.schedule.Trace;
+import dev.dstl.log.simulation.world.Conditions;
 import dev.dstl.log.store.SegmentName;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,7 @@ final class SimulationResult {
     private final List<String> violated;
     private final List<String> violations;
     private final Map<Coverage, Long> coverage;
+    private final Conditions conditions;
     private final Map<Leftover, List<SegmentName>> leftovers;
 
     SimulationResult(
@@ -44,6 +46,7 @@ final class SimulationResult {
             long millis,
             Watchers watchers,
             Map<Coverage, Long> coverage,
+            Conditions conditions,
             Map<Leftover, List<SegmentName>> leftovers) {
         this.seed = seed;
         this.mutant = mutant;
@@ -53,6 +56,7 @@ final class SimulationResult {
         this.violated = List.copyOf(watchers.violated());
         this.violations = List.copyOf(watchers.violations());
         this.coverage = coverage;
+        this.conditions = conditions;
         this.leftovers = leftovers;
     }
 
@@ -82,6 +86,11 @@ final class SimulationResult {
         return coverage;
     }
 
+    /** What the log had to cope with. */
+    Conditions conditions() {
+        return conditions;
+    }
+
     Map<Leftover, List<SegmentName>> leftovers() {
         return leftovers;
     }
@@ -90,11 +99,12 @@ final class SimulationResult {
     @Override
     public String toString() {
         return String.format(
-                "seed %d%s, %d steps, %d ms: %s%n    %s",
+                "seed %d%s, %d steps, %d ms, %s: %s%n    %s",
                 seed,
                 mutant == Mutant.NONE ? "" : " with " + mutant,
                 steps,
                 millis,
+                conditions,
                 violations,
                 replayCommand(seed));
     }

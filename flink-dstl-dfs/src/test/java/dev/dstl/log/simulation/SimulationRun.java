@@ -19,6 +19,8 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Mutant;
 import dev.dstl.log.simulation.invariant.Leftover;
 import dev.dstl.log.simulation.schedule.FiberThreads;
+import dev.dstl.log.simulation.store.SimulatedStore;
+import dev.dstl.log.simulation.world.Condition;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -32,13 +34,14 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Many seeds, several at a time; stops when enough of them failed. */
 final class SimulationRun {
 
-    private static final int ENOUGH_FAILURES = 5;
+    private static final int ENOUGH_FAILURES = Integer.getInteger("simulation.failures", 5);
 
     private final AtomicLong next;
     private final long end;
     private final List<SimulationResult> failures = new ArrayList<>();
     private final Map<Leftover, Long> leftovers = new EnumMap<>(Leftover.class);
     private final Map<Coverage, Long> coverage = new EnumMap<>(Coverage.class);
+    private final Map<Condition, Long> conditions = new EnumMap<>(Condition.class);
     private long steps;
     private long seeds;
 
@@ -75,6 +78,7 @@ final class SimulationRun {
     }
 
     private void work(DefectLog defects) {
+        SimulatedStore.simulateHere();
         try (FiberThreads.Pool threads = new FiberThreads.Pool()) {
             for (long seed = next.getAndIncrement();
                     seed < end && !hasEnough();
@@ -86,6 +90,7 @@ final class SimulationRun {
 
     /** One seed alone. */
     static SimulationResult single(long seed, Mutant mutant, boolean inWords) {
+        SimulatedStore.simulateHere();
         try (DefectLog defects = DefectLog.open();
                 FiberThreads.Pool threads = new FiberThreads.Pool()) {
             return new Simulation(seed, mutant, threads, defects, inWords).run();
@@ -103,6 +108,10 @@ final class SimulationRun {
             failures.add(result);
         }
         result.coverage().forEach((what, count) -> coverage.merge(what, count, Long::sum));
+        result.conditions()
+                .occurrences()
+                .keySet()
+                .forEach(condition -> conditions.merge(condition, 1L, Long::sum));
         result.leftovers()
                 .forEach(
                         (reason, files) -> leftovers.merge(reason, (long) files.size(), Long::sum));
@@ -117,6 +126,11 @@ final class SimulationRun {
         return coverage;
     }
 
+    /** In how many seeds each condition made a difference. */
+    synchronized Map<Condition, Long> conditions() {
+        return conditions;
+    }
+
     /** How many files were left in all seeds, and why. */
     synchronized Map<Leftover, Long> leftovers() {
         return leftovers;
@@ -124,6 +138,14 @@ final class SimulationRun {
 
     @Override
     public synchronized String toString() {
-        return seeds + " seeds, " + steps + " steps, " + coverage + ", files left: " + leftovers;
+        return seeds
+                + " seeds, "
+                + steps
+                + " steps, "
+                + coverage
+                + ", seeds with "
+                + conditions
+                + ", files left: "
+                + leftovers;
     }
 }

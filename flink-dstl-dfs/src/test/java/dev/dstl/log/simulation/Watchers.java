@@ -19,25 +19,31 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LocalPart;
 import dev.dstl.log.simulation.cluster.LogMismatch;
+import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.invariant.AtMostOneOwner;
+import dev.dstl.log.simulation.invariant.BoundedMemory;
+import dev.dstl.log.simulation.invariant.BoundedRuns;
 import dev.dstl.log.simulation.invariant.BudgetReturnsToZero;
 import dev.dstl.log.simulation.invariant.EveryConfirmedPositionReadable;
+import dev.dstl.log.simulation.invariant.Frugality;
 import dev.dstl.log.simulation.invariant.Invariant;
+import dev.dstl.log.simulation.invariant.Liveness;
+import dev.dstl.log.simulation.invariant.LocalCopiesStay;
 import dev.dstl.log.simulation.invariant.NoReferencedSegmentDeleted;
 import dev.dstl.log.simulation.invariant.NothingFailsUnexpectedly;
 import dev.dstl.log.simulation.invariant.NothingUnreferencedLeftAfterQuiescence;
 import dev.dstl.log.simulation.invariant.ReplayEqualsModel;
+import dev.dstl.log.simulation.invariant.UploadedInTime;
 import java.util.ArrayList;
 import java.util.List;
 
 /** All invariants, and what they found. */
 final class Watchers implements ClusterWatcher {
 
-    /** The name under which it is reported that the job never comes back. */
-    static final String LIVENESS = "CheckpointsResumeAfterFaults";
-
     private final List<Invariant> invariants;
+    private final Liveness liveness = new Liveness();
     private final List<String> violated = new ArrayList<>();
     private final List<String> violations = new ArrayList<>();
     private long completedCheckpoints;
@@ -51,7 +57,13 @@ final class Watchers implements ClusterWatcher {
                         leftovers,
                         new BudgetReturnsToZero(),
                         new AtMostOneOwner(),
-                        new NothingFailsUnexpectedly());
+                        new NothingFailsUnexpectedly(),
+                        liveness,
+                        new Frugality(),
+                        new BoundedMemory(),
+                        new BoundedRuns(),
+                        new UploadedInTime(),
+                        new LocalCopiesStay());
     }
 
     void watch(Cluster cluster) {
@@ -65,8 +77,9 @@ final class Watchers implements ClusterWatcher {
         violations.add(which + ": " + how);
     }
 
-    void never(String what) {
-        violated(LIVENESS, "the job never " + what);
+    /** Nothing completes although nothing goes wrong any more. */
+    void never() {
+        liveness.never();
     }
 
     boolean hasViolation() {
@@ -88,6 +101,14 @@ final class Watchers implements ClusterWatcher {
         }
     }
 
+    void recovered() {
+        invariants.forEach(Invariant::recovered);
+    }
+
+    void observed() {
+        invariants.forEach(Invariant::observed);
+    }
+
     void settled() {
         invariants.forEach(Invariant::settled);
     }
@@ -99,6 +120,11 @@ final class Watchers implements ClusterWatcher {
     @Override
     public void created(String file, String client) {
         invariants.forEach(invariant -> invariant.created(file, client));
+    }
+
+    @Override
+    public void sent(String file, String client, long bytes, boolean faultless) {
+        invariants.forEach(invariant -> invariant.sent(file, client, bytes, faultless));
     }
 
     @Override
@@ -127,8 +153,18 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
+    public void restoring(LocalPart local) {
+        invariants.forEach(invariant -> invariant.restoring(local));
+    }
+
+    @Override
     public void mismatched(LogMismatch mismatch) {
         invariants.forEach(invariant -> invariant.mismatched(mismatch));
+    }
+
+    @Override
+    public void uploadsLate(SimulatedLog log) {
+        invariants.forEach(invariant -> invariant.uploadsLate(log));
     }
 
     @Override

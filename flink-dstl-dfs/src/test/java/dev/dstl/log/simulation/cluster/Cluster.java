@@ -20,8 +20,12 @@ import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.schedule.Schedule;
+import dev.dstl.log.simulation.schedule.ThreadStarts;
 import dev.dstl.log.simulation.store.SimulatedStore;
 import dev.dstl.log.simulation.store.StoreWatcher;
+import dev.dstl.log.simulation.world.Condition;
+import dev.dstl.log.simulation.world.Conditions;
+import dev.dstl.log.simulation.world.FaultyThreadStarts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,22 +41,35 @@ public final class Cluster {
     private static final int MAX_TASK_MANAGERS = 3;
     private static final long CHAOS_INTERVAL_MILLIS = 4_000;
 
+    /** How long what could happen waits at most when nothing goes wrong any more. */
+    private static final long MAX_FAIR_LATENESS_MILLIS = 20;
+
+    static final int MAX_TASKS_OF_JOB = 3;
+
+    /** About what a task makes the log write when it has nothing but its usual input. */
+    private static final long STEADY_BYTES_PER_SECOND = 1_200;
+
     private final Dice dice;
     private final Schedule schedule;
     private final FiberThreads.Pool threads;
     private final Mutant mutant;
     private final ClusterWatcher watcher;
+    private final Conditions conditions;
     private final SimulatedStore store;
-    private final JobID jobId;
+    private final ThreadStarts threadStarts;
+    private final List<SimulatedJob> jobs = new ArrayList<>();
+    private final List<SimulatedHost> hosts = new ArrayList<>();
     private final Lane chaosLane;
     private final List<SimulatedTaskManager> taskManagers = new ArrayList<>();
     private final List<SimulatedLog> logs = new ArrayList<>();
     private final Map<String, FileHistory> histories = new TreeMap<>();
     private final int chaosPercent;
-    private SimulatedJobManager jobManager;
+    private final int newTaskManagerPercent;
+    private final Map<String, SimulatedLog> writers = new TreeMap<>();
     private int taskManagerCount;
     private long restoredTasks;
-    private boolean calm;
+    private long fairSinceMillis = Long.MAX_VALUE;
+    private long calmSinceMillis = Long.MAX_VALUE;
 
     public Cluster(
             Dice dice,
@@ -65,24 +82,52 @@ public final class Cluster {
         this.threads = threads;
         this.mutant = mutant;
         this.watcher = watcher;
-        this.store = new SimulatedStore(dice, schedule, new HistoryWriter());
-        this.jobId = new JobID(dice.bits(), dice.bits());
+        this.conditions = new Conditions(dice);
+        this.store = new SimulatedStore(dice, schedule, conditions, new HistoryWriter());
+        this.threadStarts = new FaultyThreadStarts(dice, schedule, conditions, this::isFair);
         this.chaosLane = schedule.lane("chaos");
         this.chaosPercent = dice.oneOf(0, 20, 60);
-        this.jobManager = new SimulatedJobManager(this, 0);
+        this.newTaskManagerPercent = conditions.has(Condition.OVERLAPPING_CHECKPOINTS) ? 5 : 30;
+        int jobCount = conditions.has(Condition.SEVERAL_JOBS) ? 2 : 1;
+        if (jobCount > 1) {
+            conditions.occurred(Condition.SEVERAL_JOBS);
+        }
+        if (conditions.has(Condition.LONG_LOGS)) {
+            conditions.occurred(Condition.LONG_LOGS);
+        }
+        for (int job = 1; job <= jobCount; job++) {
+            jobs.add(new SimulatedJob(this, "job" + job, new JobID(dice.bits(), dice.bits())));
+        }
+        for (int host = dice.oneOf(1, 2); host > 0; host--) {
+            hosts.add(new SimulatedHost());
+        }
+        schedule.note("cluster", "has conditions " + conditions);
     }
 
-    /** Begins with an empty job. */
+    /** Begins with empty jobs. */
     public void start() {
-        jobManager.start();
+        store.start();
+        jobs.forEach(job -> job.jobManager().start());
         chaosLane.addIn(CHAOS_INTERVAL_MILLIS, "chaos", this::chaos);
     }
 
     private void chaos() {
-        if (calm) {
+        if (isFair()) {
             return;
         }
+        if (conditions.has(Condition.DAMAGED_DISKS)
+                && dice.percent(30)
+                && dice.oneOf(hosts).damage(dice)) {
+            conditions.occurred(Condition.DAMAGED_DISKS);
+        }
+        if (mutant == Mutant.LOCAL_COPIES_LOST) {
+            hosts.forEach(SimulatedHost::loseCopies);
+        }
+        if (conditions.has(Condition.LOCAL_COPIES) && dice.percent(30)) {
+            dice.oneOf(jobs).jobManager().leaveIdleProcesses();
+        }
         if (dice.percent(chaosPercent)) {
+            SimulatedJobManager jobManager = dice.oneOf(jobs).jobManager();
             switch (dice.below(6)) {
                 case 0:
                 case 1:
@@ -92,7 +137,7 @@ public final class Cluster {
                     jobManager.failTask();
                     break;
                 case 3:
-                    replaceJobManager();
+                    dice.oneOf(jobs).replaceJobManager();
                     break;
                 case 4:
                     jobManager.restart("rescale");
@@ -111,21 +156,15 @@ public final class Cluster {
         SimulatedTaskManager lost = dice.oneOf(taskManagers);
         taskManagers.remove(lost);
         lost.crash();
-        jobManager.lost(lost);
-    }
-
-    private void replaceJobManager() {
-        SimulatedJobManager old = jobManager;
-        jobManager = new SimulatedJobManager(this, old.epoch() + 1);
-        jobManager.takeOver(old);
+        jobs.forEach(job -> job.jobManager().lost(lost));
     }
 
     /** A process to run a task. */
     SimulatedTaskManager taskManager() {
         if (taskManagers.size() < MAX_TASK_MANAGERS
-                && (taskManagers.isEmpty() || dice.percent(30))) {
+                && (taskManagers.isEmpty() || dice.percent(newTaskManagerPercent))) {
             SimulatedTaskManager started =
-                    new SimulatedTaskManager(this, "tm" + ++taskManagerCount);
+                    new SimulatedTaskManager(this, "tm" + ++taskManagerCount, dice.oneOf(hosts));
             taskManagers.add(started);
             return started;
         }
@@ -136,24 +175,77 @@ public final class Cluster {
         return taskManagers;
     }
 
-    /** Nothing breaks any more that is not broken, and nobody writes. */
-    public void calmDown() {
-        calm = true;
+    /** Nothing breaks any more that is not broken. */
+    public void faultsEnd() {
+        fairSinceMillis = schedule.nowMillis();
         store.weather().turnsFair();
+        schedule.hurry(MAX_FAIR_LATENESS_MILLIS);
+        if (store.link() != null) {
+            long tasks = (long) MAX_TASKS_OF_JOB * jobs.size();
+            store.link().widenTo(dice.oneOf(2, 3, 4) * tasks * STEADY_BYTES_PER_SECOND);
+        }
+        schedule.note("cluster", "has no more faults");
+    }
+
+    /** Nobody writes any more. */
+    public void calmDown() {
+        calmSinceMillis = schedule.nowMillis();
         schedule.note("cluster", "calms down");
     }
 
+    /** Whether nothing goes wrong any more. */
+    public boolean isFair() {
+        return fairSinceMillis != Long.MAX_VALUE;
+    }
+
     boolean isCalm() {
-        return calm;
+        return calmSinceMillis != Long.MAX_VALUE;
     }
 
-    /** The job is over: all tasks, logs and checkpoints go. */
-    public void endJob() {
-        jobManager.endJob();
+    /** For how long nobody has written. */
+    public long calmMillis() {
+        return isCalm() ? schedule.nowMillis() - calmSinceMillis : 0;
     }
 
-    public SimulatedJobManager jobManager() {
-        return jobManager;
+    /** For how long nothing has gone wrong. */
+    public long fairMillis() {
+        return isFair() ? schedule.nowMillis() - fairSinceMillis : 0;
+    }
+
+    /** How long it takes to send all that waits, twice. */
+    public long backlogMillis() {
+        long bytes = logs.stream().mapToLong(SimulatedLog::reservedBytes).sum();
+        return store.link() == null ? 0 : 2 * store.link().aloneMillis(bytes);
+    }
+
+    /** What the seed has to cope with. */
+    public Conditions conditions() {
+        return conditions;
+    }
+
+    ThreadStarts threadStarts() {
+        return threadStarts;
+    }
+
+    /** The jobs are over: all tasks, logs and checkpoints go. */
+    public void endJobs() {
+        jobs.forEach(job -> job.jobManager().endJob());
+    }
+
+    public List<SimulatedJob> jobs() {
+        return jobs;
+    }
+
+    /** The checkpoints that a job could be restored from. */
+    public List<CompletedCheckpoint> retained() {
+        List<CompletedCheckpoint> retained = new ArrayList<>();
+        jobs.forEach(job -> job.jobManager().retained().forEach(retained::add));
+        return retained;
+    }
+
+    /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
+    public boolean isPendingWith(String file) {
+        return jobs.stream().anyMatch(job -> job.jobManager().isPendingWith(file));
     }
 
     public SimulatedStore store() {
@@ -180,10 +272,6 @@ public final class Cluster {
         return watcher;
     }
 
-    JobID jobId() {
-        return jobId;
-    }
-
     /** A persist succeeded with a handle to these files. */
     void handedOut(LogPart part) {
         for (String file : part.files()) {
@@ -194,6 +282,7 @@ public final class Cluster {
 
     void opened(SimulatedLog log) {
         logs.add(log);
+        writers.put(log.incarnation(), log);
     }
 
     void restored() {
@@ -210,6 +299,16 @@ public final class Cluster {
         return logs;
     }
 
+    /** Tasks that run at a time, at most. */
+    public int maxTasks() {
+        return MAX_TASKS_OF_JOB * jobs.size();
+    }
+
+    /** The log of an incarnation. */
+    public SimulatedLog writer(String incarnation) {
+        return writers.get(incarnation);
+    }
+
     /** What happened to a file, or null if nobody ever wrote it. */
     public FileHistory history(String file) {
         return histories.get(file);
@@ -218,14 +317,24 @@ public final class Cluster {
     /** Lets go of the threads of everything that still hangs. */
     public void vanish() {
         logs.forEach(SimulatedLog::vanish);
+        logs.forEach(SimulatedLog::forget);
+        hosts.forEach(SimulatedHost::vanish);
     }
 
     private final class HistoryWriter implements StoreWatcher {
 
         @Override
         public void created(String file, String client) {
-            histories.computeIfAbsent(file, name -> new FileHistory(client)).created();
+            histories
+                    .computeIfAbsent(
+                            file, name -> new FileHistory(client, writers.get(client).job()))
+                    .created();
             watcher.created(file, client);
+        }
+
+        @Override
+        public void sent(String file, String client, long bytes, boolean faultless) {
+            watcher.sent(file, client, bytes, faultless);
         }
 
         @Override

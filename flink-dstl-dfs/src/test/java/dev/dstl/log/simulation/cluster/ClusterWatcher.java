@@ -27,8 +27,14 @@ public interface ClusterWatcher extends StoreWatcher {
     /** The JobManager has completed a checkpoint. */
     void completed(CompletedCheckpoint checkpoint);
 
+    /** A task is about to restore, and this part of the newest checkpoint should be there. */
+    void restoring(LocalPart local);
+
     /** A task read something else from a checkpoint than was written. */
     void mismatched(LogMismatch mismatch);
+
+    /** A log without input for long, and without faults, has something that is not durable. */
+    void uploadsLate(SimulatedLog log);
 
     /** Something ended in a way that production code never should. */
     void failed(Throwable failure);

@@ -27,10 +27,21 @@ import java.util.TreeMap;
 public final class CompletedCheckpoint {
 
     private final long id;
+    private final SimulatedJob job;
+    private final long triggeredMillis;
+    private final long completedMillis;
     private final List<TaskSnapshot> snapshots;
     private final Map<String, Long> fileSizes = new TreeMap<>();
 
-    CompletedCheckpoint(long id, Collection<TaskSnapshot> snapshots) {
+    CompletedCheckpoint(
+            SimulatedJob job,
+            long id,
+            long triggeredMillis,
+            long completedMillis,
+            Collection<TaskSnapshot> snapshots) {
+        this.job = job;
+        this.triggeredMillis = triggeredMillis;
+        this.completedMillis = completedMillis;
         this.id = id;
         this.snapshots = new ArrayList<>(snapshots);
         for (TaskSnapshot snapshot : snapshots) {
@@ -40,6 +51,19 @@ public final class CompletedCheckpoint {
 
     public long id() {
         return id;
+    }
+
+    public SimulatedJob job() {
+        return job;
+    }
+
+    public long triggeredMillis() {
+        return triggeredMillis;
+    }
+
+    /** From the trigger to the last acknowledgement. */
+    public long durationMillis() {
+        return completedMillis - triggeredMillis;
     }
 
     public List<TaskSnapshot> snapshots() {

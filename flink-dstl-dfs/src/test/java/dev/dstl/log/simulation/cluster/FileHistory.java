@@ -20,14 +20,23 @@ package dev.dstl.log.simulation.cluster;
 public final class FileHistory {
 
     private final String writer;
+    private final SimulatedJob job;
     private int creations;
     private boolean handedOut;
     private boolean deletedByWriter;
     private int refusals;
+
+    /** Of the JobManager that last heard of it. */
     private int jobManagerEpoch = -1;
 
-    FileHistory(String writer) {
+    FileHistory(String writer, SimulatedJob job) {
         this.writer = writer;
+        this.job = job;
+    }
+
+    /** What all attempts to write a segment have in common. */
+    public static String segmentOf(String file) {
+        return file.substring(0, file.lastIndexOf('-'));
     }
 
     void created() {
@@ -70,8 +79,8 @@ public final class FileHistory {
         return refusals;
     }
 
-    /** The JobManager process that last knew of it, -1 if none ever did. */
-    public int jobManagerEpoch() {
-        return jobManagerEpoch;
+    /** Whether the JobManager that is in charge knows of it. */
+    public boolean isKnownToJobManager() {
+        return jobManagerEpoch == job.jobManager().epoch();
     }
 }

@@ -20,6 +20,8 @@ import dev.dstl.log.record.RecordCursor;
 import dev.dstl.log.record.RecordKind;
 import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.ReadSession;
+import dev.dstl.log.segment.SegmentCopy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +40,7 @@ public final class LogPart {
 
     private final ChangelogStateHandleStreamImpl handle;
     private final List<TestRecord> expected;
+    @Nullable private Map<String, Long> fileSizes;
 
     LogPart(ChangelogStateHandleStreamImpl handle, List<TestRecord> expected) {
         this.handle = handle;
@@ -67,14 +70,42 @@ public final class LogPart {
 
     /** Bytes of each file it needs. What travels in the handle itself is in no file. */
     public Map<String, Long> fileSizes() {
+        if (fileSizes == null) {
+            fileSizes = fileSizes(false);
+        }
+        return fileSizes;
+    }
+
+    private Map<String, Long> fileSizes(boolean local) {
         Map<String, Long> sizes = new TreeMap<>();
         for (Tuple2<StreamStateHandle, Long> position : handle.getHandlesAndOffsets()) {
-            if (position.f0 instanceof FileStateHandle) {
-                FileStateHandle file = (FileStateHandle) position.f0;
-                sizes.put(file.getFilePath().getPath(), file.getStateSize());
+            StreamStateHandle segment = position.f0;
+            if (local && segment instanceof SegmentCopy) {
+                segment = ((SegmentCopy) segment).copy();
+            }
+            if (segment instanceof FileStateHandle) {
+                FileStateHandle file = (FileStateHandle) segment;
+                if (local == "file".equals(file.getFilePath().toUri().getScheme())) {
+                    sizes.put(file.getFilePath().getPath(), file.getStateSize());
+                }
             }
         }
         return sizes;
+    }
+
+    /** The copies on a local disk that it names. */
+    public Set<String> localFiles() {
+        return fileSizes(true).keySet();
+    }
+
+    /** How many parts of the log it consists of. */
+    public int runs() {
+        return handle.getHandlesAndOffsets().size();
+    }
+
+    /** Bytes of the frames. */
+    public long bytes() {
+        return handle.getStateSize();
     }
 
     /** The files it needs. */
@@ -88,7 +119,8 @@ public final class LogPart {
      * @throws LogMismatch if something that may never be combined away is not what was written
      */
     public List<TestRecord> read() throws IOException {
-        try (RecordCursor cursor = new DstlHandleReader().open(handle)) {
+        ReadSession once = new ReadSession(1, 0, () -> 0, () -> {}, () -> {});
+        try (RecordCursor cursor = new DstlHandleReader().open(handle, once)) {
             List<TestRecord> records = TestRecord.readAll(cursor);
             if (!metas(records).equals(metas(expected))) {
                 throw new LogMismatch("META records " + metas(records), "" + metas(expected));

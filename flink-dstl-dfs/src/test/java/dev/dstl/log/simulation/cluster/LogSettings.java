@@ -19,6 +19,8 @@ package dev.dstl.log.simulation.cluster;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.world.Condition;
+import dev.dstl.log.simulation.world.Conditions;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
@@ -29,15 +31,31 @@ final class LogSettings {
 
     private LogSettings() {}
 
-    static DstlSettings random(Dice dice, Path basePath) {
-        long cutBytes = dice.oneOf(300L, 3_000L, 30_000L);
+    /** Only what is merged is read while the job runs. */
+    private static int mergeParts(Dice dice, boolean slow, boolean reads) {
+        if (reads) {
+            return 2;
+        }
+        return slow ? dice.oneOf(0, 8) : dice.oneOf(0, 2, 4);
+    }
+
+    /** A store that takes its time needs segments of some size, and a few at a time. */
+    static DstlSettings random(Dice dice, Conditions conditions, Path basePath) {
+        boolean slow =
+                conditions.has(Condition.SHARED_LINK) || conditions.has(Condition.SLOW_STORE);
+        boolean small = conditions.has(Condition.OVERLAPPING_CHECKPOINTS);
+        boolean reads =
+                conditions.has(Condition.FAILING_READS) || conditions.has(Condition.ETERNAL_READS);
+        long cutBytes =
+                slow || small ? 30_000 : dice.oneOf(reads ? 30_000L : 300L, 3_000L, 30_000L);
         return DstlSettings.from(
                 new Configuration()
                         .set(DstlOptions.BASE_PATH, basePath.toString())
                         .set(DstlOptions.COMPRESSION_ENABLED, dice.percent(20))
                         .set(
                                 DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD,
-                                new MemorySize(dice.oneOf(200L, 1_500L, 100_000L)))
+                                new MemorySize(
+                                        slow || small ? 5_000 : dice.oneOf(200L, 1_500L, 100_000L)))
                         .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(cutBytes))
                         .set(
                                 DstlOptions.MAX_IN_FLIGHT,
@@ -45,15 +63,15 @@ final class LogSettings {
                         .set(DstlOptions.PERSIST_DELAY, Duration.ofMillis(dice.oneOf(0, 10, 50)))
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
-                                new MemorySize(dice.oneOf(0L, 0L, 300L, 20_000L)))
-                        .set(DstlOptions.MERGE_PARTS, dice.oneOf(0, 2, 4))
+                                new MemorySize(small ? 20_000 : dice.oneOf(0L, 0L, 300L, 20_000L)))
+                        .set(DstlOptions.MERGE_PARTS, mergeParts(dice, slow, reads))
                         .set(
                                 DstlOptions.MERGE_MAX_SIZE,
-                                new MemorySize(dice.oneOf(1_000L, 100_000L)))
+                                new MemorySize(dice.oneOf(reads ? 100_000L : 1_000L, 100_000L)))
                         .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5, 0.5))
                         .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
                         .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))
-                        .set(DstlOptions.UPLOAD_THREADS, dice.oneOf(1, 2, 5))
+                        .set(DstlOptions.UPLOAD_THREADS, slow ? 5 : dice.oneOf(1, 2, 5))
                         .set(DstlOptions.MAX_SLOW_ATTEMPTS, dice.oneOf(0, 1, 4, 20))
                         .set(DstlOptions.DISCARD_THREADS, dice.oneOf(1, 3))
                         .set(
@@ -65,6 +83,8 @@ final class LogSettings {
                                 Duration.ofMillis(dice.oneOf(0, 20, 500)))
                         .set(DstlOptions.MAX_RETRY_DELAY, Duration.ofSeconds(dice.oneOf(1, 10)))
                         .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofMillis(dice.oneOf(50, 1_000)))
-                        .set(DstlOptions.MAX_AGE, Duration.ofMillis(dice.oneOf(0, 300, 5_000))));
+                        .set(
+                                DstlOptions.MAX_AGE,
+                                Duration.ofMillis(small ? 1_000 : dice.oneOf(0, 1_000, 5_000))));
     }
 }

@@ -16,12 +16,15 @@
 
 package dev.dstl.log.simulation.cluster;
 
+import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.simulation.schedule.ThreadStarts;
 import dev.dstl.log.store.SegmentContent;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.function.LongPredicate;
 import org.apache.flink.core.fs.Path;
 
 /** Defects that are built in on purpose, to see that an invariant notices. */
@@ -74,20 +77,66 @@ public enum Mutant {
     /** What fails is never tried again. */
     RETRIES_FORGOTTEN {
         @Override
-        Timers timers(Timers timers) {
-            return new Timers() {
-                @Override
-                public long nanoTime() {
-                    return timers.nanoTime();
-                }
+        Timers timers(Timers timers, DstlSettings settings) {
+            return without(timers, delayMillis -> delayMillis >= 500);
+        }
+    },
 
+    /** Nothing is uploaded because it grows old. */
+    AGE_FORGOTTEN {
+        @Override
+        Timers timers(Timers timers, DstlSettings settings) {
+            return without(timers, delayMillis -> delayMillis == settings.maxAgeMillis());
+        }
+    },
+
+    /** Each segment is sent twice. */
+    EVERYTHING_SENT_TWICE {
+        @Override
+        SegmentStore store(SegmentStore store) {
+            return new Forwarding(store) {
                 @Override
-                public Timer schedule(Runnable action, long delayMillis) {
-                    return delayMillis >= 500 ? () -> {} : timers.schedule(action, delayMillis);
+                public void write(Path file, SegmentContent content) throws IOException {
+                    super.write(file, content);
+                    String name = file.getName();
+                    int attempt = name.lastIndexOf('-') + 1;
+                    Path again =
+                            new Path(
+                                    file.getParent(),
+                                    name.substring(0, attempt) + "9" + name.substring(attempt));
+                    super.write(again, content);
+                    super.delete(again);
                 }
             };
         }
     },
+
+    /** Threads for uploads always come late. */
+    UPLOADS_DAWDLE {
+        @Override
+        ThreadStarts uploadThreads(ThreadStarts starts) {
+            return () -> 8_000;
+        }
+    },
+
+    /** Tasks are never stopped, however much waits for the store. */
+    BUDGET_WITHOUT_LIMIT {
+        @Override
+        long maxInFlightBytes(DstlSettings settings) {
+            return Long.MAX_VALUE;
+        }
+    },
+
+    /** Merges never run. */
+    MERGES_FORGOTTEN {
+        @Override
+        Executor merges(Executor merges) {
+            return work -> {};
+        }
+    },
+
+    /** Somebody empties the local disks. */
+    LOCAL_COPIES_LOST,
 
     /** Two logs write under the same name. */
     INCARNATION_REUSED {
@@ -117,8 +166,37 @@ public enum Mutant {
         return discards;
     }
 
-    Timers timers(Timers timers) {
+    Timers timers(Timers timers, DstlSettings settings) {
         return timers;
+    }
+
+    ThreadStarts uploadThreads(ThreadStarts starts) {
+        return starts;
+    }
+
+    Executor merges(Executor merges) {
+        return merges;
+    }
+
+    long maxInFlightBytes(DstlSettings settings) {
+        return settings.maxInFlightBytes();
+    }
+
+    /** Timers that forget some of their actions, by the delay. */
+    private static Timers without(Timers timers, LongPredicate forgotten) {
+        return new Timers() {
+            @Override
+            public long nanoTime() {
+                return timers.nanoTime();
+            }
+
+            @Override
+            public Timer schedule(Runnable action, long delayMillis) {
+                return forgotten.test(delayMillis)
+                        ? () -> {}
+                        : timers.schedule(action, delayMillis);
+            }
+        };
     }
 
     String incarnation(String incarnation) {

@@ -19,6 +19,7 @@ package dev.dstl.log.simulation.cluster;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.schedule.LaneExecutor;
+import dev.dstl.log.simulation.world.Condition;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -45,8 +46,14 @@ public final class SimulatedJobManager {
 
     private static final long MESSAGE_LIMIT_MILLIS = 200;
     private static final long CHECKPOINT_INTERVAL_MILLIS = 2_000;
+    private static final long SHORT_INTERVAL_MILLIS = 600;
+    private static final int MAX_CONCURRENT = 3;
+    private static final int LATE_MESSAGE_PERCENT = 15;
+    private static final long MAX_LATENESS_MILLIS = 20_000;
+    private static final long PATIENCE_MILLIS = 600_000;
 
     private final Cluster cluster;
+    private final SimulatedJob job;
     private final Dice dice;
     private final int epoch;
     private final Lane lane;
@@ -56,6 +63,7 @@ public final class SimulatedJobManager {
     private final List<SimulatedTask> tasks = new ArrayList<>();
     private final Set<SimulatedTask> ending = new LinkedHashSet<>();
     private final Set<SimulatedTask> starting = new LinkedHashSet<>();
+    private final boolean overlapping;
     private final int maxRetained;
     private final int maxConcurrent;
     private final int lostMessagePercent;
@@ -65,16 +73,19 @@ public final class SimulatedJobManager {
     private boolean restarting;
     private boolean over;
 
-    SimulatedJobManager(Cluster cluster, int epoch) {
+    SimulatedJobManager(Cluster cluster, SimulatedJob job, int epoch) {
         this.cluster = cluster;
+        this.job = job;
         this.dice = cluster.dice();
         this.epoch = epoch;
-        this.lane = cluster.schedule().lane("jm" + epoch);
+        this.lane = cluster.schedule().lane(job + "-jm" + epoch);
         this.registry =
                 new SharedStateRegistryImpl(
-                        new LaneExecutor(dice, List.of(cluster.schedule().lane("jm-discard"))));
-        this.maxRetained = dice.oneOf(1, 1, 2, MAX_RETAINED);
-        this.maxConcurrent = dice.oneOf(1, 2, 3);
+                        new LaneExecutor(
+                                dice, List.of(cluster.schedule().lane(job + "-jm-discard"))));
+        this.overlapping = cluster.conditions().has(Condition.OVERLAPPING_CHECKPOINTS);
+        this.maxRetained = overlapping ? 1 : dice.oneOf(1, 1, 2, MAX_RETAINED);
+        this.maxConcurrent = overlapping ? MAX_CONCURRENT : dice.oneOf(1, 2, MAX_CONCURRENT);
         this.lostMessagePercent = dice.oneOf(0, 0, 30);
         this.slowBarrierPercent = dice.oneOf(0, 5, 20);
     }
@@ -115,13 +126,30 @@ public final class SimulatedJobManager {
         lane.addIn(latency(), what, message);
     }
 
+    /** The same for one about a checkpoint, which may take very long. */
+    void sendLate(String what, Runnable message) {
+        lane.addIn(latency() + lateness(), what, message);
+    }
+
     private long latency() {
         return dice.skewed(MESSAGE_LIMIT_MILLIS);
     }
 
+    private long lateness() {
+        if (cluster.isFair()
+                || !cluster.conditions().has(Condition.LATE_MESSAGES)
+                || !dice.percent(LATE_MESSAGE_PERCENT)) {
+            return 0;
+        }
+        cluster.conditions().occurred(Condition.LATE_MESSAGES);
+        return dice.between(1, MAX_LATENESS_MILLIS);
+    }
+
     /** Some barriers wait behind records, while other tasks see the next ones. */
     private long barrierMillis() {
-        return dice.percent(slowBarrierPercent) ? dice.between(1, 8_000) : latency();
+        return !cluster.isFair() && dice.percent(slowBarrierPercent)
+                ? dice.between(1, 8_000)
+                : latency();
     }
 
     private void triggerNow() {
@@ -129,7 +157,14 @@ public final class SimulatedJobManager {
             if (pending.size() < maxConcurrent) {
                 trigger();
             }
-            lane.addIn(dice.skewed(CHECKPOINT_INTERVAL_MILLIS), "triggers", this::triggerNow);
+            long pause =
+                    cluster.isFair()
+                            ? CHECKPOINT_INTERVAL_MILLIS
+                            : dice.skewed(
+                                    overlapping
+                                            ? SHORT_INTERVAL_MILLIS
+                                            : CHECKPOINT_INTERVAL_MILLIS);
+            lane.addIn(pause, "triggers", this::triggerNow);
         }
     }
 
@@ -139,11 +174,15 @@ public final class SimulatedJobManager {
             return;
         }
         long id = nextCheckpointId++;
-        pending.put(id, new PendingCheckpoint(tasks));
+        if (overlapping && !pending.isEmpty()) {
+            cluster.conditions().occurred(Condition.OVERLAPPING_CHECKPOINTS);
+        }
+        pending.put(id, new PendingCheckpoint(tasks, cluster.schedule().nowMillis()));
         for (SimulatedTask task : tasks) {
             task.lane().addIn(barrierMillis(), "barrier " + id, () -> task.snapshot(id));
         }
-        lane.addIn(dice.between(5_000, 60_000), "expires " + id, () -> abort(id, "expired"));
+        long patience = cluster.isFair() ? PATIENCE_MILLIS : dice.between(5_000, 60_000);
+        lane.addIn(patience, "expires " + id, () -> abort(id, "expired"));
     }
 
     void acknowledged(long id, SimulatedTask task, TaskSnapshot snapshot) {
@@ -151,7 +190,13 @@ public final class SimulatedJobManager {
         PendingCheckpoint checkpoint = pending.get(id);
         if (checkpoint != null && checkpoint.acknowledge(task, snapshot)) {
             pending.remove(id);
-            complete(new CompletedCheckpoint(id, checkpoint.snapshots.values()));
+            complete(
+                    new CompletedCheckpoint(
+                            job,
+                            id,
+                            checkpoint.triggeredMillis,
+                            cluster.schedule().nowMillis(),
+                            checkpoint.snapshots.values()));
         }
     }
 
@@ -184,8 +229,8 @@ public final class SimulatedJobManager {
 
     private void notifyTasks(String what, Consumer<SimulatedTask> message) {
         for (SimulatedTask task : tasks) {
-            if (cluster.isCalm() || !dice.percent(lostMessagePercent)) {
-                task.lane().addIn(latency(), what, () -> message.accept(task));
+            if (cluster.isFair() || !dice.percent(lostMessagePercent)) {
+                task.lane().addIn(latency() + lateness(), what, () -> message.accept(task));
             }
         }
     }
@@ -291,7 +336,7 @@ public final class SimulatedJobManager {
         releaseSomeLogs();
         restarting = false;
         attempt++;
-        int parallelism = 1 + dice.below(3);
+        int parallelism = 1 + dice.below(overlapping ? 2 : Cluster.MAX_TASKS_OF_JOB);
         List<TaskSnapshot> snapshots =
                 retained.isEmpty() ? List.of() : retained.getLast().snapshots();
         cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());
@@ -303,9 +348,10 @@ public final class SimulatedJobManager {
                     new SimulatedTask(
                             cluster,
                             this,
+                            job,
                             cluster.taskManager(),
                             keyGroups,
-                            "task" + epoch + "." + attempt + "." + index);
+                            job + "-task" + epoch + "." + attempt + "." + index);
             tasks.add(task);
             starting.add(task);
             task.lane().addIn(latency(), "starts", () -> task.start(snapshots));
@@ -316,7 +362,19 @@ public final class SimulatedJobManager {
     private void releaseSomeLogs() {
         for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
             if (dice.percent(30)) {
-                taskManager.releaseJob();
+                taskManager.release(job);
+            }
+        }
+    }
+
+    /** Processes without a task of the job give back what they have for it. */
+    void leaveIdleProcesses() {
+        for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
+            boolean idle =
+                    tasks.stream().noneMatch(task -> task.taskManager() == taskManager)
+                            && ending.stream().noneMatch(task -> task.taskManager() == taskManager);
+            if (idle) {
+                taskManager.release(job);
             }
         }
     }
@@ -333,7 +391,7 @@ public final class SimulatedJobManager {
             lane.addIn(10_000, "job is over", this::jobIsOver);
             return;
         }
-        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
+        cluster.taskManagers().forEach(taskManager -> taskManager.release(job));
         retained.clear();
         registry.unregisterUnusedState(Long.MAX_VALUE);
     }
@@ -343,12 +401,6 @@ public final class SimulatedJobManager {
         return !restarting && starting.isEmpty() && pending.isEmpty();
     }
 
-    /** Stops the job and starts it on new logs, as one does who is out of patience. */
-    public void restartOnNewLogs() {
-        restart("operator");
-        cluster.taskManagers().forEach(SimulatedTaskManager::releaseJob);
-    }
-
     /** The checkpoints that the job could be restored from, oldest first. */
     public Iterable<CompletedCheckpoint> retained() {
         return retained;
@@ -356,6 +408,20 @@ public final class SimulatedJobManager {
 
     public long newestCompletedId() {
         return retained.isEmpty() ? 0 : retained.getLast().id();
+    }
+
+    /** How long the oldest checkpoint has been under way; 0 without any. */
+    public long oldestPendingMillis() {
+        return pending.values().stream()
+                .mapToLong(
+                        checkpoint -> cluster.schedule().nowMillis() - checkpoint.triggeredMillis)
+                .max()
+                .orElse(0);
+    }
+
+    /** The tasks that run or start. */
+    List<SimulatedTask> tasks() {
+        return tasks;
     }
 
     /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
@@ -370,15 +436,13 @@ public final class SimulatedJobManager {
         return false;
     }
 
-    public int currentEpoch() {
-        return epoch;
-    }
-
     private static final class PendingCheckpoint {
         private final Set<SimulatedTask> missing;
         private final Map<SimulatedTask, TaskSnapshot> snapshots = new LinkedHashMap<>();
+        private final long triggeredMillis;
 
-        private PendingCheckpoint(List<SimulatedTask> tasks) {
+        private PendingCheckpoint(List<SimulatedTask> tasks, long nowMillis) {
+            triggeredMillis = nowMillis;
             missing = new LinkedHashSet<>(tasks);
         }
 

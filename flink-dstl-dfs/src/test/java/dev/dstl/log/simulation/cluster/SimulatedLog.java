@@ -16,11 +16,13 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlSettings;
-import dev.dstl.log.config.RetryMode;
 import dev.dstl.log.execution.Timers;
+import dev.dstl.log.local.LocalCopies;
+import dev.dstl.log.local.LocalDirectories;
+import dev.dstl.log.local.SimulatedProcessEnd;
+import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
@@ -30,18 +32,24 @@ import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.schedule.LaneExecutor;
 import dev.dstl.log.simulation.schedule.LaneTimers;
 import dev.dstl.log.simulation.schedule.Schedule;
+import dev.dstl.log.simulation.schedule.ThreadStarts;
+import dev.dstl.log.simulation.world.Condition;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
-import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
 import dev.dstl.log.writer.LogMerging;
+import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 
 /**
  * The log of the job on one TaskManager: the production classes, put together as the production
@@ -49,24 +57,56 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 public final class SimulatedLog {
 
+    /** As in the production code. */
+    private static final long LINGER_MILLIS = 10_000;
+
+    /** As in the production code. */
+    private static final long IDLE_MEMORY_MILLIS = 10_000;
+
+    /** The share of the memory of a job that a merge may take is one in so many. */
+    private static final long MERGE_SHARE = 2;
+
+    /** How many times as large as in a segment records are in memory, at most. */
+    private static final long MAX_EXPANSION = 4;
+
+    /** Real time would pass while the simulated one stands still. */
+    private static final long NO_PAUSE_MILLIS = 0;
+
+    /** Changes are uploaded at the latest when they are twice as old as they should be. */
+    private static final long LATE_IN_AGES = 2;
+
+    /** For retries that had been scheduled before all was well. */
+    private static final long LATE_MILLIS = 60_000;
+
+    private final Cluster cluster;
+    private final SimulatedJob job;
+    private final SimulatedTaskManager taskManager;
     private final Dice dice;
     private final String incarnation;
     private final DstlSettings settings;
     private final Lane timerLane;
     private final FiberThreads uploads;
     private final LaneExecutor discards;
-    private final SegmentStore store;
+    private final LaneExecutor localDisk;
+    private final LocalDirectories localDirectories;
+    private final LocalCopies localCopies;
+    private final SegmentRegistry registry;
+    private final HeldSegments store;
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
-    private final LaneExecutor merges;
+    private final FiberThreads merges;
     private final LogMerging merging;
-    private final PagePool pages;
+    private final JobMemory memory;
+    private final Timers timers;
     private final RecordingMetrics metrics = new RecordingMetrics();
     private boolean closed;
     private boolean vanished;
 
-    SimulatedLog(Cluster cluster, String name) {
+    SimulatedLog(Cluster cluster, SimulatedJob job, SimulatedTaskManager taskManager, String name) {
+        this.cluster = cluster;
+        this.job = job;
+        this.taskManager = taskManager;
         Schedule schedule = cluster.schedule();
         Mutant mutant = cluster.mutant();
         dice = cluster.dice();
@@ -74,32 +114,44 @@ public final class SimulatedLog {
                 mutant.incarnation(
                         SegmentName.incarnation(
                                 1_700_000_000_000L + schedule.nowMillis(), dice.bits()));
-        settings = LogSettings.random(dice, cluster.store().basePath());
+        settings = LogSettings.random(dice, cluster.conditions(), cluster.store().basePath());
         timerLane = schedule.lane(name + "-timer");
-        Timers timers = mutant.timers(new LaneTimers(schedule, timerLane));
+        timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
+        cluster.opened(this);
+        memory = taskManager.memory().join(mutant.maxInFlightBytes(settings));
+        if (cluster.conditions().has(Condition.STORE_DOWN_AT_START) && dice.percent(50)) {
+            cluster.store().weather().goesDown(dice.between(100, 30_000));
+        }
         uploads =
-                new FiberThreads(
-                        schedule, name + "-upload", cluster.threads(), cluster.watcher()::failed);
+                threads(
+                        name + "-upload",
+                        Integer.MAX_VALUE,
+                        mutant.uploadThreads(cluster.threadStarts()));
         List<Lane> discardLanes = new ArrayList<>();
         for (int thread = 0; thread < settings.discardThreads(); thread++) {
             discardLanes.add(schedule.lane(name + "-discard-" + thread));
         }
-        discards = new LaneExecutor(dice, discardLanes);
+        discards = new LaneExecutor(dice, discardLanes, cluster.threadStarts());
+        localDisk =
+                new LaneExecutor(
+                        dice, List.of(schedule.lane(name + "-disk")), cluster.threadStarts());
         store =
-                mutant.store(
-                        new FileSystemSegmentStore(
-                                cluster.store().client(incarnation),
-                                settings.basePath(),
-                                settings.uploadBufferBytes()));
+                new HeldSegments(
+                        mutant.store(
+                                new FileSystemSegmentStore(
+                                        cluster.store().client(incarnation),
+                                        settings.basePath(),
+                                        settings.uploadBufferBytes(),
+                                        memory)));
         DstlMetrics dstlMetrics = new DstlMetrics(metrics);
-        SegmentRegistry registry =
-                new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
-        budget = new InFlightBudget(settings.maxInFlightBytes());
-        pages = new PagePool(settings.maxInFlightBytes());
+        localDirectories = localDirectories();
+        localCopies = LocalCopies.in(localDirectories, localDisk, dstlMetrics, memory);
+        registry = new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
+        budget = new InFlightBudget(memory);
         uploader =
                 new SegmentUploader(
                         settings,
-                        cluster.jobId(),
+                        job.id(),
                         incarnation,
                         store,
                         registry,
@@ -107,11 +159,22 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
-        merges = new LaneExecutor(dice, List.of(schedule.lane(name + "-merge")));
+        merges = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
         merging =
                 new LogMerging(
-                        settings, merges, pages, new DstlHandleReader(), timers, dstlMetrics);
-        commit = new GroupCommit(settings, uploader, registry, budget, timers, dstlMetrics);
+                        settings,
+                        mutant.merges(merges),
+                        taskManager.pages(),
+                        new DstlHandleReader(),
+                        timers,
+                        dstlMetrics,
+                        memory,
+                        NO_PAUSE_MILLIS);
+        commit =
+                new GroupCommit(
+                        settings, uploader, registry, localCopies, budget, timers, dstlMetrics);
+        memory.addCache(uploader::dropIdle);
+        trimIdle();
         schedule.note(
                 name,
                 String.format(
@@ -124,14 +187,48 @@ public final class SimulatedLog {
                         settings.maxSlowAttempts()));
     }
 
-    DstlLogWriter createWriter(KeyGroupRange keyGroups) {
+    private void trimIdle() {
+        timers.schedule(this::trimIdle, IDLE_MEMORY_MILLIS);
+        long periodNanos = TimeUnit.MILLISECONDS.toNanos(IDLE_MEMORY_MILLIS);
+        taskManager.pages().trim(timers.nanoTime(), periodNanos);
+        uploader.trimIdle(timers.nanoTime(), periodNanos);
+    }
+
+    private FiberThreads threads(String name, int count, ThreadStarts starts) {
+        return new FiberThreads(
+                cluster.schedule(),
+                name,
+                count,
+                starts,
+                cluster.threads(),
+                cluster.watcher()::failed);
+    }
+
+    private LocalDirectories localDirectories() {
+        LocalRecoveryConfig recovery = LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED;
+        if (cluster.conditions().has(Condition.LOCAL_COPIES)) {
+            cluster.conditions().occurred(Condition.LOCAL_COPIES);
+            recovery =
+                    LocalRecoveryConfig.backupAndRecoveryEnabled(
+                            new LocalSnapshotDirectoryProviderImpl(
+                                    new File(taskManager.host().directory(), "aid_" + taskManager),
+                                    job.id(),
+                                    new JobVertexID(1, 1),
+                                    0));
+        }
+        return LocalDirectories.of(recovery, job.id(), incarnation);
+    }
+
+    DstlLogWriter createWriter(KeyGroupRange keyGroups, Lane task) {
         return new DstlLogWriter(
                 new UUID(dice.bits(), dice.bits()),
                 keyGroups,
-                pages,
+                "operator",
+                taskManager.pages(),
                 settings.sealThresholdBytes(),
                 commit,
-                merging);
+                merging,
+                new SimulatedMailbox(task));
     }
 
     /** Whether tasks may take input. */
@@ -144,10 +241,22 @@ public final class SimulatedLog {
         closed = true;
         uploader.close();
         commit.close();
-        merges.shutDown();
-        uploads.shutDownNow();
-        discards.shutDown();
-        timerLane.close();
+        merges.shutDownNow();
+        uploads.shutDown(() -> registry.whenQuiet(this::stopThreads));
+        localCopies.close();
+        localDisk.shutDown();
+        memory.close();
+        cluster.schedule()
+                .lane(incarnation + "-end")
+                .addIn(LINGER_MILLIS, "stops threads", this::stopThreads);
+    }
+
+    private void stopThreads() {
+        if (!vanished) {
+            uploads.shutDownNow();
+            discards.shutDown();
+            timerLane.close();
+        }
     }
 
     /** The process is gone. */
@@ -155,8 +264,72 @@ public final class SimulatedLog {
         vanished = true;
         timerLane.close();
         discards.vanish();
+        localDisk.vanish();
         merges.vanish();
         uploads.vanish();
+    }
+
+    /** Nobody simulates it any more. */
+    void forget() {
+        SimulatedProcessEnd.unlock(localDirectories);
+    }
+
+    SimulatedJob job() {
+        return job;
+    }
+
+    /** What it was configured with. */
+    public DstlSettings settings() {
+        return settings;
+    }
+
+    /** Bytes of segments that threads of it are writing, each counted once. */
+    public long heldBytes() {
+        return store.heldBytes();
+    }
+
+    /** Bytes of these that no thread can be made to let go. */
+    public long deafBytes() {
+        return deafUploads() * store.largestBytes();
+    }
+
+    /** The process it runs in. */
+    public SimulatedTaskManager taskManager() {
+        return taskManager;
+    }
+
+    /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
+    long mergeMaxBytes() {
+        long memoryBytes = settings.maxInFlightBytes() / MERGE_SHARE / MAX_EXPANSION;
+        return settings.mergeBatches() == 0
+                ? 0
+                : Math.min(settings.mergeMaxBytes(), Math.max(1, memoryBytes));
+    }
+
+    /** Threads that nothing can end. */
+    public int deafUploads() {
+        return cluster.store().deafWrites(incarnation);
+    }
+
+    public int slowAttempts() {
+        return metrics.gauge("slowUploadAttempts");
+    }
+
+    /** Threads that do something for uploads. */
+    public int uploadsUnderWay() {
+        return uploads.count();
+    }
+
+    /** Merges that run or wait for their turn. */
+    public int mergesUnderWay() {
+        return merges.count();
+    }
+
+    /** Whether nothing may be left to upload, as nobody writes and nothing goes wrong. */
+    boolean shouldHaveUploadedAll() {
+        long late = LATE_IN_AGES * settings.maxAgeMillis() + LATE_MILLIS;
+        return settings.maxAgeMillis() > 0
+                && Math.min(cluster.calmMillis(), cluster.fairMillis()) > late;
     }
 
     /** What an unsafe TaskManager would do. */
@@ -223,15 +396,5 @@ public final class SimulatedLog {
     /** Uploads that a hedge finished. */
     public long hedgeWins() {
         return metrics.count("numberOfHedgeWins");
-    }
-
-    /**
-     * Whether connections that never answer may keep it from uploading, as configured: there is no
-     * second attempt, or no place for it.
-     */
-    public boolean isExcusedByHangs() {
-        int hanging = uploads.count();
-        return hanging > 0
-                && (settings.retryMode() == RetryMode.NONE || settings.maxSlowAttempts() < hanging);
     }
 }

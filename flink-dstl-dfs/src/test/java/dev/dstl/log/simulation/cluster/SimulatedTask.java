@@ -19,6 +19,7 @@ package dev.dstl.log.simulation.cluster;
 import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.Lane;
+import dev.dstl.log.simulation.world.Condition;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
@@ -40,9 +42,16 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 final class SimulatedTask {
 
     private static final long PAUSE_MILLIS = 400;
+    private static final long LONG_PAUSE_MILLIS = 4_000;
+    private static final int IDLE_PERCENT = 3;
+    private static final long MAX_IDLE_MILLIS = 60_000;
+
+    private static final int STEADY_RECORDS = 4;
+    private static final long STEADY_PAUSE_MILLIS = 500;
 
     private final Cluster cluster;
     private SimulatedJobManager jobManager;
+    private final SimulatedJob job;
     private final SimulatedTaskManager taskManager;
     private final KeyGroupRange keyGroups;
     private final Lane lane;
@@ -52,6 +61,9 @@ final class SimulatedTask {
 
     /** As the wrapper does; without, the log does not merge. */
     private final boolean marksBases;
+
+    private final boolean keepsLongLog;
+    private final boolean overlapping;
 
     private final Map<Long, CheckpointedRange> checkpoints = new TreeMap<>();
     private final List<CompletableFuture<?>> persists = new ArrayList<>();
@@ -74,11 +86,13 @@ final class SimulatedTask {
     SimulatedTask(
             Cluster cluster,
             SimulatedJobManager jobManager,
+            SimulatedJob job,
             SimulatedTaskManager taskManager,
             KeyGroupRange keyGroups,
             String name) {
         this.cluster = cluster;
         this.jobManager = jobManager;
+        this.job = job;
         this.taskManager = taskManager;
         this.keyGroups = keyGroups;
         this.lane = cluster.schedule().lane(name);
@@ -86,6 +100,8 @@ final class SimulatedTask {
         this.randomRecords = new RandomRecords(dice);
         this.truncatesEagerly = dice.percent(50);
         this.marksBases = dice.percent(80);
+        this.overlapping = cluster.conditions().has(Condition.OVERLAPPING_CHECKPOINTS);
+        this.keepsLongLog = cluster.conditions().has(Condition.LONG_LOGS);
     }
 
     SimulatedTaskManager taskManager() {
@@ -107,11 +123,14 @@ final class SimulatedTask {
 
     /** Restores and begins; tells the JobManager if it cannot. */
     void start(List<TaskSnapshot> snapshots) {
-        log = taskManager.log();
+        log = taskManager.log(job);
         try {
             for (TaskSnapshot snapshot : snapshots) {
                 TaskSnapshot mine = snapshot.in(keyGroups);
-                mine.verify();
+                if (mine.local() != null) {
+                    cluster.watcher().restoring(mine.local());
+                }
+                mine.verifyOn(taskManager);
                 base.addAll(mine.base());
                 state.addAll(mine.expected());
                 restored.addAll(mine.log());
@@ -126,7 +145,12 @@ final class SimulatedTask {
         if (!snapshots.isEmpty()) {
             cluster.restored();
         }
-        writer = log.createWriter(keyGroups);
+        try {
+            writer = log.createWriter(keyGroups, lane);
+        } catch (IllegalStateException closed) {
+            fail();
+            return;
+        }
         if (marksBases) {
             writer.markBase();
         }
@@ -140,23 +164,41 @@ final class SimulatedTask {
         if (cluster.isCalm()) {
             return;
         }
+        if (cluster.isFair()) {
+            if (log.isAvailable()) {
+                appendSome(STEADY_RECORDS);
+            }
+            lane.addIn(STEADY_PAUSE_MILLIS, "works", () -> guarded(this::work));
+            return;
+        }
         if (log.isAvailable()) {
             doSomething();
         }
-        lane.addIn(dice.skewed(PAUSE_MILLIS), "works", () -> guarded(this::work));
+        lane.addIn(pauseMillis(), "works", () -> guarded(this::work));
+    }
+
+    private long pauseMillis() {
+        if (cluster.conditions().has(Condition.IDLE_TASKS) && dice.percent(IDLE_PERCENT)) {
+            cluster.conditions().occurred(Condition.IDLE_TASKS);
+            return dice.between(5_000, MAX_IDLE_MILLIS);
+        }
+        return dice.skewed(overlapping ? LONG_PAUSE_MILLIS : PAUSE_MILLIS);
     }
 
     private void doSomething() {
         int choice = dice.below(20);
-        if (choice < 15) {
-            int count = 1 + dice.below(6);
-            for (int i = 0; i < count; i++) {
-                append();
-            }
+        if (choice < (overlapping ? 10 : 15)) {
+            appendSome(1 + dice.below(6));
         } else if (choice < 17) {
             writer.nextSequenceNumber();
-        } else {
+        } else if (overlapping || !keepsLongLog || dice.percent(2)) {
             startMaterialization();
+        }
+    }
+
+    private void appendSome(int count) {
+        for (int i = 0; i < count && log.isAvailable(); i++) {
+            append();
         }
     }
 
@@ -188,7 +230,7 @@ final class SimulatedTask {
         int covered = records.size();
         cluster.schedule().note(lane.name(), "materializes to " + upTo);
         lane.addIn(
-                dice.between(1, 8_000),
+                dice.between(1, overlapping ? 800 : 8_000),
                 "materialized",
                 () -> {
                     materializing = false;
@@ -230,6 +272,9 @@ final class SimulatedTask {
         KeyedState expected = state.copy();
         persists.removeIf(CompletableFuture::isDone);
         range.persist = writer.persist(range.from, checkpointId);
+        if (!range.persist.isDone() && log.shouldHaveUploadedAll()) {
+            cluster.watcher().uploadsLate(log);
+        }
         persists.add(
                 range.persist.whenComplete(
                         (result, failure) -> {
@@ -243,7 +288,14 @@ final class SimulatedTask {
                                 parts.add(range.part);
                             }
                             TaskSnapshot snapshot =
-                                    new TaskSnapshot(keyGroups, checkpointedBase, parts, expected);
+                                    new TaskSnapshot(
+                                            keyGroups,
+                                            checkpointedBase,
+                                            parts,
+                                            expected,
+                                            localPart(result, own, older),
+                                            range.part,
+                                            marksBases ? log.mergeMaxBytes() : 0);
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
     }
@@ -262,6 +314,20 @@ final class SimulatedTask {
             cluster.watcher().mismatched(new LogMismatch("no handle", own.size() + " records"));
         }
         return null;
+    }
+
+    @Nullable
+    private LocalPart localPart(
+            SnapshotResult<ChangelogStateHandleStreamImpl> result,
+            List<TestRecord> own,
+            List<LogPart> older) {
+        ChangelogStateHandleStreamImpl local = result.getTaskLocalSnapshot();
+        if (local == null) {
+            return null;
+        }
+        List<LogPart> parts = new ArrayList<>(older);
+        parts.add(new LogPart(local, own));
+        return new LocalPart(taskManager, log, parts);
     }
 
     private ChangelogStateHandleStreamImpl handleOf(
@@ -288,7 +354,7 @@ final class SimulatedTask {
             if (range.part != null) {
                 cluster.handedOut(range.part);
             }
-            jobManager.send(
+            jobManager.sendLate(
                     "acknowledge " + checkpointId,
                     () -> jobManager.acknowledged(checkpointId, this, snapshot));
         } else if (range.part != null && cluster.mutant() != Mutant.DROPPED_HANDLE_FORGOTTEN) {
@@ -377,6 +443,12 @@ final class SimulatedTask {
             }
         }
         jobManager.ended(this);
+    }
+
+    /** Checkpoints that it has not answered although the log should have. */
+    List<CompletableFuture<?>> openPersists() {
+        persists.removeIf(CompletableFuture::isDone);
+        return persists;
     }
 
     /** Ends with its process. */

@@ -16,26 +16,52 @@
 
 package dev.dstl.log.simulation.cluster;
 
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.simulation.schedule.Lane;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
-/** A process with at most one log of the job at a time. */
-final class SimulatedTaskManager {
+/** A process with at most one log of each job at a time. */
+public final class SimulatedTaskManager {
+
+    /** A few pages; what is used again may not depend on how many there are. */
+    private static final long MAX_FREE_BYTES = 1 << 18;
 
     private final Cluster cluster;
     private final String name;
+    private final SimulatedHost host;
     private final Lane asyncLane;
-    private SimulatedLog log;
-    private int logs;
+    private final Map<SimulatedJob, SimulatedLog> logs = new LinkedHashMap<>();
+    private final List<SimulatedLog> openedLogs = new ArrayList<>();
+    private final ProcessMemory memory = new ProcessMemory();
+    private final PagePool pages = new PagePool(MAX_FREE_BYTES, memory);
     private boolean alive = true;
 
-    SimulatedTaskManager(Cluster cluster, String name) {
+    SimulatedTaskManager(Cluster cluster, String name, SimulatedHost host) {
         this.cluster = cluster;
         this.name = name;
+        this.host = host;
         this.asyncLane = cluster.schedule().lane(name + "-async");
     }
 
     String name() {
         return name;
+    }
+
+    SimulatedHost host() {
+        return host;
+    }
+
+    /** What all logs of the process share. */
+    ProcessMemory memory() {
+        return memory;
+    }
+
+    PagePool pages() {
+        return pages;
     }
 
     boolean isAlive() {
@@ -48,20 +74,28 @@ final class SimulatedTaskManager {
     }
 
     /** The log for a task that starts; opened if need be. */
-    SimulatedLog log() {
-        if (log == null) {
-            log = new SimulatedLog(cluster, name + "." + ++logs);
-            cluster.opened(log);
-        }
+    SimulatedLog log(SimulatedJob job) {
+        return logs.computeIfAbsent(job, this::open);
+    }
+
+    private SimulatedLog open(SimulatedJob job) {
+        SimulatedLog log =
+                new SimulatedLog(cluster, job, this, name + "." + (openedLogs.size() + 1));
+        openedLogs.add(log);
         return log;
     }
 
+    /** Every log there ever was in the process. */
+    public List<SimulatedLog> openedLogs() {
+        return openedLogs;
+    }
+
     /** No task of the job is here any more. */
-    void releaseJob() {
+    void release(SimulatedJob job) {
+        SimulatedLog log = logs.remove(job);
         if (log != null) {
             cluster.schedule().note(name, "closes log");
             log.close();
-            log = null;
         }
     }
 
@@ -70,8 +104,11 @@ final class SimulatedTaskManager {
         alive = false;
         cluster.schedule().note(name, "crashes");
         asyncLane.close();
-        if (log != null) {
-            log.vanish();
-        }
+        logs.values().forEach(SimulatedLog::vanish);
+    }
+
+    @Override
+    public String toString() {
+        return name;
     }
 }

@@ -20,6 +20,7 @@ import dev.dstl.log.record.TestRecord;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /** What one task gave to one checkpoint: a base, the log since, and what both should amount to. */
@@ -29,8 +30,21 @@ public final class TaskSnapshot {
     private final KeyedState base;
     private final List<LogPart> log;
     private final KeyedState expected;
+    @Nullable private final LocalPart local;
+    @Nullable private final LogPart own;
+    private final long mergeMaxBytes;
 
-    TaskSnapshot(KeyGroupRange keyGroups, KeyedState base, List<LogPart> log, KeyedState expected) {
+    TaskSnapshot(
+            KeyGroupRange keyGroups,
+            KeyedState base,
+            List<LogPart> log,
+            KeyedState expected,
+            @Nullable LocalPart local,
+            @Nullable LogPart own,
+            long mergeMaxBytes) {
+        this.local = local;
+        this.own = own;
+        this.mergeMaxBytes = mergeMaxBytes;
         this.keyGroups = keyGroups;
         this.base = base;
         this.log = log;
@@ -55,7 +69,30 @@ public final class TaskSnapshot {
             }
         }
         return new TaskSnapshot(
-                keyGroups.getIntersection(part), base.in(part), parts, expected.in(part));
+                keyGroups.getIntersection(part),
+                base.in(part),
+                parts,
+                expected.in(part),
+                part.equals(keyGroups) ? local : null,
+                null,
+                0);
+    }
+
+    /** What the task has written itself, or null if nothing. */
+    @Nullable
+    public LogPart own() {
+        return own;
+    }
+
+    /** Bytes of the parts of the log that are merged at most; 0 if none are. */
+    public long mergeMaxBytes() {
+        return mergeMaxBytes;
+    }
+
+    /** What could be read without the store, or null if nothing. */
+    @Nullable
+    public LocalPart local() {
+        return local;
     }
 
     KeyedState base() {
@@ -69,8 +106,25 @@ public final class TaskSnapshot {
      * @throws LogMismatch if the result is not the state that was checkpointed
      */
     public void verify() throws IOException {
+        verify(log);
+    }
+
+    /** The same, from the local disk if that can be read. */
+    void verifyOn(SimulatedTaskManager taskManager) throws IOException {
+        if (local != null && local.isOn(taskManager)) {
+            try {
+                verify(local.parts());
+                return;
+            } catch (IOException damaged) {
+                // As Flink does: the remote state is the alternative.
+            }
+        }
+        verify(log);
+    }
+
+    private void verify(List<LogPart> parts) throws IOException {
         KeyedState state = base.copy();
-        for (LogPart part : log) {
+        for (LogPart part : parts) {
             for (TestRecord record : part.read()) {
                 state.apply(record);
             }

@@ -27,7 +27,7 @@ import java.io.IOException;
  */
 public final class EveryConfirmedPositionReadable extends Invariant {
 
-    private long seenChanges;
+    private long seenLosses;
     private CompletedCheckpoint newest;
 
     @Override
@@ -37,13 +37,13 @@ public final class EveryConfirmedPositionReadable extends Invariant {
 
     @Override
     public void afterStep() {
-        long changes = cluster().store().changes();
-        if (changes == seenChanges && newest == null) {
+        long losses = cluster().store().losses();
+        if (losses == seenLosses && newest == null) {
             return;
         }
-        seenChanges = changes;
+        seenLosses = losses;
         newest = null;
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             checkpoint.fileSizes().forEach((file, bytes) -> check(checkpoint, file, bytes));
         }
     }
@@ -59,7 +59,7 @@ public final class EveryConfirmedPositionReadable extends Invariant {
 
     @Override
     public void settled() {
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             for (TaskSnapshot snapshot : checkpoint.snapshots()) {
                 snapshot.log().forEach(part -> read(checkpoint, part));
             }

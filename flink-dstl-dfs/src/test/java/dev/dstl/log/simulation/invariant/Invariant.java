@@ -20,7 +20,9 @@ import com.google.errorprone.annotations.FormatMethod;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LocalPart;
 import dev.dstl.log.simulation.cluster.LogMismatch;
+import dev.dstl.log.simulation.cluster.SimulatedLog;
 import java.util.function.BiConsumer;
 
 /**
@@ -50,6 +52,12 @@ public abstract class Invariant implements ClusterWatcher {
     /** One more thing happened. */
     public void afterStep() {}
 
+    /** Nothing has gone wrong for a while, and the load is as before. */
+    public void recovered() {}
+
+    /** So it was for another while. */
+    public void observed() {}
+
     /** Nothing goes wrong any more, and what was under way has ended; the job still runs. */
     public void settled() {}
 
@@ -58,6 +66,9 @@ public abstract class Invariant implements ClusterWatcher {
 
     @Override
     public void created(String file, String client) {}
+
+    @Override
+    public void sent(String file, String client, long bytes, boolean faultless) {}
 
     @Override
     public void stored(String file) {}
@@ -72,7 +83,13 @@ public abstract class Invariant implements ClusterWatcher {
     public void completed(CompletedCheckpoint checkpoint) {}
 
     @Override
+    public void restoring(LocalPart local) {}
+
+    @Override
     public void mismatched(LogMismatch mismatch) {}
+
+    @Override
+    public void uploadsLate(SimulatedLog log) {}
 
     @Override
     public void failed(Throwable failure) {}

@@ -25,5 +25,7 @@ public enum Leftover {
     /** The store refused, as often as it was asked. */
     DELETE_WAS_REFUSED,
     /** The store finished a write that it had reported as failed, after the file was deleted. */
-    ARRIVED_AFTER_DELETE
+    ARRIVED_AFTER_DELETE,
+    /** It arrived, and the store never said so, nor could the writer give up. */
+    NEVER_ANSWERED
 }

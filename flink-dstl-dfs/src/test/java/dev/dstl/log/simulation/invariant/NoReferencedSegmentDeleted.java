@@ -26,12 +26,12 @@ public final class NoReferencedSegmentDeleted extends Invariant {
 
     @Override
     public void deleteRequested(String file, String client, boolean existed, boolean done) {
-        for (CompletedCheckpoint checkpoint : cluster().jobManager().retained()) {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
             if (checkpoint.files().contains(file)) {
                 violated("%s deletes %s of checkpoint %d", client, file, checkpoint.id());
             }
         }
-        if (cluster().jobManager().isPendingWith(file)) {
+        if (cluster().isPendingWith(file)) {
             violated("%s deletes %s of a checkpoint under way", client, file);
         }
     }

@@ -23,13 +23,21 @@ import java.io.IOException;
 
 /**
  * The base and the log of a completed checkpoint amount to the state that the task had at its
- * barrier. Checked when a checkpoint completes, when a task restores its part, and at the end.
+ * barrier. Checked when every fourth checkpoint completes, when a task restores its part, and at
+ * the end.
  */
 public final class ReplayEqualsModel extends Invariant {
 
+    /** Reading is most of the time of a simulation; what is wrong once stays wrong for a while. */
+    private static final int SAMPLE = 4;
+
+    private int completed;
+
     @Override
     public void completed(CompletedCheckpoint checkpoint) {
-        verify(checkpoint);
+        if (completed++ % SAMPLE == 0) {
+            verify(checkpoint);
+        }
     }
 
     @Override
@@ -39,7 +47,7 @@ public final class ReplayEqualsModel extends Invariant {
 
     @Override
     public void settled() {
-        cluster().jobManager().retained().forEach(this::verify);
+        cluster().retained().forEach(this::verify);
     }
 
     private void verify(CompletedCheckpoint checkpoint) {

@@ -41,6 +41,7 @@ public final class Fiber {
     private Pause pause;
     private boolean gone;
     private boolean ended;
+    private boolean interrupted;
 
     Fiber(FiberThreads owner, Lane lane, Runnable work) {
         this.owner = owner;
@@ -56,6 +57,11 @@ public final class Fiber {
                     "Only an upload may block, not " + Thread.currentThread());
         }
         return fiber;
+    }
+
+    /** Whether the calling thread may block. */
+    public static boolean isCurrent() {
+        return CURRENT.get() != null;
     }
 
     /** Tells the owner of the calling thread's fiber; returns false if there is none. */
@@ -77,6 +83,12 @@ public final class Fiber {
         if (gone) {
             throw new ProcessGone();
         }
+        if (Thread.interrupted()) {
+            if (!until.deaf) {
+                throw new InterruptedException();
+            }
+            interrupted = true;
+        }
         pause = until;
         until.fiber = this;
         thread.giveBack();
@@ -86,6 +98,15 @@ public final class Fiber {
         }
         if (until.interrupted) {
             throw new InterruptedException();
+        }
+        takeInterrupt();
+    }
+
+    /** An interrupt that came while nothing could be interrupted. */
+    private void takeInterrupt() {
+        if (interrupted) {
+            interrupted = false;
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -99,7 +120,7 @@ public final class Fiber {
 
     void start() {
         thread = owner.idleThread();
-        thread.run(this);
+        thread.work(this);
         afterTurn();
     }
 
@@ -115,8 +136,11 @@ public final class Fiber {
         }
     }
 
+    /** Ends a pause that is not over, or will be seen by the next. */
     void interrupt() {
-        if (pause != null) {
+        if (pause == null || pause.over || pause.deaf) {
+            interrupted = true;
+        } else {
             pause.end(true, "interrupted");
         }
     }
@@ -134,6 +158,7 @@ public final class Fiber {
     void work() {
         CURRENT.set(this);
         try {
+            takeInterrupt();
             work.run();
         } catch (Throwable failure) {
             if (!gone) {
@@ -141,6 +166,7 @@ public final class Fiber {
             }
         } finally {
             CURRENT.remove();
+            boolean unused = Thread.interrupted();
             ended = true;
         }
     }
@@ -148,8 +174,23 @@ public final class Fiber {
     /** Something that a fiber waits for; ends once, whatever comes first. */
     public static final class Pause {
         @Nullable private Fiber fiber;
+        private final boolean deaf;
         private boolean over;
         private boolean interrupted;
+
+        /** Ends when it is ended, or interrupted. */
+        public Pause() {
+            this(false);
+        }
+
+        private Pause(boolean deaf) {
+            this.deaf = deaf;
+        }
+
+        /** No interrupt ends it. */
+        public static Pause deaf() {
+            return new Pause(true);
+        }
 
         /** Lets the fiber go on, when its turn comes. */
         public void end(String why) {
@@ -175,23 +216,33 @@ public final class Fiber {
     }
 
     /** A thread that runs one fiber after the other. */
-    static final class FiberThread {
+    static final class FiberThread extends Thread {
         private static final int SPINS = 200;
 
-        private final Thread thread;
         private Thread schedule;
         private Fiber fiber;
         private volatile boolean fibersTurn;
         private volatile boolean stopped;
 
         FiberThread(String name) {
-            thread = new InterruptibleThread(this, name);
-            thread.setDaemon(true);
-            thread.start();
+            super(name);
+            setDaemon(true);
+            start();
+        }
+
+        /** Whoever interrupts the thread means the fiber, which may be waiting for its turn. */
+        @Override
+        public void interrupt() {
+            Fiber running = fiber;
+            if (Thread.currentThread() == this) {
+                super.interrupt();
+            } else if (running != null && !running.ended) {
+                running.interrupt();
+            }
         }
 
         /** Returns when the fiber pauses or ends. */
-        void run(Fiber next) {
+        void work(Fiber next) {
             fiber = next;
             proceed();
         }
@@ -199,7 +250,7 @@ public final class Fiber {
         void proceed() {
             schedule = Thread.currentThread();
             fibersTurn = true;
-            LockSupport.unpark(thread);
+            LockSupport.unpark(this);
             await(false);
         }
 
@@ -219,7 +270,8 @@ public final class Fiber {
             }
         }
 
-        private void loop() {
+        @Override
+        public void run() {
             await(true);
             while (!stopped) {
                 fiber.work();
@@ -227,28 +279,9 @@ public final class Fiber {
             }
         }
 
-        void stop() {
+        void end() {
             stopped = true;
-            LockSupport.unpark(thread);
-        }
-
-        /** To the fiber it runs, an interrupt is an event like any other. */
-        private static final class InterruptibleThread extends Thread {
-            private final FiberThread owner;
-
-            private InterruptibleThread(FiberThread owner, String name) {
-                super(owner::loop, name);
-                this.owner = owner;
-            }
-
-            @Override
-            public void interrupt() {
-                if (currentThread() == this) {
-                    super.interrupt();
-                } else if (owner.fiber != null) {
-                    owner.fiber.interrupt();
-                }
-            }
+            LockSupport.unpark(this);
         }
     }
 }

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import javax.annotation.Nullable;
 
 /** A pool of threads that may block, each piece of work being a {@link Fiber}. */
 public final class FiberThreads implements Executor {
@@ -31,15 +32,28 @@ public final class FiberThreads implements Executor {
     private final String name;
     private final Pool pool;
     private final Consumer<Throwable> failures;
+    private final ThreadStarts starts;
+    private final int maxThreads;
+    private final ArrayDeque<Fiber> waiting = new ArrayDeque<>();
     private final Set<Fiber> fibers = new LinkedHashSet<>();
     private int started;
     private boolean shutDown;
     private boolean gone;
+    @Nullable private Runnable whenTerminated;
 
     /**
+     * @param maxThreads work beyond that waits for its turn
      * @param failures hears of what no work may throw
      */
-    public FiberThreads(Schedule schedule, String name, Pool pool, Consumer<Throwable> failures) {
+    public FiberThreads(
+            Schedule schedule,
+            String name,
+            int maxThreads,
+            ThreadStarts starts,
+            Pool pool,
+            Consumer<Throwable> failures) {
+        this.maxThreads = maxThreads;
+        this.starts = starts;
         this.schedule = schedule;
         this.name = name;
         this.pool = pool;
@@ -54,14 +68,48 @@ public final class FiberThreads implements Executor {
         if (shutDown) {
             throw new RejectedExecutionException("Shut down");
         }
+        boolean now = fibers.size() < maxThreads;
+        long delayMillis = now ? starts.delayMillis() : 0;
         Fiber fiber = new Fiber(this, schedule.lane(name + "-" + ++started), work);
-        fibers.add(fiber);
-        fiber.lane().add("starts", fiber::start);
+        if (now) {
+            start(fiber, delayMillis);
+        } else {
+            waiting.add(fiber);
+        }
     }
 
-    /** Takes no more work and interrupts what runs. */
+    private void start(Fiber fiber, long delayMillis) {
+        fibers.add(fiber);
+        if (delayMillis == 0) {
+            fiber.lane().add("starts", fiber::start);
+        } else {
+            fiber.lane().addIn(delayMillis, "starts late", fiber::start);
+        }
+    }
+
+    /**
+     * Takes no more work.
+     *
+     * @param terminated run as soon as all work has ended
+     */
+    public void shutDown(Runnable terminated) {
+        shutDown = true;
+        whenTerminated = terminated;
+        runIfTerminated();
+    }
+
+    private void runIfTerminated() {
+        if (!gone && shutDown && whenTerminated != null && count() == 0) {
+            Runnable action = whenTerminated;
+            whenTerminated = null;
+            action.run();
+        }
+    }
+
+    /** Takes no more work and interrupts what runs; what waits is dropped. */
     public void shutDownNow() {
         shutDown = true;
+        waiting.clear();
         new ArrayList<>(fibers).forEach(Fiber::interrupt);
     }
 
@@ -73,7 +121,7 @@ public final class FiberThreads implements Executor {
 
     /** Work that has not ended. */
     public int count() {
-        return fibers.size();
+        return fibers.size() + waiting.size();
     }
 
     Fiber.FiberThread idleThread() {
@@ -83,6 +131,10 @@ public final class FiberThreads implements Executor {
     void ended(Fiber fiber, Fiber.FiberThread thread) {
         fibers.remove(fiber);
         pool.give(thread);
+        if (!gone && !waiting.isEmpty()) {
+            start(waiting.poll(), 0);
+        }
+        runIfTerminated();
     }
 
     void failed(Throwable failure) {
@@ -106,7 +158,7 @@ public final class FiberThreads implements Executor {
         /** Stops the threads that do nothing. */
         @Override
         public void close() {
-            idle.forEach(Fiber.FiberThread::stop);
+            idle.forEach(Fiber.FiberThread::end);
             idle.clear();
         }
     }

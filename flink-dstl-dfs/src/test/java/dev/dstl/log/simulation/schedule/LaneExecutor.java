@@ -25,9 +25,16 @@ public final class LaneExecutor implements Executor {
 
     private final Dice dice;
     private final List<Lane> lanes;
+    private final ThreadStarts starts;
     private boolean shutDown;
 
+    /** Threads that always start. */
     public LaneExecutor(Dice dice, List<Lane> lanes) {
+        this(dice, lanes, ThreadStarts.PROMPT);
+    }
+
+    public LaneExecutor(Dice dice, List<Lane> lanes, ThreadStarts starts) {
+        this.starts = starts;
         this.dice = dice;
         this.lanes = lanes;
     }
@@ -37,7 +44,13 @@ public final class LaneExecutor implements Executor {
         if (shutDown) {
             throw new RejectedExecutionException("Shut down");
         }
-        dice.oneOf(lanes).add("work", work);
+        long delayMillis = starts.delayMillis();
+        Lane lane = dice.oneOf(lanes);
+        if (delayMillis == 0) {
+            lane.add("work", work);
+        } else {
+            lane.addIn(delayMillis, "late work", work);
+        }
     }
 
     /** Takes no more work; what it has is still done. */

@@ -33,6 +33,7 @@ public final class Schedule {
     private final Trace trace;
     private final List<Lane> ready = new ArrayList<>();
     private final PriorityQueue<Delayed> delayed = new PriorityQueue<>();
+    private long maxLatenessMillis = Long.MAX_VALUE;
     private long nowMillis = 1;
     private long nextOrder;
 
@@ -43,6 +44,11 @@ public final class Schedule {
 
     public Lane lane(String name) {
         return new Lane(this, name);
+    }
+
+    /** From now on what is ready happens within a bound; threads are not slow any more. */
+    public void hurry(long latenessMillis) {
+        maxLatenessMillis = latenessMillis;
     }
 
     public long nowMillis() {
@@ -81,7 +87,7 @@ public final class Schedule {
      * @return false if nothing is left that could
      */
     public boolean step() {
-        if (ready.isEmpty() || (!delayed.isEmpty() && dice.percent(IMPATIENCE_PERCENT))) {
+        if (ready.isEmpty() || (isNear() && dice.percent(IMPATIENCE_PERCENT))) {
             if (!passTime()) {
                 return !ready.isEmpty() || !delayed.isEmpty();
             }
@@ -91,6 +97,10 @@ public final class Schedule {
         trace.note(nowMillis, lane.name(), event.what);
         event.action.run();
         return true;
+    }
+
+    private boolean isNear() {
+        return !delayed.isEmpty() && delayed.peek().atMillis - nowMillis <= maxLatenessMillis;
     }
 
     /** To the next event that waits for its time; returns whether anything is ready now. */

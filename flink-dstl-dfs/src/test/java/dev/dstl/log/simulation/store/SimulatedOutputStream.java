@@ -17,30 +17,38 @@
 package dev.dstl.log.simulation.store;
 
 import dev.dstl.log.simulation.schedule.Fiber;
+import dev.dstl.log.simulation.world.Condition;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Arrays;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.Path;
 
 /**
- * One write. Bytes are collected, and sent when the stream is closed, as object stores do; from
- * then on they are on their way, whatever becomes of the process that sent them.
+ * One write. Bytes are collected, and sent when the stream is closed, as object stores do. Once
+ * they have been sent they are on their way, whatever becomes of the process that sent them.
+ * Whoever closes the stream while another thread does ends that one's wait.
  */
 final class SimulatedOutputStream extends FSDataOutputStream {
 
     private final SimulatedStore store;
+    private final String client;
     private final Path path;
     private final WriteFate fate;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final int breaksAt;
     private boolean broken;
     private boolean closed;
+    private boolean aborted;
     private boolean arrived;
+    private boolean stalled;
+    private long sentBytes;
+    @Nullable private Fiber.Pause waiting;
 
-    private SimulatedOutputStream(SimulatedStore store, Path path, WriteFate fate) {
+    private SimulatedOutputStream(SimulatedStore store, String client, Path path, WriteFate fate) {
         this.store = store;
+        this.client = client;
         this.path = path;
         this.fate = fate;
         this.breaksAt =
@@ -52,33 +60,19 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         store.create(path, client);
         WriteFate fate = store.weather().nextFate();
         store.note(client, fate + " for " + path.getName());
-        if (fate == WriteFate.FAILS_AT_CREATE) {
+        if (fate == WriteFate.FAILS_AT_CREATE || fate == WriteFate.REFUSED) {
             try {
-                answerIn(store, store.weather().latencyMillis());
+                Waiting.forMillis(store, store.weather().latencyMillis());
             } finally {
-                store.written(path);
+                store.written(path, client, 0, false);
             }
-            throw store.failure("No answer");
+            throw store.failure(
+                    fate == WriteFate.REFUSED ? "503 SlowDown: fewer requests" : "No answer");
         }
-        return new SimulatedOutputStream(store, path, fate);
-    }
-
-    private static void answerIn(SimulatedStore store, long millis) throws IOException {
-        if (millis > 0) {
-            Fiber.Pause pause = new Fiber.Pause();
-            store.later(millis, "answers", () -> pause.end("got an answer"));
-            await(pause);
+        if (fate == WriteFate.HANGS_FOREVER_AND_IS_DEAF) {
+            store.deaf(client);
         }
-    }
-
-    private static void await(Fiber.Pause pause) throws IOException {
-        try {
-            Fiber.current().pause(pause);
-        } catch (InterruptedException e) {
-            InterruptedIOException failure = new InterruptedIOException("Interrupted");
-            failure.initCause(e);
-            throw failure;
-        }
+        return new SimulatedOutputStream(store, client, path, fate);
     }
 
     @Override
@@ -109,6 +103,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
     @Override
     public void close() throws IOException {
         if (closed) {
+            abort();
             return;
         }
         closed = true;
@@ -117,7 +112,8 @@ final class SimulatedOutputStream extends FSDataOutputStream {
                 send();
             }
         } finally {
-            store.written(path);
+            stalled |= store.weather().isStalled();
+            store.written(path, client, sentBytes, fate == WriteFate.STORED && !stalled);
         }
         if (broken) {
             return;
@@ -127,7 +123,17 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         }
     }
 
+    /** Another thread closes what is being sent. */
+    private void abort() {
+        if (waiting != null && fate != WriteFate.HANGS_FOREVER_AND_IS_DEAF) {
+            aborted = true;
+            waiting.end("is closed by another thread");
+        }
+    }
+
     private void send() throws IOException {
+        stalled = store.weather().isStalled();
+        transfer();
         long answerMillis =
                 fate.hangs() ? store.weather().hangMillis() : store.weather().latencyMillis();
         boolean stored = true;
@@ -139,6 +145,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
             case FAILS_BUT_IS_STORED:
                 break;
             case HANGS_FOREVER:
+            case HANGS_FOREVER_AND_IS_DEAF:
                 stored = store.dice().percent(30);
                 break;
             case FAILS_AND_IS_STORED_LATER:
@@ -154,12 +161,45 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         if (stored) {
             store.later(arrivalMillis, "gets bytes", () -> arrive(arriving));
         }
-        if (fate == WriteFate.HANGS_FOREVER) {
-            await(new Fiber.Pause());
+        if (fate.isEternal()) {
+            await(fate == WriteFate.HANGS_FOREVER ? new Fiber.Pause() : Fiber.Pause.deaf());
+        } else if (answerMillis > 0) {
+            Fiber.Pause answer = new Fiber.Pause();
+            store.later(answerMillis, "answers", () -> answer.end("got an answer"));
+            await(answer);
         }
-        answerIn(store, answerMillis);
         if (stored && fate != WriteFate.FAILS_AND_IS_STORED_LATER) {
             arrive(arriving);
+        }
+    }
+
+    /** Takes as long as the link needs, if there is one; dead connections need none of it. */
+    private void transfer() throws IOException {
+        SharedLink link = store.link();
+        if (link == null || fate.isEternal()) {
+            sentBytes = bytes.size();
+            return;
+        }
+        store.conditions().occurred(Condition.SHARED_LINK);
+        Fiber.Pause sent = new Fiber.Pause();
+        SharedLink.Transfer transfer = link.start(bytes.size(), () -> sent.end("has sent"));
+        try {
+            await(sent);
+        } finally {
+            transfer.end();
+            sentBytes = transfer.sentBytes();
+        }
+    }
+
+    private void await(Fiber.Pause pause) throws IOException {
+        waiting = pause;
+        try {
+            Waiting.on(pause);
+        } finally {
+            waiting = null;
+        }
+        if (aborted) {
+            throw new IOException("Stream closed");
         }
     }
 

@@ -17,8 +17,11 @@
 package dev.dstl.log.simulation.store;
 
 import dev.dstl.log.simulation.schedule.Dice;
+import dev.dstl.log.simulation.schedule.Fiber;
 import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.schedule.Schedule;
+import dev.dstl.log.simulation.world.Condition;
+import dev.dstl.log.simulation.world.Conditions;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -26,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
@@ -39,37 +43,79 @@ import org.apache.flink.core.fs.Path;
  */
 public final class SimulatedStore {
 
-    private static final ThreadLocal<SimulatedStore> CURRENT = new ThreadLocal<>();
+    private static final long LINK_BYTES_PER_SECOND = 20_000;
+
+    /** Of a thread that simulates, and of the threads that block for it. */
+    private static final ThreadLocal<AtomicReference<SimulatedStore>> CURRENT =
+            new InheritableThreadLocal<>();
 
     private final Dice dice;
     private final Schedule schedule;
     private final Lane lane;
     private final Weather weather;
     private final StoreWatcher watcher;
+    private final Conditions conditions;
+    @Nullable private final SharedLink link;
     private final Map<String, byte[]> files = new TreeMap<>();
     private final Map<String, Long> visibleFromMillis = new TreeMap<>();
     private final Set<String> beingWritten = new TreeSet<>();
     private final Set<String> deleted = new TreeSet<>();
     private final Set<String> storedAfterDelete = new TreeSet<>();
-    private long changes;
+    private final Map<String, Integer> deafWrites = new TreeMap<>();
+    private long losses;
     private boolean clearSight;
 
+    /**
+     * From now on the calling thread simulates, and threads that it starts block for it; whatever
+     * thread started this one.
+     */
+    public static void simulateHere() {
+        CURRENT.set(new AtomicReference<>());
+    }
+
     /** Is the store that handles are read from on the calling thread from now on. */
-    public SimulatedStore(Dice dice, Schedule schedule, StoreWatcher watcher) {
+    public SimulatedStore(
+            Dice dice, Schedule schedule, Conditions conditions, StoreWatcher watcher) {
         this.dice = dice;
         this.schedule = schedule;
+        this.conditions = conditions;
         this.lane = schedule.lane("store");
-        this.weather = new Weather(dice, schedule);
+        this.weather = new Weather(dice, schedule, conditions);
+        this.link =
+                conditions.has(Condition.SHARED_LINK)
+                        ? new SharedLink(schedule, lane, LINK_BYTES_PER_SECOND)
+                        : null;
         this.watcher = watcher;
-        CURRENT.set(this);
+        CURRENT.get().set(this);
+    }
+
+    /** The first stall may come from now on. */
+    public void start() {
+        weather.stallOnAndOff(
+                this::later,
+                stalled -> {
+                    if (link != null) {
+                        link.stall(stalled);
+                    }
+                });
+    }
+
+    /** What all processes share to reach the store, if it matters. */
+    @Nullable
+    public SharedLink link() {
+        return link;
+    }
+
+    Conditions conditions() {
+        return conditions;
     }
 
     static SimulatedStore current() {
-        SimulatedStore store = CURRENT.get();
+        AtomicReference<SimulatedStore> store = CURRENT.get();
         if (store == null) {
             throw new IllegalStateException("No simulation runs on " + Thread.currentThread());
         }
-        return store;
+        return store.get();
     }
 
     /** The directory that logs are configured with. */
@@ -84,6 +130,16 @@ public final class SimulatedStore {
 
     public Weather weather() {
         return weather;
+    }
+
+    /** A write begins that nothing can end. */
+    void deaf(String client) {
+        deafWrites.merge(client, 1, Integer::sum);
+    }
+
+    /** How many there are of a client. */
+    public int deafWrites(String client) {
+        return deafWrites.getOrDefault(client, 0);
     }
 
     Dice dice() {
@@ -105,8 +161,9 @@ public final class SimulatedStore {
     }
 
     /** The client has got an answer, or does not wait for one any more. */
-    void written(Path file) {
+    void written(Path file, String client, long bytes, boolean faultless) {
         beingWritten.remove(file.getPath());
+        watcher.sent(file.getPath(), client, bytes, faultless);
     }
 
     /** Whether some client still waits for an answer. */
@@ -117,8 +174,9 @@ public final class SimulatedStore {
     /** The bytes are there, whatever the client hears of it. */
     void put(Path path, byte[] bytes) {
         String file = path.getPath();
-        files.put(file, bytes);
-        changes++;
+        if (files.put(file, bytes) != null) {
+            losses++;
+        }
         schedule.note("store", "has " + file);
         if (deleted.contains(file)) {
             storedAfterDelete.add(file);
@@ -138,7 +196,7 @@ public final class SimulatedStore {
         if (done) {
             files.remove(file);
             deleted.add(file);
-            changes++;
+            losses++;
         }
         schedule.note(client, (done ? "deletes " : "cannot delete ") + file);
         watcher.deleteRequested(file, client, existed, done);
@@ -154,14 +212,29 @@ public final class SimulatedStore {
 
     byte[] read(Path path) throws IOException {
         String file = path.getPath();
-        if (!clearSight && weather.failsRead()) {
-            throw failure("Reading failed");
+        if (!clearSight) {
+            awaitReading();
         }
         byte[] bytes = files.get(file);
         if (bytes == null || !(clearSight || isVisible(file))) {
             throw new FileNotFoundException(path.toString());
         }
         return bytes;
+    }
+
+    /** A thread of a process waits for the store; whoever checks does not. */
+    private void awaitReading() throws IOException {
+        boolean fails = Fiber.isCurrent() ? weather.failsReadOfProcess() : weather.failsRead();
+        if (Fiber.isCurrent()) {
+            if (weather.hangsRead()) {
+                schedule.note("store", "leaves a read hanging");
+                Waiting.on(new Fiber.Pause());
+            }
+            Waiting.forMillis(this, weather.latencyMillis());
+        }
+        if (fails) {
+            throw failure("Reading failed");
+        }
     }
 
     private boolean isVisible(String file) {
@@ -208,8 +281,8 @@ public final class SimulatedStore {
         return storedAfterDelete;
     }
 
-    /** Moves on whenever a file appears or goes. */
-    public long changes() {
-        return changes;
+    /** Moves on whenever a file goes or is replaced. */
+    public long losses() {
+        return losses;
     }
 }

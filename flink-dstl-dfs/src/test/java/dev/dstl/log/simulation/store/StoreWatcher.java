@@ -22,6 +22,14 @@ public interface StoreWatcher {
     /** A client begins to write a file. */
     void created(String file, String client);
 
+    /**
+     * A write is over, or will never be.
+     *
+     * @param bytes that went to the store
+     * @param faultless whether the store did what it should, and nothing stalled
+     */
+    void sent(String file, String client, long bytes, boolean faultless);
+
     /** The file has these bytes from now on. */
     void stored(String file);
 

@@ -18,17 +18,26 @@ package dev.dstl.log.simulation.store;
 
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.Schedule;
+import dev.dstl.log.simulation.world.Condition;
+import dev.dstl.log.simulation.world.Conditions;
+import java.util.function.Consumer;
 
 /**
  * How well the store works: each seed has its own climate, from no fault at all to hardly anything
- * else, and outages on top. Ends when the simulation lets things settle.
+ * else, and outages on top. Ends when the simulation lets things settle; a store that is slow by
+ * nature stays slow.
  */
 public final class Weather {
 
-    private static final int MAX_ETERNAL_HANGS = 2;
+    private static final int MAX_DEAF_WRITES = 2;
+    private static final long SLOW_MILLIS = 1_200;
+    private static final long MAX_STALL_MILLIS = 5_000;
+    private static final int REQUESTS_PER_SECOND = 4;
+    private static final int MAX_SAVED_REQUESTS = 8;
 
     private final Dice dice;
     private final Schedule schedule;
+    private final Conditions conditions;
     private final int failPercent;
     private final int hangPercent;
     private final int eternalPercent;
@@ -39,20 +48,28 @@ public final class Weather {
     private final boolean hasOutages;
 
     private boolean fair;
-    private int eternalHangs;
+    private int deafWrites;
     private long outageFromMillis;
     private long outageToMillis;
+    private long stalledToMillis;
+    private double savedRequests = MAX_SAVED_REQUESTS;
+    private long lastRequestMillis;
 
-    Weather(Dice dice, Schedule schedule) {
+    Weather(Dice dice, Schedule schedule, Conditions conditions) {
         this.dice = dice;
         this.schedule = schedule;
+        this.conditions = conditions;
+        boolean eternal = conditions.has(Condition.ETERNAL_WRITES);
         failPercent = dice.oneOf(0, 0, 2, 10, 30, 60);
-        hangPercent = dice.oneOf(0, 0, 2, 10, 30);
-        eternalPercent = dice.oneOf(0, 0, 20, 100);
+        hangPercent = eternal ? dice.oneOf(1, 5, 30) : dice.oneOf(0, 0, 2, 10, 30);
+        eternalPercent = eternal ? dice.oneOf(20, 100) : 0;
         latePercent = dice.oneOf(0, 0, 0, 20);
         invisiblePercent = dice.oneOf(0, 0, 5, 40);
         deleteFailPercent = dice.oneOf(0, 0, 5, 50);
-        latencyLimitMillis = dice.oneOf(0L, 5L, 50L, 300L, 3_000L);
+        latencyLimitMillis =
+                conditions.has(Condition.SHARED_LINK) || conditions.has(Condition.SLOW_STORE)
+                        ? 50
+                        : dice.oneOf(0L, 5L, 50L, 300L, 3_000L);
         hasOutages = dice.percent(30);
         nextOutage();
     }
@@ -68,6 +85,43 @@ public final class Weather {
         fair = true;
     }
 
+    /** Nothing reaches the store for a while from now on, as a process starts. */
+    public void goesDown(long millis) {
+        if (!fair) {
+            conditions.occurred(Condition.STORE_DOWN_AT_START);
+            outageFromMillis = schedule.nowMillis();
+            outageToMillis = outageFromMillis + millis;
+        }
+    }
+
+    /** Begins the stalls, if there are any; each is told when it begins and when it ends. */
+    void stallOnAndOff(Lanes lanes, Consumer<Boolean> stalls) {
+        if (conditions.has(Condition.STALLS)) {
+            lanes.later(dice.between(500, 20_000), "stalls", () -> stall(lanes, stalls));
+        }
+    }
+
+    private void stall(Lanes lanes, Consumer<Boolean> stalls) {
+        if (fair) {
+            return;
+        }
+        long millis = dice.between(500, MAX_STALL_MILLIS);
+        stalledToMillis = schedule.nowMillis() + millis;
+        stalls.accept(true);
+        conditions.occurred(Condition.STALLS);
+        lanes.later(
+                millis,
+                "moves again",
+                () -> {
+                    stalls.accept(false);
+                    stallOnAndOff(lanes, stalls);
+                });
+    }
+
+    boolean isStalled() {
+        return schedule.nowMillis() < stalledToMillis;
+    }
+
     boolean isOut() {
         if (fair) {
             return false;
@@ -80,16 +134,53 @@ public final class Weather {
     }
 
     long latencyMillis() {
-        return fair ? dice.below(20) : dice.skewed(latencyLimitMillis);
+        long millis = fair ? dice.below(20) : unfairLatencyMillis();
+        if (conditions.has(Condition.SLOW_STORE)) {
+            conditions.occurred(Condition.SLOW_STORE);
+            millis += SLOW_MILLIS;
+        }
+        return millis + Math.max(0, stalledToMillis - schedule.nowMillis());
+    }
+
+    /** Uploads that last through several checkpoints, where these overlap. */
+    private long unfairLatencyMillis() {
+        return conditions.has(Condition.OVERLAPPING_CHECKPOINTS) && dice.percent(50)
+                ? dice.between(500, 3_000)
+                : dice.skewed(latencyLimitMillis);
+    }
+
+    /** What a request takes at most when nothing goes wrong, sending its bytes aside. */
+    public long fairLatencyMillis() {
+        return 20 + (conditions.has(Condition.SLOW_STORE) ? SLOW_MILLIS : 0);
     }
 
     long hangMillis() {
         return fair ? dice.below(100) : dice.between(1_000, 120_000);
     }
 
+    /** Whether there were too many requests lately, this one included. */
+    boolean refusesRequest() {
+        if (fair || !conditions.has(Condition.REQUEST_LIMIT)) {
+            return false;
+        }
+        long now = schedule.nowMillis();
+        savedRequests += (now - lastRequestMillis) * REQUESTS_PER_SECOND / 1_000.0;
+        savedRequests = Math.min(MAX_SAVED_REQUESTS, savedRequests);
+        lastRequestMillis = now;
+        if (savedRequests < 1) {
+            conditions.occurred(Condition.REQUEST_LIMIT);
+            return true;
+        }
+        savedRequests--;
+        return false;
+    }
+
     WriteFate nextFate() {
         if (fair) {
             return WriteFate.STORED;
+        }
+        if (refusesRequest()) {
+            return WriteFate.REFUSED;
         }
         if (isOut()) {
             return dice.percent(30)
@@ -115,9 +206,14 @@ public final class Weather {
     }
 
     private WriteFate hanging() {
-        if (eternalHangs < MAX_ETERNAL_HANGS && dice.percent(eternalPercent)) {
-            eternalHangs++;
+        if (dice.percent(eternalPercent)) {
+            conditions.occurred(Condition.ETERNAL_WRITES);
             return WriteFate.HANGS_FOREVER;
+        }
+        if (conditions.has(Condition.DEAF_WRITES) && deafWrites < MAX_DEAF_WRITES) {
+            deafWrites++;
+            conditions.occurred(Condition.DEAF_WRITES);
+            return WriteFate.HANGS_FOREVER_AND_IS_DEAF;
         }
         return dice.oneOf(WriteFate.HANGS_THEN_STORED, WriteFate.HANGS_THEN_FAILS);
     }
@@ -131,12 +227,35 @@ public final class Weather {
         return !fair && (isOut() || dice.percent(deleteFailPercent));
     }
 
+    /** Of a read that waits for nothing. */
     boolean failsRead() {
         return isOut() || (!fair && dice.percent(failPercent / 10));
+    }
+
+    /** Of a read on a thread of a process. */
+    boolean failsReadOfProcess() {
+        if (!fair && conditions.has(Condition.FAILING_READS) && dice.percent(40)) {
+            conditions.occurred(Condition.FAILING_READS);
+            return true;
+        }
+        return isOut();
+    }
+
+    boolean hangsRead() {
+        boolean hangs = !fair && conditions.has(Condition.ETERNAL_READS) && dice.percent(60);
+        if (hangs) {
+            conditions.occurred(Condition.ETERNAL_READS);
+        }
+        return hangs;
     }
 
     /** What a client throws: not only what it should. */
     boolean throwsUnchecked() {
         return dice.percent(10);
+    }
+
+    /** Where things happen later, on nobody's thread. */
+    interface Lanes {
+        void later(long delayMillis, String what, Runnable action);
     }
 }

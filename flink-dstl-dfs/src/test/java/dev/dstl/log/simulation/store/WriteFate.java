@@ -35,11 +35,19 @@ enum WriteFate {
     HANGS_THEN_STORED,
     /** Closing takes very long, then fails. */
     HANGS_THEN_FAILS,
-    /** Closing never returns. */
-    HANGS_FOREVER;
+    /** Closing never returns, unless it is interrupted or the stream is closed once more. */
+    HANGS_FOREVER,
+    /** Closing never returns, whatever one does. */
+    HANGS_FOREVER_AND_IS_DEAF,
+    /** The store asks for fewer requests. */
+    REFUSED;
 
     boolean hangs() {
-        return this == HANGS_THEN_STORED || this == HANGS_THEN_FAILS || this == HANGS_FOREVER;
+        return this == HANGS_THEN_STORED || this == HANGS_THEN_FAILS || isEternal();
+    }
+
+    boolean isEternal() {
+        return this == HANGS_FOREVER || this == HANGS_FOREVER_AND_IS_DEAF;
     }
 
     boolean succeeds() {

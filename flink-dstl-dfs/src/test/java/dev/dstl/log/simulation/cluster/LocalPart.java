@@ -1,0 +1,63 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.cluster;
+
+import java.io.File;
+import java.util.List;
+import javax.annotation.Nullable;
+
+/**
+ * What a process could restore a task from without the store, as long as it is there. Immutable.
+ */
+public final class LocalPart {
+
+    private final SimulatedTaskManager taskManager;
+    private final SimulatedLog log;
+    private final List<LogPart> parts;
+
+    LocalPart(SimulatedTaskManager taskManager, SimulatedLog log, List<LogPart> parts) {
+        this.taskManager = taskManager;
+        this.log = log;
+        this.parts = parts;
+    }
+
+    boolean isOn(SimulatedTaskManager other) {
+        return taskManager == other;
+    }
+
+    List<LogPart> parts() {
+        return parts;
+    }
+
+    /**
+     * A copy that is gone although nobody damaged the disk and its log is open; null if none is.
+     */
+    @Nullable
+    public String missing() {
+        if (!taskManager.isAlive() || log.isClosed() || taskManager.host().isDamaged()) {
+            return null;
+        }
+        for (LogPart part : parts) {
+            for (String file : part.localFiles()) {
+                if (!new File(file).exists()) {
+                    return file + " of " + log.incarnation();
+                }
+            }
+        }
+        return null;
+    }
+}

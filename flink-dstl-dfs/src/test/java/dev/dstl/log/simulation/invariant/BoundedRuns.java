@@ -1,0 +1,51 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
+import dev.dstl.log.simulation.cluster.LogPart;
+import dev.dstl.log.simulation.cluster.TaskSnapshot;
+
+/** However long a log is, a checkpoint names few parts of it. */
+public final class BoundedRuns extends Invariant {
+
+    /** As documented, besides what is too large to be merged. */
+    private static final long MAX_RUNS = 64;
+
+    @Override
+    public void settled() {
+        for (CompletedCheckpoint checkpoint : cluster().retained()) {
+            if (checkpoint.id() == checkpoint.job().jobManager().newestCompletedId()) {
+                checkpoint.snapshots().forEach(snapshot -> check(checkpoint, snapshot));
+            }
+        }
+    }
+
+    private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
+        LogPart own = snapshot.own();
+        if (own == null || snapshot.mergeMaxBytes() == 0) {
+            return;
+        }
+        // No two neighbours fit into one, at worst.
+        long tooLarge = 2 * own.bytes() / snapshot.mergeMaxBytes();
+        if (own.runs() > MAX_RUNS + tooLarge) {
+            violated(
+                    "checkpoint %d names %d parts of a log of %d bytes",
+                    checkpoint.id(), own.runs(), own.bytes());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.invariant;
+
+import dev.dstl.log.simulation.cluster.FileHistory;
+import dev.dstl.log.simulation.cluster.SimulatedLog;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A log sends what it has once. Further requests and bytes are what failures of the store make
+ * necessary, and a budget on top. A store that suddenly takes many times as long as its latest
+ * requests counts as failing, now and then.
+ */
+public final class Frugality extends Invariant {
+
+    /** Extra requests that a log may have saved up. */
+    private static final int SAVED = 10;
+
+    /** Attempts that time out until the timeout fits a store that varies much. */
+    private static final int LEARNING = 4;
+
+    /** The timeout follows the slowest of so many requests, and has forgotten it after them. */
+    private static final double FORGOTTEN_AFTER = 16;
+
+    private static final double EXTRA_BYTES = 0.10;
+
+    private final Map<String, Traffic> logs = new TreeMap<>();
+
+    @Override
+    public void created(String file, String client) {
+        Traffic traffic = logs.computeIfAbsent(client, name -> new Traffic());
+        traffic.requests++;
+        traffic.segments.computeIfAbsent(FileHistory.segmentOf(file), name -> new Segment());
+    }
+
+    @Override
+    public void sent(String file, String client, long bytes, boolean faultless) {
+        if (faultless) {
+            Traffic traffic = logs.get(client);
+            traffic.faultless++;
+            traffic.segments.get(FileHistory.segmentOf(file)).faultlessBytes += bytes;
+        }
+    }
+
+    @Override
+    public void stored(String file) {
+        Traffic traffic = logs.get(cluster().history(file).writer());
+        Segment segment = traffic.segments.get(FileHistory.segmentOf(file));
+        segment.bytes = Math.max(segment.bytes, cluster().store().bytes(file).length);
+    }
+
+    @Override
+    public void settled() {
+        for (SimulatedLog log : cluster().logs()) {
+            Traffic traffic = logs.get(log.incarnation());
+            if (traffic != null) {
+                checkRequests(log, traffic);
+                checkBytes(log, traffic);
+            }
+        }
+    }
+
+    private void checkRequests(SimulatedLog log, Traffic traffic) {
+        int needed = traffic.segments.size();
+        int forced = traffic.requests - traffic.faultless;
+        double timedOut = LEARNING + needed / FORGOTTEN_AFTER;
+        double allowed = SAVED + timedOut + log.settings().maxExtraRequestFraction() * needed;
+        if (traffic.requests - needed > forced + allowed) {
+            violated(
+                    "%s made %d requests for %d segments, of which the store failed %d",
+                    log.incarnation(), traffic.requests, needed, forced);
+        }
+    }
+
+    private void checkBytes(SimulatedLog log, Traffic traffic) {
+        long durable = 0;
+        long largest = 0;
+        long wasted = 0;
+        for (Segment segment : traffic.segments.values()) {
+            if (segment.bytes > 0) {
+                durable += segment.bytes;
+                largest = Math.max(largest, segment.bytes);
+                wasted += Math.max(0, segment.faultlessBytes - segment.bytes);
+            }
+        }
+        double share = Math.max(EXTRA_BYTES, log.settings().maxExtraRequestFraction());
+        if (wasted > share * durable + SAVED * largest) {
+            violated(
+                    "%s sent %d bytes in vain for %d that are durable",
+                    log.incarnation(), wasted, durable);
+        }
+    }
+
+    /** Of one log. */
+    private static final class Traffic {
+        private final Map<String, Segment> segments = new TreeMap<>();
+        private int requests;
+        private int faultless;
+    }
+
+    /** What was sent for one segment, and what of it arrived. */
+    private static final class Segment {
+        private long faultlessBytes;
+        private long bytes;
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.simulation.world;
+
+/**
+ * Something that the log has to cope with. Each seed has some of them, so that what a failure needs
+ * can be told from what was merely there.
+ */
+public enum Condition {
+    /** All processes share one link, and transfers that run at the same time its capacity. */
+    SHARED_LINK(30),
+
+    /** Every request takes longer than {@code upload.timeout}, always. */
+    SLOW_STORE(10),
+
+    /** The store refuses requests above a rate. */
+    REQUEST_LIMIT(15),
+
+    /** For some seconds nothing moves between the processes and the store. */
+    STALLS(30),
+
+    /** Writes that never end unless they are interrupted or closed. */
+    ETERNAL_WRITES(35),
+
+    /** A few writes that neither an interrupt nor closing ends. */
+    DEAF_WRITES(10),
+
+    /** Reads of a process that fail. */
+    FAILING_READS(25),
+
+    /** Reads of a process that never end unless they are interrupted. */
+    ETERNAL_READS(25),
+
+    /** The operating system has no thread left now and then. */
+    THREAD_STARTS_FAIL(20),
+
+    /** Threads begin their work late. */
+    THREAD_STARTS_LATE(25),
+
+    /** The store fails while a process opens the log of a job. */
+    STORE_DOWN_AT_START(20),
+
+    /** Processes run tasks of more than one job. */
+    SEVERAL_JOBS(25),
+
+    /** Logs have copies on a local disk, which the processes of a host share. */
+    LOCAL_COPIES(25),
+
+    /** Files on local disks are lost, cut short or changed. */
+    DAMAGED_DISKS(15),
+
+    /** Acknowledgements and aborts of checkpoints arrive late. */
+    LATE_MESSAGES(30),
+
+    /** Small checkpoints at short intervals, several at a time, with short materializations. */
+    OVERLAPPING_CHECKPOINTS(20),
+
+    /** Tasks that have no input for a while. */
+    IDLE_TASKS(25),
+
+    /** Hardly any materialization. */
+    LONG_LOGS(25),
+
+    /** The job has the same load for a while after all faults have ended. */
+    STEADY_LOAD(35);
+
+    private final int percent;
+
+    Condition(int percent) {
+        this.percent = percent;
+    }
+
+    /** The share of the seeds that have it. */
+    public int percent() {
+        return percent;
+    }
+}

@@ -17,10 +17,11 @@
 package dev.dstl.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.api.ChangelogReader;
+import dev.dstl.log.api.ChangelogStorage;
+import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.replay.DstlHandleReader;
-import dev.dstl.log.replay.MutationLogReader;
-import dev.dstl.log.writer.MutationLogWriter;
 import java.io.InterruptedIOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -33,8 +34,6 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
-import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
@@ -42,7 +41,7 @@ import org.apache.flink.util.FlinkRuntimeException;
  * complaints about the configuration come with the first task that has a changelog. Thread safe.
  * Closing returns at once; what still runs is interrupted and ends by itself.
  */
-public final class DstlStorage implements StateChangelogStorage<ChangelogStateHandleStreamImpl> {
+public final class DstlStorage implements ChangelogStorage {
 
     private final JobID jobId;
     private final Configuration configuration;
@@ -84,7 +83,7 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
      *     as configured
      */
     @Override
-    public MutationLogWriter createWriter(
+    public ChangelogWriter createWriter(
             String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
         return jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor);
     }
@@ -129,19 +128,15 @@ public final class DstlStorage implements StateChangelogStorage<ChangelogStateHa
         return created;
     }
 
-    /**
-     * Why checkpoints wait for the store at present, as a sentence for the user.
-     *
-     * @return empty if the store takes what it is given
-     */
-    public Optional<String> trouble() {
+    @Override
+    public Optional<String> storeProblem() {
         JobLog existing = log;
         return existing == null ? Optional.empty() : existing.trouble();
     }
 
     /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */
     @Override
-    public MutationLogReader createReader() {
+    public ChangelogReader createReader() {
         return new DstlHandleReader();
     }
 

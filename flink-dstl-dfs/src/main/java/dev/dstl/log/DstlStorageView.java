@@ -16,8 +16,8 @@
 
 package dev.dstl.log;
 
+import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.replay.DstlHandleReader;
-import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.replay.ReadAheadBudget;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -42,7 +42,7 @@ public final class DstlStorageView
     }
 
     @Override
-    public MutationLogReader createReader() {
+    public ChangelogReader createReader() {
         return new DstlHandleReader(readAhead);
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.log;
 
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.execution.ThreadTimers;
@@ -36,7 +37,6 @@ import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
-import dev.dstl.log.writer.LogMerging;
 import java.io.InterruptedIOException;
 import java.util.Optional;
 import java.util.UUID;
@@ -64,7 +64,7 @@ final class JobLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
     private static final long IDLE_THREAD_SECONDS = 10;
 
-    /** The share of what a merge may read that it may hold before it is its turn. */
+    /** The share of what a compaction may read that it may hold before it is its turn. */
     private static final int READ_AHEAD_SHARE = 4;
 
     /** More than all tries to delete a file take, and than most stores need for a request. */
@@ -78,24 +78,28 @@ final class JobLog implements AutoCloseable {
     private final ThreadTimers timers = new ThreadTimers("dstl-timer");
     private final ExecutorService uploads;
     private final ExecutorService discards;
-    private final ExecutorService localDisk = threads(1, "dstl-local");
+    private final CompletableFuture<Void> copiesDeleted = new CompletableFuture<>();
+    private final ExecutorService localDisk =
+            threads(1, "dstl-local", () -> copiesDeleted.complete(null));
     private final LocalCopies localCopies;
     private final Path directory;
     private final SegmentRegistry registry;
     private final JobMemory memory;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
-    private final ExecutorService merges =
+    private final ExecutorService compactions =
             new ThreadPoolExecutor(
                     0,
                     Integer.MAX_VALUE,
                     IDLE_THREAD_SECONDS,
                     TimeUnit.SECONDS,
                     new SynchronousQueue<>(),
-                    new DaemonThreads("dstl-merge"));
-    private final LogMerging merging;
+                    new DaemonThreads("dstl-compaction"));
+    private final Compactor compactor;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final CompletableFuture<Void> segmentsDeleted = new CompletableFuture<>();
+    private final CompletableFuture<Void> ended =
+            CompletableFuture.allOf(segmentsDeleted, copiesDeleted).thenRun(this::nothingLeft);
 
     /**
      * Puts the parts together. Waits for the file system of the base path, but not for long, and
@@ -178,19 +182,24 @@ final class JobLog implements AutoCloseable {
                         registry.whenQuiet(JobLog.this::end);
                     }
                 };
-        discards = threads(settings.discardThreads(), "dstl-discard", this::nothingLeft);
+        discards =
+                threads(
+                        settings.discardThreads(),
+                        "dstl-discard",
+                        () -> segmentsDeleted.complete(null));
         localCopies = LocalCopies.in(localDirectories, localDisk, metrics, memory);
         registry = new SegmentRegistry(store, discards, timers, metrics);
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
-        merging =
-                new LogMerging(
+        compactor =
+                new Compactor(
                         settings,
-                        merges,
+                        compactions,
                         PagePool.shared(),
                         new DstlHandleReader(
-                                new ReadAheadBudget(settings.mergeMaxBytes() / READ_AHEAD_SHARE)),
+                                new ReadAheadBudget(
+                                        settings.compactionMaxBytes() / READ_AHEAD_SHARE)),
                         timers,
                         metrics,
                         memory);
@@ -204,10 +213,6 @@ final class JobLog implements AutoCloseable {
                         timers,
                         metrics);
         memory.addCache(uploader::dropIdle);
-    }
-
-    private static ExecutorService threads(int threads, String name) {
-        return threads(threads, name, () -> {});
     }
 
     private static ExecutorService threads(int threads, String name, Runnable whenTerminated) {
@@ -257,7 +262,7 @@ final class JobLog implements AutoCloseable {
                 PagePool.shared(),
                 settings.sealThresholdBytes(),
                 commit,
-                merging,
+                compactor,
                 mailbox);
     }
 
@@ -282,7 +287,7 @@ final class JobLog implements AutoCloseable {
         }
         uploader.close();
         commit.close();
-        merges.shutdownNow();
+        compactions.shutdownNow();
         uploads.shutdown();
         localCopies.close();
         localDisk.shutdown();
@@ -303,7 +308,6 @@ final class JobLog implements AutoCloseable {
 
     private void nothingLeft() {
         OpenLogs.ofProcess().remove(this);
-        ended.complete(null);
     }
 
     /** Nothing is left to be deleted but the directory, which stays if anything is in it. */

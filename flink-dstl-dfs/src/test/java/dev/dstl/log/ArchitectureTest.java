@@ -18,13 +18,14 @@ package dev.dstl.log;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.PackageLayers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,9 +38,30 @@ import org.junit.jupiter.api.Test;
 @AnalyzeClasses(packages = "dev.dstl.log", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final PackageLayers LAYERS =
+            new PackageLayers(
+                    "dev.dstl.log",
+                    ".",
+                    "writer",
+                    "compaction",
+                    "commit replay",
+                    "local stock upload",
+                    "ownership segment",
+                    "batch store",
+                    "metrics",
+                    "memory",
+                    "config execution api");
+
     @ArchTest
-    static final ArchRule packagesHaveNoCycles =
-            slices().matching("dev.dstl.(**)").should().beFreeOfCycles();
+    static void packagesUseOnlyLowerLayers(JavaClasses classes) {
+        assertThat(LAYERS.violations(classes)).isEmpty();
+    }
+
+    @Test
+    void architecturePageShowsTheLayers() throws IOException {
+        assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
+                .contains(LAYERS.text());
+    }
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

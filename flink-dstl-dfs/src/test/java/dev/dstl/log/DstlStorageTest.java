@@ -24,12 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.api.ChangelogReader;
+import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlOptions;
-import dev.dstl.log.replay.MutationLogReader;
 import dev.dstl.log.testing.FaultyStore;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.WriteFault;
-import dev.dstl.log.writer.MutationLogWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -123,7 +123,7 @@ class DstlStorageTest {
     void basePathThatIsAFile_isNoReasonNotToStart_andServesOnceTheFileIsGone() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
         DstlStorage storage = storage(file.toUri().toString());
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                 writer.persist(writer.initialSequenceNumber(), 1);
@@ -143,7 +143,7 @@ class DstlStorageTest {
     void storeThatRefusesWhileATaskStarts_failsNoTask_andTakesTheChangesLater() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
         store.failNext(WriteFault.FAIL_ON_CREATE, WriteFault.FAIL_ON_CREATE);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
@@ -175,7 +175,7 @@ class DstlStorageTest {
         DstlStorage storage = storage(store.basePath().toString());
         store.failNext(WriteFault.HANG);
         FileSystemSafetyNet.initializeSafetyNetForThread();
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                 writer.persist(writer.initialSequenceNumber(), 1);
@@ -190,12 +190,12 @@ class DstlStorageTest {
     @Test
     void whatIsWritten_isReadBackThroughTheStorageAndThroughTheView() throws Exception {
         DstlStorage storage = storage(directory.toUri().toString());
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         assertThat(texts(handle)).containsExactly("a");
-        MutationLogReader reader =
+        ChangelogReader reader =
                 new DstlStorageFactory().createStorageView(new Configuration()).createReader();
         assertThat(reader.getChanges(handle).hasNext()).isTrue();
         try (Stream<Path> files = Files.walk(directory)) {
@@ -211,7 +211,7 @@ class DstlStorageTest {
                 storage(
                         new Configuration()
                                 .set(DstlOptions.BASE_PATH, directory.toUri().toString()));
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         ChangelogStateHandleStreamImpl handle =
                 handleOf(writer.persist(writer.initialSequenceNumber(), 1));
@@ -241,7 +241,7 @@ class DstlStorageTest {
                                 UnregisteredMetricGroups
                                         .createUnregisteredTaskManagerJobMetricGroup(),
                                 localRecovery);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer, "a");
         writer.persist(writer.initialSequenceNumber(), 1).get(30, TimeUnit.SECONDS);
         awaitCopies(root, 1);
@@ -312,7 +312,7 @@ class DstlStorageTest {
                                 .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(1))
                                 .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(1)));
         AvailabilityProvider provider = storage.getAvailabilityProvider();
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         store.failNext(WriteFault.HANG);
         append(writer, "a");
         writer.nextSequenceNumber();
@@ -332,7 +332,7 @@ class DstlStorageTest {
                 storage(
                         configuration(store.basePath().toString())
                                 .set(DstlOptions.PERSIST_DELAY, Duration.ZERO));
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         store.failAlways(WriteFault.HANG);
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
@@ -371,11 +371,11 @@ class DstlStorageTest {
         return new DstlStorage(new JobID(), configuration, new UnregisteredMetricsGroup());
     }
 
-    private static MutationLogWriter writer(DstlStorage storage) {
+    private static ChangelogWriter writer(DstlStorage storage) {
         return storage.createWriter("operator", KEY_GROUPS, new SyncMailboxExecutor());
     }
 
-    private static void append(MutationLogWriter writer, String text) throws IOException {
+    private static void append(ChangelogWriter writer, String text) throws IOException {
         writer.append(1, text.getBytes(StandardCharsets.UTF_8));
     }
 

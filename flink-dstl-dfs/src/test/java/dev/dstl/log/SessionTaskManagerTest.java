@@ -20,12 +20,12 @@ import static dev.dstl.log.testing.LogFixture.KEY_GROUPS;
 import static dev.dstl.log.testing.LogFixture.handleOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.testing.FaultyStore;
 import dev.dstl.log.testing.QueuedMailbox;
 import dev.dstl.log.testing.WriteFault;
-import dev.dstl.log.writer.MutationLogWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,7 @@ class SessionTaskManagerTest {
     private final FaultyStore store = FaultyStore.create();
     private final QueuedMailbox mailbox = new QueuedMailbox();
     private final List<DstlStorage> jobs = new ArrayList<>();
-    private final List<List<MutationLogWriter>> tasks = new ArrayList<>();
+    private final List<List<ChangelogWriter>> tasks = new ArrayList<>();
 
     @AfterEach
     void close() {
@@ -63,7 +63,7 @@ class SessionTaskManagerTest {
     }
 
     private void endJobs() {
-        tasks.forEach(job -> job.forEach(MutationLogWriter::close));
+        tasks.forEach(job -> job.forEach(ChangelogWriter::close));
         jobs.forEach(DstlStorage::close);
     }
 
@@ -83,7 +83,7 @@ class SessionTaskManagerTest {
                                 .set(DstlOptions.UPLOAD_THREADS, 2)
                                 .set(DstlOptions.MAX_SLOW_ATTEMPTS, 1),
                         new UnregisteredMetricsGroup());
-        List<MutationLogWriter> writers = new ArrayList<>();
+        List<ChangelogWriter> writers = new ArrayList<>();
         for (int task = 0; task < TASKS; task++) {
             writers.add(job.createWriter("operator" + task, KEY_GROUPS, mailbox));
         }
@@ -105,7 +105,7 @@ class SessionTaskManagerTest {
             any = false;
             mailbox.runAll();
             for (int job = 0; job < jobs.size(); job++) {
-                for (MutationLogWriter writer : tasks.get(job)) {
+                for (ChangelogWriter writer : tasks.get(job)) {
                     if (takesInput(jobs.get(job))) {
                         writer.append(1, record);
                         appended += RECORD_BYTES;
@@ -161,7 +161,7 @@ class SessionTaskManagerTest {
         fill();
         try (FaultyStore healthy = FaultyStore.create()) {
             DstlStorage other = startJob(healthy);
-            MutationLogWriter writer = tasks.get(1).get(0);
+            ChangelogWriter writer = tasks.get(1).get(0);
             for (int checkpoint = 1; checkpoint < 100; checkpoint++) {
                 other.getAvailabilityProvider().getAvailableFuture().get(30, TimeUnit.SECONDS);
                 writer.append(1, new byte[RECORD_BYTES]);

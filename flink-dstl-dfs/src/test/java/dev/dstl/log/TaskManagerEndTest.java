@@ -22,9 +22,9 @@ import static dev.dstl.log.testing.TaskManagerProcess.below;
 import static dev.dstl.log.testing.TaskManagerProcess.segments;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.testing.ChildProcess;
 import dev.dstl.log.testing.TaskManagerProcess;
-import dev.dstl.log.writer.MutationLogWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,7 +76,7 @@ class TaskManagerEndTest {
     @Test
     void endOfTheJob_leavesNoDirectory() throws Exception {
         DstlStorage storage = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer);
         writer.nextSequenceNumber();
         await(() -> !segments(base()).isEmpty());
@@ -92,7 +92,7 @@ class TaskManagerEndTest {
         Path used = Files.createDirectories(log.resolve("1700000000000-0000000000000002"));
         Files.createFile(used.resolve("0000000001-1.seg"));
         DstlStorage storage = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         await(() -> !Files.exists(empty));
         assertThat(used.resolve("0000000001-1.seg")).exists();
         writer.close();
@@ -103,8 +103,8 @@ class TaskManagerEndTest {
     void endOfTheJob_leavesTheDirectoryOfASegmentInACheckpoint() throws Exception {
         DstlStorage storage = TaskManagerProcess.storage(base(), local(), job);
         DstlStorage other = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(storage);
-        MutationLogWriter otherWriter = writer(other);
+        ChangelogWriter writer = writer(storage);
+        ChangelogWriter otherWriter = writer(other);
         append(writer);
         handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         append(otherWriter);
@@ -122,7 +122,7 @@ class TaskManagerEndTest {
     @Test
     void taskManagerThatLeaves_doesNotDeleteTheCopiesOfAnotherOneInItsProcess() throws Exception {
         DstlStorage first = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(first);
+        ChangelogWriter writer = writer(first);
         append(writer);
         handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         await(() -> segments(local()).size() == 1);
@@ -162,7 +162,7 @@ class TaskManagerEndTest {
 
         Files.delete(ofFlink);
         DstlStorage storage = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         await(() -> !Files.exists(local().resolve("dstl_jid_" + dead)));
         writer.close();
         storage.close();
@@ -173,7 +173,7 @@ class TaskManagerEndTest {
         Set<Thread> before = localDiskThreads();
         int copies = segments(local()).size();
         DstlStorage storage = TaskManagerProcess.storage(base(), local(), job);
-        MutationLogWriter writer = writer(storage);
+        ChangelogWriter writer = writer(storage);
         append(writer);
         handleOf(writer.persist(writer.initialSequenceNumber(), 1));
         await(() -> segments(local()).size() > copies);
@@ -212,11 +212,11 @@ class TaskManagerEndTest {
                 Boolean.toString(checkpoint));
     }
 
-    private static MutationLogWriter writer(DstlStorage storage) {
+    private static ChangelogWriter writer(DstlStorage storage) {
         return storage.createWriter("operator", KEY_GROUPS, new SyncMailboxExecutor());
     }
 
-    private static void append(MutationLogWriter writer) throws Exception {
+    private static void append(ChangelogWriter writer) throws Exception {
         writer.append(1, "a".getBytes(StandardCharsets.UTF_8));
     }
 

@@ -16,15 +16,18 @@
 
 package dev.dstl.changelog;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.PackageLayers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,9 +42,42 @@ import org.junit.jupiter.api.Test;
         importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final PackageLayers LAYERS =
+            new PackageLayers(
+                    "dev.dstl.changelog",
+                    ".",
+                    "backend",
+                    "checkpoint restore tool",
+                    "materialization tool.inspection tool.orphan tool.verification",
+                    "replay state tool.checkpoint",
+                    "mutation tool.files",
+                    "config metrics schema tool.output truncation");
+
     @ArchTest
-    static final ArchRule packagesHaveNoCycles =
-            slices().matching("dev.dstl.(**)").should().beFreeOfCycles();
+    static void packagesUseOnlyLowerLayers(JavaClasses classes) {
+        assertThat(LAYERS.violations(classes)).isEmpty();
+    }
+
+    @Test
+    void architecturePageShowsTheLayers() throws IOException {
+        assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
+                .contains(LAYERS.text());
+    }
+
+    /** The tool looks into segments; the state backend knows records, writers and readers. */
+    @ArchTest
+    static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
+            noClasses()
+                    .that()
+                    .resideInAPackage("dev.dstl.changelog..")
+                    .and()
+                    .resideOutsideOfPackage("dev.dstl.changelog.tool..")
+                    .should()
+                    .dependOnClassesThat(
+                            resideInAPackage("dev.dstl.log..")
+                                    .and(
+                                            resideOutsideOfPackages(
+                                                    "dev.dstl.log.api", "dev.dstl.log.config")));
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

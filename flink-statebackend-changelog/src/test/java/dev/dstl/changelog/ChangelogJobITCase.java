@@ -19,10 +19,9 @@ package dev.dstl.changelog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.fixture.LocalRecovery;
 import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
 import dev.dstl.log.config.DstlOptions;
-import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -130,29 +129,9 @@ class ChangelogJobITCase {
     @SuppressWarnings("try") // close() is declared with Exception by Flink
     void jobWithLocalRecovery_readsNothingFromTheStoreWhenATaskFails(Way way) throws Exception {
         Configuration cluster = cluster();
-        cluster.setString("state.changelog.storage", "dstl");
-        cluster.setString(
-                "state.changelog.dstl.dfs.base-path",
-                GuardedFileSystem.uri(directory.resolve("log")));
-        cluster.setString(
-                "execution.checkpointing.dir",
-                GuardedFileSystem.uri(directory.resolve("checkpoints")));
-        cluster.setString("execution.checkpointing.local-backup.enabled", "true");
-        cluster.setString("execution.state-recovery.from-local", "true");
-        cluster.setString(
-                "taskmanager.state.local.root-dirs", directory.resolve("local").toString());
+        LocalRecovery.configure(cluster, directory);
         way.choose(cluster, null);
-        AtomicInteger refused = new AtomicInteger();
-        GuardedFileSystem.guard(
-                (call, path) -> {
-                    if (call == GuardedFileSystem.Call.OPEN) {
-                        refused.incrementAndGet();
-                        throw new IOException("The test lets nobody read " + path);
-                    }
-                    if (call == GuardedFileSystem.Call.CREATE && path.getName().endsWith(".seg")) {
-                        storeIsSlowerThanTheDisk();
-                    }
-                });
+        AtomicInteger refused = LocalRecovery.refuseOtherReads();
 
         try (StreamExecutionEnvironment job = job(cluster)) {
             Sums.failures.set(2);
@@ -166,23 +145,13 @@ class ChangelogJobITCase {
         }
     }
 
-    /** A checkpoint that is quicker than the copy of a segment names the segment instead. */
-    private static void storeIsSlowerThanTheDisk() throws IOException {
-        try {
-            Thread.sleep(300);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException();
-        }
-    }
-
     @Test
     @SuppressWarnings("try") // close() is declared with Exception by Flink
     void storageLeftAtMemory_failsTheJobWithoutARestart_sayingWhatToSet() throws Exception {
         try (StreamExecutionEnvironment job = job(cluster())) {
             assertThatThrownBy(() -> run(job))
                     .hasStackTraceContaining(
-                            "'state.changelog.storage: memory' keeps the log in memory")
+                            "'state.changelog.storage: memory' keeps the changelog in memory")
                     .hasStackTraceContaining("set it to 'dstl'");
         }
     }

@@ -144,7 +144,8 @@ class LoadingTest {
 
         assertThatThrownBy(() -> load(facade))
                 .isInstanceOf(MisconfigurationException.class)
-                .hasMessageStartingWith("'state.changelog.storage: memory' keeps the log in memory")
+                .hasMessageStartingWith(
+                        "'state.changelog.storage: memory' keeps the changelog in memory")
                 .hasMessageContaining("set it to 'dstl'");
     }
 

@@ -37,7 +37,7 @@ final class ManagedMemoryShare {
     }
 
     /**
-     * The memory off the heap that a backend may use: what is configured, else its share of managed
+     * The off-heap memory that a backend may use: what is configured, else its share of managed
      * memory, which is reserved until the budget is released, else a default.
      */
     OffHeapBudget budget(SpillConfig config) {

@@ -16,11 +16,11 @@
 
 package dev.dstl.spillable;
 
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.StateRegistry;
 
 /** Makes what moves the state of a backend. */
 interface MoverFactory {
 
-    StateMover create(RegisteredStates<?> states);
+    StateMover create(StateRegistry<?> states);
 }

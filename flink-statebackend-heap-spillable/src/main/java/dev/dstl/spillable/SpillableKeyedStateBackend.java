@@ -16,12 +16,12 @@
 
 package dev.dstl.spillable;
 
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.snapshot.StatesView;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.state.TableStates;
 import dev.dstl.spillable.table.CurrentKey;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.LinkedHashSet;
@@ -73,7 +73,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
     private static final Logger LOG = LoggerFactory.getLogger(SpillableKeyedStateBackend.class);
 
     private final CurrentKey<K> currentKey;
-    private final RegisteredStates<K> states;
+    private final StateRegistry<K> states;
     private final TableStates<K> stateObjects;
     private final HeapPriorityQueuesManager queues;
     private final HeapFormatSnapshot<K> snapshotStrategy;
@@ -89,7 +89,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
             CloseableRegistry cancelStreamRegistry,
             StreamCompressionDecorator keyGroupCompressionDecorator,
             CurrentKey<K> currentKey,
-            RegisteredStates<K> states,
+            StateRegistry<K> states,
             HeapPriorityQueueSetFactory queueFactory,
             HeapFormatSnapshot<K> snapshotStrategy,
             StateMover mover) {
@@ -115,8 +115,6 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
         this.snapshotStrategy = snapshotStrategy;
         this.mover = mover;
     }
-
-    // ------------------------------------------------ registration
 
     @Override
     public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
@@ -235,8 +233,6 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
         return (StateSnapshotTransformFactory<SV>) factory;
     }
 
-    // ------------------------------------------------ keys
-
     @Override
     public void setCurrentKey(K newKey) {
         mover.keySelected();
@@ -285,8 +281,6 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
     public int numKeyValueStateEntries() {
         return states.tables().stream().mapToInt(StateTable::size).sum();
     }
-
-    // ------------------------------------------------ snapshots
 
     @Override
     public RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(

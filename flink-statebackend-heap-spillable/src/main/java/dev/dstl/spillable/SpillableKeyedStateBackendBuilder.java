@@ -21,12 +21,12 @@ import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.entry.BlockPool;
 import dev.dstl.spillable.entry.SpillSpace;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.CurrentKey;
+import dev.dstl.spillable.table.StateRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -82,7 +82,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
         prepareDisks();
         CurrentKey<K> currentKey = new CurrentKey<>(keyGroupRange, numberOfKeyGroups);
         SpillSpace space = new SpillSpace(this::openPool);
-        RegisteredStates<K> states = new RegisteredStates<>(currentKey, queueFactory, space);
+        StateRegistry<K> states = new StateRegistry<>(currentKey, queueFactory, space);
         // Restored state may not fit on the heap, so it can move from the start.
         StateMover mover = mover(states, space);
         try {
@@ -117,7 +117,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 mover);
     }
 
-    private StateMover mover(RegisteredStates<K> states, SpillSpace space)
+    private StateMover mover(StateRegistry<K> states, SpillSpace space)
             throws BackendBuildingException {
         if (moverFactory != null) {
             return moverFactory.create(states);
@@ -163,7 +163,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 System::nanoTime);
     }
 
-    private static void closeAfter(Throwable failure, RegisteredStates<?> states) {
+    private static void closeAfter(Throwable failure, StateRegistry<?> states) {
         try {
             states.close();
         } catch (IOException e) {
@@ -171,7 +171,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
         }
     }
 
-    private void restore(RegisteredStates<K> states, StateMover mover)
+    private void restore(StateRegistry<K> states, StateMover mover)
             throws BackendBuildingException {
         if (restoreStateHandles.isEmpty()) {
             return;

@@ -48,6 +48,7 @@ public final class SpillableStateBackend extends AbstractStateBackend
     /** Not part of what is shipped to a cluster. */
     private final transient MoverFactory moverFactory;
 
+    /** With the default configuration; {@link #configure} makes one with the job's. */
     public SpillableStateBackend() {
         this(SpillConfig.defaults(), null);
     }

@@ -18,13 +18,13 @@ package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.entry.SpillSpace;
-import dev.dstl.spillable.metrics.SpillMetrics;
-import dev.dstl.spillable.pressure.CollectorNotifications;
+import dev.dstl.spillable.pressure.GarbageCollectionListener;
 import dev.dstl.spillable.pressure.SpillArbiter;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.SpillCounters;
+import dev.dstl.spillable.spill.SpillMetrics;
 import dev.dstl.spillable.spill.SpillScheduler;
 import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.StateRegistry;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -56,7 +56,7 @@ final class TaskManagerArbiter {
     /** A scheduler that obeys the arbiter until it is closed. */
     StateMover newScheduler(
             SpillConfig config,
-            RegisteredStates<?> states,
+            StateRegistry<?> states,
             SpillSpace space,
             @Nullable MailboxExecutor mailbox,
             MetricGroup metricGroup)
@@ -70,8 +70,8 @@ final class TaskManagerArbiter {
                                 size ->
                                         new SpillArbiter(
                                                 System::currentTimeMillis,
-                                                CollectorNotifications.oldGenerationBytes(),
-                                                CollectorNotifications::start),
+                                                GarbageCollectionListener.oldGenerationBytes(),
+                                                GarbageCollectionListener::start),
                                 0)
                         .resourceHandle();
         SpillCounters counters = new SpillCounters();
@@ -96,7 +96,7 @@ final class TaskManagerArbiter {
                 try {
                     resources.release(NAME, lease, size -> {});
                 } catch (Exception e) {
-                    LOG.warn("The collector goes on notifying the spill arbiter.", e);
+                    LOG.warn("The garbage collector still notifies the spill arbiter.", e);
                 }
             }
         };

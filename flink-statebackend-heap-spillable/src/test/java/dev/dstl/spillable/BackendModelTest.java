@@ -184,8 +184,6 @@ class BackendModelTest {
         subtasks.forEach(subtask -> subtask.backend.dispose());
     }
 
-    // ------------------------------------------------ operations
-
     private void operate(int operations) throws Exception {
         for (int i = 0; i < operations; i++) {
             int key = random.nextInt(KEYS);
@@ -331,8 +329,6 @@ class BackendModelTest {
         return new String(chars);
     }
 
-    // ------------------------------------------------ checks
-
     private void verify(Model expected) throws Exception {
         long entries = 0;
         for (int key = 0; key < KEYS; key++) {
@@ -362,8 +358,6 @@ class BackendModelTest {
         }
         assertThat(entries).isEqualTo(expected.values.size());
     }
-
-    // ------------------------------------------------ snapshots
 
     private void restoreWhileWorking() throws Exception {
         boolean canonical = random.nextInt(3) == 0;

@@ -17,9 +17,9 @@
 package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.Residency;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -99,9 +99,9 @@ public final class PlacedBackends {
 
     private static final class SpillEverything extends RestoringMover {
 
-        private final RegisteredStates<?> states;
+        private final StateRegistry<?> states;
 
-        SpillEverything(RegisteredStates<?> states) {
+        SpillEverything(StateRegistry<?> states) {
             this.states = states;
         }
 
@@ -109,12 +109,12 @@ public final class PlacedBackends {
         public void keySelected() {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
-                    for (int i = 0; i < table.groupCount(); i++) {
-                        if (table.residency(i) == Residency.ON_HEAP) {
-                            table.startSpill(i);
+                    for (int i = 0; i < table.placement().groupCount(); i++) {
+                        if (table.placement().residency(i) == Residency.ON_HEAP) {
+                            table.placement().startSpill(i);
                         }
-                        if (table.residency(i) == Residency.SPILLING) {
-                            table.spill(i, Integer.MAX_VALUE);
+                        if (table.placement().residency(i) == Residency.SPILLING) {
+                            table.placement().spill(i, Integer.MAX_VALUE);
                         }
                     }
                 }
@@ -129,11 +129,11 @@ public final class PlacedBackends {
 
     private static final class SpillFirstGroups extends RestoringMover {
 
-        private final RegisteredStates<?> states;
+        private final StateRegistry<?> states;
         private final int groups;
         private boolean done;
 
-        SpillFirstGroups(RegisteredStates<?> states, int groups) {
+        SpillFirstGroups(StateRegistry<?> states, int groups) {
             this.states = states;
             this.groups = groups;
         }
@@ -147,8 +147,8 @@ public final class PlacedBackends {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
                     for (int i = 0; i < groups; i++) {
-                        table.startSpill(i);
-                        table.spill(i, Integer.MAX_VALUE);
+                        table.placement().startSpill(i);
+                        table.placement().spill(i, Integer.MAX_VALUE);
                     }
                 }
             } catch (IOException e) {
@@ -162,10 +162,10 @@ public final class PlacedBackends {
 
     private static final class MoveAtRandom extends RestoringMover {
 
-        private final RegisteredStates<?> states;
+        private final StateRegistry<?> states;
         private final Random random;
 
-        MoveAtRandom(RegisteredStates<?> states, Random random) {
+        MoveAtRandom(StateRegistry<?> states, Random random) {
             this.states = states;
             this.random = random;
         }
@@ -174,7 +174,7 @@ public final class PlacedBackends {
         public void keySelected() {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
-                    for (int i = 0; i < table.groupCount(); i++) {
+                    for (int i = 0; i < table.placement().groupCount(); i++) {
                         move(table, i);
                     }
                 }
@@ -185,29 +185,29 @@ public final class PlacedBackends {
 
         private void move(StateTable<?, ?, ?> table, int group) throws IOException {
             boolean turn = random.nextInt(8) == 0;
-            switch (table.residency(group)) {
+            switch (table.placement().residency(group)) {
                 case ON_HEAP:
                     if (turn) {
-                        table.startSpill(group);
+                        table.placement().startSpill(group);
                     }
                     break;
                 case SPILLING:
                     if (turn) {
-                        table.startLoad(group);
+                        table.placement().startLoad(group);
                     } else {
-                        table.spill(group, random.nextInt(3));
+                        table.placement().spill(group, random.nextInt(3));
                     }
                     break;
                 case SPILLED:
                     if (turn) {
-                        table.startLoad(group);
+                        table.placement().startLoad(group);
                     }
                     break;
                 default:
                     if (turn) {
-                        table.startSpill(group);
+                        table.placement().startSpill(group);
                     } else {
-                        table.load(group, random.nextInt(3));
+                        table.placement().load(group, random.nextInt(3));
                     }
             }
         }

@@ -26,10 +26,10 @@ import dev.dstl.spillable.entry.BlockPool;
 import dev.dstl.spillable.entry.OffHeapBudget;
 import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.pressure.SpillArbiter;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.SpillCounters;
 import dev.dstl.spillable.spill.SpillScheduler;
 import dev.dstl.spillable.table.CurrentKey;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,7 +62,7 @@ class SpillSchedulerTest {
     private final CurrentKey<Long> currentKey = new CurrentKey<>(RANGE, 8);
     private long offHeapBytes = 16 << 20;
     private SpillArbiter arbiter;
-    private RegisteredStates<Long> states;
+    private StateRegistry<Long> states;
     private StateTable<Long, VoidNamespace, String> table;
     private SpillScheduler scheduler;
 
@@ -84,7 +84,7 @@ class SpillSchedulerTest {
                                         System::nanoTime));
         arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});
         states =
-                new RegisteredStates<>(
+                new StateRegistry<>(
                         currentKey, new HeapPriorityQueueSetFactory(RANGE, 8, 8), space);
         table =
                 states.addTable(
@@ -95,7 +95,7 @@ class SpillSchedulerTest {
                                 StringSerializer.INSTANCE),
                         LongSerializer.INSTANCE);
         for (long key = 0; key < ENTRIES; key++) {
-            table.put(key, (int) (key % 8), VoidNamespace.INSTANCE, "value of " + key);
+            table.entries().put(key, (int) (key % 8), VoidNamespace.INSTANCE, "value of " + key);
         }
         scheduler =
                 new SpillScheduler(
@@ -118,8 +118,8 @@ class SpillSchedulerTest {
 
     private int spilled() {
         int spilled = 0;
-        for (int i = 0; i < table.groupCount(); i++) {
-            spilled += table.spilledEntries(i);
+        for (int i = 0; i < table.placement().groupCount(); i++) {
+            spilled += table.placement().spilledEntries(i);
         }
         return spilled;
     }
@@ -133,7 +133,7 @@ class SpillSchedulerTest {
     private void verify() {
         assertThat(table.size()).isEqualTo(ENTRIES);
         for (long key = 0; key < ENTRIES; key++) {
-            assertThat(table.get(key, (int) (key % 8), VoidNamespace.INSTANCE))
+            assertThat(table.entries().get(key, (int) (key % 8), VoidNamespace.INSTANCE))
                     .isEqualTo("value of " + key);
         }
     }
@@ -159,7 +159,7 @@ class SpillSchedulerTest {
     @Test
     void theColdestKeyGroupsGoFirst() {
         for (int i = 0; i < 200_000; i++) {
-            table.get(8L * (i % 100), 0, VoidNamespace.INSTANCE);
+            table.entries().get(8L * (i % 100), 0, VoidNamespace.INSTANCE);
         }
         scheduler.keySelected();
 
@@ -167,7 +167,7 @@ class SpillSchedulerTest {
         work();
 
         assertThat(spilled()).isGreaterThan(0);
-        assertThat(table.spilledEntries(0)).as("of the hot group").isZero();
+        assertThat(table.placement().spilledEntries(0)).as("of the hot group").isZero();
     }
 
     @Test

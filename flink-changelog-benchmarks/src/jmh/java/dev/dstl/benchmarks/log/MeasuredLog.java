@@ -17,8 +17,8 @@
 package dev.dstl.benchmarks.log;
 
 import dev.dstl.log.DstlStorageFactory;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.writer.MutationLogWriter;
+import dev.dstl.log.api.ChangelogWriter;
+import dev.dstl.log.api.RecordKind;
 import java.util.Arrays;
 import org.apache.flink.changelog.fs.FsStateChangelogStorageFactory;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
@@ -35,7 +35,7 @@ public enum MeasuredLog {
 
         @Override
         LogAppender appender(StateChangelogWriter<?> writer) {
-            MutationLogWriter mutations = (MutationLogWriter) writer;
+            ChangelogWriter mutations = (ChangelogWriter) writer;
             return (keyGroup, record) ->
                     mutations.append(
                             RecordKind.PUT,

@@ -177,7 +177,7 @@ final class KeyedTask implements AutoCloseable {
                         0L,
                         checkpoints.resolveCheckpointStorageLocation(id, location),
                         new CheckpointOptions(CheckpointType.CHECKPOINT, location));
-        while (changelog == Changelog.STOCK && !snapshot.isDone()) {
+        while (changelog == Changelog.BUILT_IN && !snapshot.isDone()) {
             // Its uploads complete on the mailbox.
             if (!mailbox.tryYield()) {
                 Thread.onSpinWait();

@@ -52,7 +52,7 @@ public class ReplayBenchmark {
     private static final String STORE = "replay";
 
     /** Whose changelog; must be the one on the class path. */
-    @Param({"STOCK", "OURS"})
+    @Param({"BUILT_IN", "DSTL"})
     public Changelog changelog;
 
     @Param public Delegate delegate;

@@ -53,9 +53,9 @@ final class StateTable {
                                         figure.delegate(),
                                         figure.unit(),
                                         cell(values.get(Changelog.NONE)),
-                                        cell(values.get(Changelog.STOCK)),
-                                        cell(values.get(Changelog.OURS)),
-                                        ratio(values, Changelog.STOCK),
+                                        cell(values.get(Changelog.BUILT_IN)),
+                                        cell(values.get(Changelog.DSTL)),
+                                        ratio(values, Changelog.BUILT_IN),
                                         ratio(values, Changelog.NONE))));
         return text.toString();
     }
@@ -84,7 +84,7 @@ final class StateTable {
     }
 
     private static String ratio(Map<Changelog, Rounds> values, Changelog to) {
-        Rounds ours = values.get(Changelog.OURS);
+        Rounds ours = values.get(Changelog.DSTL);
         Rounds other = values.get(to);
         return ours == null || other == null || other.median() == 0
                 ? ""

@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
         usageHelpWidth = 100,
         sortOptions = false,
         description = {
-            "Runs whole jobs on Flink's own changelog, on this one and on none, side by side, and"
+            "Runs jobs on Flink's built-in changelog, on DSTL and on none, side by side, and"
                     + " writes a report.",
             ""
         })
@@ -63,9 +63,9 @@ final class BenchOptions {
             paramLabel = "NAME",
             description =
                     "Only this variant, even where the mode would leave it out; repeatable. One of"
-                            + " plain-rocksdb, rare-rocksdb, stock-rocksdb, ours-rocksdb,"
-                            + " plain-hashmap, rare-hashmap, stock-hashmap, ours-hashmap,"
-                            + " ample-hashmap, rare-spillable, ours-spillable.")
+                            + " plain-rocksdb, rare-rocksdb, builtin-rocksdb, dstl-rocksdb,"
+                            + " plain-hashmap, rare-hashmap, builtin-hashmap, dstl-hashmap,"
+                            + " ample-hashmap, rare-spillable, dstl-spillable.")
     private List<String> variants = new ArrayList<>();
 
     @Option(

@@ -17,16 +17,16 @@
 package dev.dstl.benchmarks.bench;
 
 import static dev.dstl.benchmarks.bench.Variant.AMPLE_HASHMAP;
-import static dev.dstl.benchmarks.bench.Variant.OURS_HASHMAP;
-import static dev.dstl.benchmarks.bench.Variant.OURS_ROCKSDB;
-import static dev.dstl.benchmarks.bench.Variant.OURS_SPILLABLE;
+import static dev.dstl.benchmarks.bench.Variant.BUILTIN_HASHMAP;
+import static dev.dstl.benchmarks.bench.Variant.BUILTIN_ROCKSDB;
+import static dev.dstl.benchmarks.bench.Variant.DSTL_HASHMAP;
+import static dev.dstl.benchmarks.bench.Variant.DSTL_ROCKSDB;
+import static dev.dstl.benchmarks.bench.Variant.DSTL_SPILLABLE;
 import static dev.dstl.benchmarks.bench.Variant.PLAIN_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.PLAIN_ROCKSDB;
 import static dev.dstl.benchmarks.bench.Variant.RARE_HASHMAP;
 import static dev.dstl.benchmarks.bench.Variant.RARE_ROCKSDB;
 import static dev.dstl.benchmarks.bench.Variant.RARE_SPILLABLE;
-import static dev.dstl.benchmarks.bench.Variant.STOCK_HASHMAP;
-import static dev.dstl.benchmarks.bench.Variant.STOCK_ROCKSDB;
 
 import dev.dstl.benchmarks.job.JobPlan;
 import dev.dstl.benchmarks.job.NewKeysJob;
@@ -81,19 +81,19 @@ enum BenchmarkWorkload {
                     ? List.of(
                             PLAIN_ROCKSDB,
                             RARE_ROCKSDB,
-                            STOCK_ROCKSDB,
-                            OURS_ROCKSDB,
+                            BUILTIN_ROCKSDB,
+                            DSTL_ROCKSDB,
                             PLAIN_HASHMAP,
                             RARE_HASHMAP,
-                            STOCK_HASHMAP,
-                            OURS_HASHMAP)
+                            BUILTIN_HASHMAP,
+                            DSTL_HASHMAP)
                     : List.of(
                             RARE_ROCKSDB,
-                            STOCK_ROCKSDB,
-                            OURS_ROCKSDB,
+                            BUILTIN_ROCKSDB,
+                            DSTL_ROCKSDB,
                             RARE_HASHMAP,
-                            STOCK_HASHMAP,
-                            OURS_HASHMAP);
+                            BUILTIN_HASHMAP,
+                            DSTL_HASHMAP);
         }
     },
     WORD_COUNT_LIMITED_HEAP(
@@ -112,13 +112,13 @@ enum BenchmarkWorkload {
             return mode == Mode.FULL
                     ? List.of(
                             PLAIN_ROCKSDB,
-                            STOCK_ROCKSDB,
-                            OURS_ROCKSDB,
+                            BUILTIN_ROCKSDB,
+                            DSTL_ROCKSDB,
                             AMPLE_HASHMAP,
                             RARE_SPILLABLE,
-                            OURS_SPILLABLE,
+                            DSTL_SPILLABLE,
                             PLAIN_HASHMAP)
-                    : List.of(PLAIN_ROCKSDB, OURS_SPILLABLE);
+                    : List.of(PLAIN_ROCKSDB, DSTL_SPILLABLE);
         }
 
         @Override
@@ -166,11 +166,11 @@ enum BenchmarkWorkload {
     private static List<Variant> fixedRate(Mode mode) {
         switch (mode) {
             case SMOKE:
-                return List.of(STOCK_ROCKSDB, OURS_ROCKSDB);
+                return List.of(BUILTIN_ROCKSDB, DSTL_ROCKSDB);
             case QUICK:
-                return List.of(PLAIN_ROCKSDB, STOCK_ROCKSDB, OURS_ROCKSDB);
+                return List.of(PLAIN_ROCKSDB, BUILTIN_ROCKSDB, DSTL_ROCKSDB);
             case FULL:
-                return List.of(PLAIN_ROCKSDB, STOCK_ROCKSDB, OURS_ROCKSDB, PLAIN_HASHMAP);
+                return List.of(PLAIN_ROCKSDB, BUILTIN_ROCKSDB, DSTL_ROCKSDB, PLAIN_HASHMAP);
         }
         throw new IllegalStateException(mode.name());
     }

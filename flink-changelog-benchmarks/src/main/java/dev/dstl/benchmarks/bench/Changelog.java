@@ -23,9 +23,12 @@ import java.util.Set;
 
 /** Whose changelog a variant runs with. */
 public enum Changelog {
+    /** No changelog. */
     NONE(""),
-    STOCK("filesystem"),
-    OURS("dstl");
+    /** Flink's built-in changelog. */
+    BUILT_IN("filesystem"),
+    /** DSTL. */
+    DSTL("dstl");
 
     private final String storage;
 
@@ -53,9 +56,9 @@ public enum Changelog {
         switch (this) {
             case NONE:
                 return all.withoutBackends();
-            case STOCK:
+            case BUILT_IN:
                 return all.withoutBackends().withJarsOf(stock);
-            case OURS:
+            case DSTL:
                 return all;
         }
         throw new IllegalStateException(name());

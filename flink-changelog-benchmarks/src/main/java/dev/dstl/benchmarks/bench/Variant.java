@@ -31,17 +31,25 @@ import org.apache.flink.configuration.StateChangelogOptions;
 enum Variant {
     PLAIN_ROCKSDB("plain-rocksdb", "RocksDB", Delegate.ROCKSDB, Changelog.NONE),
     RARE_ROCKSDB("rare-rocksdb", "RocksDB, rare checkpoints", Delegate.ROCKSDB, Changelog.NONE),
-    STOCK_ROCKSDB("stock-rocksdb", "stock on RocksDB", Delegate.ROCKSDB, Changelog.STOCK),
-    OURS_ROCKSDB("ours-rocksdb", "ours on RocksDB", Delegate.ROCKSDB, Changelog.OURS),
+    BUILTIN_ROCKSDB(
+            "builtin-rocksdb",
+            "Flink's changelog on RocksDB",
+            Delegate.ROCKSDB,
+            Changelog.BUILT_IN),
+    DSTL_ROCKSDB("dstl-rocksdb", "DSTL on RocksDB", Delegate.ROCKSDB, Changelog.DSTL),
     PLAIN_HASHMAP("plain-hashmap", "HashMap", Delegate.HASHMAP, Changelog.NONE),
     RARE_HASHMAP("rare-hashmap", "HashMap, rare checkpoints", Delegate.HASHMAP, Changelog.NONE),
-    STOCK_HASHMAP("stock-hashmap", "stock on HashMap", Delegate.HASHMAP, Changelog.STOCK),
-    OURS_HASHMAP("ours-hashmap", "ours on HashMap", Delegate.HASHMAP, Changelog.OURS),
+    BUILTIN_HASHMAP(
+            "builtin-hashmap",
+            "Flink's changelog on HashMap",
+            Delegate.HASHMAP,
+            Changelog.BUILT_IN),
+    DSTL_HASHMAP("dstl-hashmap", "DSTL on HashMap", Delegate.HASHMAP, Changelog.DSTL),
     /** What one would have with a larger machine. */
     AMPLE_HASHMAP("ample-hashmap", "HashMap, ample heap", Delegate.HASHMAP, Changelog.NONE),
     RARE_SPILLABLE(
             "rare-spillable", "spillable, rare checkpoints", Delegate.SPILLABLE, Changelog.NONE),
-    OURS_SPILLABLE("ours-spillable", "ours on spillable", Delegate.SPILLABLE, Changelog.OURS);
+    DSTL_SPILLABLE("dstl-spillable", "DSTL on spillable", Delegate.SPILLABLE, Changelog.DSTL);
 
     static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
 
@@ -88,7 +96,7 @@ enum Variant {
      */
     ClassPath classPath(Path stock) throws IOException {
         // The spillable heap comes with our jars, whether or not anything is logged.
-        return (delegate == Delegate.SPILLABLE ? Changelog.OURS : changelog).classPath(stock);
+        return (delegate == Delegate.SPILLABLE ? Changelog.DSTL : changelog).classPath(stock);
     }
 
     /**
@@ -134,8 +142,8 @@ enum Variant {
         boolean onHeap = delegate == Delegate.HASHMAP;
         description.plain = (onHeap ? PLAIN_HASHMAP : PLAIN_ROCKSDB).id;
         description.rare = rare().id;
-        if (changelog == Changelog.OURS) {
-            description.stock = (onHeap ? STOCK_HASHMAP : STOCK_ROCKSDB).id;
+        if (changelog == Changelog.DSTL) {
+            description.stock = (onHeap ? BUILTIN_HASHMAP : BUILTIN_ROCKSDB).id;
         }
         return description;
     }

@@ -1,2 +1,4 @@
-/** The command ./bench: whole jobs on stock, on ours and on neither, side by side. */
+/**
+ * The command ./bench: jobs on Flink's built-in changelog, on DSTL and on neither, side by side.
+ */
 package dev.dstl.benchmarks.bench;

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,10 +40,13 @@ public final class ClassPath {
     private static final Pattern OURS =
             Pattern.compile(
                     "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog"
-                            + "|flink-statebackend-heap-spillable|flink-changelog-benchmarks)"
+                            + "|flink-statebackend-heap-spillable|flink-changelog-benchmarks"
+                            + "|flink-changelog-end-to-end-tests)"
                             + "(-[0-9.]+(-SNAPSHOT)?\\.jar|[/\\\\]target[/\\\\].*)");
 
-    private static final String THIS_MODULE = "flink-changelog-benchmarks";
+    /** The modules that run jobs on the backends instead of being one. */
+    private static final Set<String> JOBS =
+            Set.of("flink-changelog-benchmarks", "flink-changelog-end-to-end-tests");
 
     /** Flink's artifacts of the same name, which carry the version of Flink. */
     private static final Pattern STOCK = Pattern.compile(".*-1\\.[0-9]+\\.[0-9]+\\.jar");
@@ -76,7 +80,7 @@ public final class ClassPath {
 
     /** Flink, its dependencies and the jobs: without any of the project's backends. */
     public ClassPath withoutBackends() {
-        Predicate<String> isBackend = entry -> isOurs(entry) && !module(entry).equals(THIS_MODULE);
+        Predicate<String> isBackend = entry -> isOurs(entry) && !JOBS.contains(module(entry));
         return new ClassPath(
                 entries.stream().filter(isBackend.negate()).collect(Collectors.toList()));
     }

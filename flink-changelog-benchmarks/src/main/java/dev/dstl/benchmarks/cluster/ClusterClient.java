@@ -122,6 +122,7 @@ public final class ClusterClient implements AutoCloseable {
         return job;
     }
 
+    /** The current status of a job. */
     public JobStatus status(JobID job) throws ClusterException, InterruptedException {
         return answer("ask for the job's status", cluster.getJobStatus(job));
     }

@@ -21,10 +21,12 @@ public final class ClusterException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
+    /** With a message for whoever reads the report. */
     public ClusterException(String message) {
         super(message);
     }
 
+    /** With a message and what it follows from. */
     public ClusterException(String message, Throwable cause) {
         super(message, cause);
     }

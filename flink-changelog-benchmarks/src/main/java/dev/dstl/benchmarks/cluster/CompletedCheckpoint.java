@@ -41,6 +41,7 @@ public final class CompletedCheckpoint {
         this.path = path;
     }
 
+    /** As Flink counts them, from 1. */
     public long id() {
         return id;
     }

@@ -29,6 +29,7 @@ public final class TaskStart {
     private final long initializingAtMillis;
     private final long runningAtMillis;
 
+    /** With times in milliseconds since the epoch. */
     public TaskStart(long deployedAtMillis, long initializingAtMillis, long runningAtMillis) {
         this.deployedAtMillis = deployedAtMillis;
         this.initializingAtMillis = initializingAtMillis;

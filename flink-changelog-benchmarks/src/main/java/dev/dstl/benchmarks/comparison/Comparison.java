@@ -162,6 +162,7 @@ public final class Comparison {
             this.toRare = toRare;
         }
 
+        /** The id of the variant. */
         public String variant() {
             return variant;
         }
@@ -171,10 +172,12 @@ public final class Comparison {
             return label;
         }
 
+        /** What is compared. */
         public Figure figure() {
             return figure;
         }
 
+        /** The values of all rounds. */
         public Spread spread() {
             return spread;
         }

@@ -33,9 +33,12 @@ import java.util.function.ToLongFunction;
  */
 public final class Figure {
 
+    /** Records that the sources read per second. */
     public static final Figure THROUGHPUT =
             new Figure(
                     "throughput", "records/s", Better.HIGHER, value(RunResult::recordsPerSecond));
+
+    /** CPU time of the TaskManager per record. */
     public static final Figure PROCESSOR =
             new Figure(
                     "processor time per record",
@@ -45,128 +48,190 @@ public final class Figure {
                             run.records == 0
                                     ? OptionalDouble.empty()
                                     : OptionalDouble.of(run.cpuSeconds * 1e6 / run.records));
+
+    /** Completed checkpoints per minute. */
     public static final Figure CHECKPOINTS =
             new Figure(
                     "checkpoints completed per minute",
                     "",
                     Better.HIGHER,
                     perMinute(run -> run.checkpoints.size()));
+
+    /** Failed checkpoints in the window. */
     public static final Figure FAILED_CHECKPOINTS =
             new Figure("checkpoints failed", "", Better.LOWER, value(run -> run.failedCheckpoints));
+
+    /** Median of the checkpoint durations. */
     public static final Figure DURATION_P50 =
             new Figure("checkpoint duration p50", "ms", Better.LOWER, duration(50));
+
+    /** 90 % quantile of the checkpoint durations. */
     public static final Figure DURATION_P90 =
             new Figure("checkpoint duration p90", "ms", Better.LOWER, duration(90));
+
+    /** 99 % quantile of the checkpoint durations. */
     public static final Figure DURATION_P99 =
             new Figure("checkpoint duration p99", "ms", Better.LOWER, duration(99));
+
+    /** 99.9 % quantile of the checkpoint durations. */
     public static final Figure DURATION_P999 =
             new Figure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
+
+    /** Median of the bytes a checkpoint wrote. */
     public static final Figure CHECKPOINTED_P50 =
             new Figure(
                     "checkpointed data p50",
                     "MB",
                     Better.LOWER,
                     megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
+
+    /** 99 % quantile of the bytes a checkpoint wrote. */
     public static final Figure CHECKPOINTED_P99 =
             new Figure(
                     "checkpointed data p99",
                     "MB",
                     Better.LOWER,
                     megabytes(99, checkpoint -> checkpoint.checkpointedBytes));
+
+    /** Median of the bytes a checkpoint refers to. */
     public static final Figure FULL_P50 =
             new Figure(
                     "full size p50",
                     "MB",
                     Better.LOWER,
                     megabytes(50, checkpoint -> checkpoint.fullBytes));
+
+    /** Most bytes that a checkpoint refers to. */
     public static final Figure FULL_MAX =
             new Figure(
                     "full size, largest",
                     "MB",
                     Better.LOWER,
                     megabytes(100, checkpoint -> checkpoint.fullBytes));
+
+    /** PUT requests per minute. */
     public static final Figure PUTS =
             new Figure("PUT per minute", "", Better.LOWER, requests("PUT"));
+
+    /** GET requests per minute. */
     public static final Figure GETS =
             new Figure("GET per minute", "", Better.LOWER, requests("GET"));
+
+    /** HEAD requests per minute. */
     public static final Figure HEADS =
             new Figure("HEAD per minute", "", Better.LOWER, requests("HEAD"));
+
+    /** LIST requests per minute. */
     public static final Figure LISTS =
             new Figure("LIST per minute", "", Better.LOWER, requests("LIST"));
+
+    /** DELETE requests per minute. */
     public static final Figure DELETES =
             new Figure("DELETE per minute", "", Better.LOWER, requests("DELETE"));
+
+    /** Bytes written per second. */
     public static final Figure WRITTEN =
             new Figure(
                     "written to the store",
                     "MB/s",
                     Better.LOWER,
                     value(run -> run.traffic.bytesWritten / 1e6 / run.windowSeconds));
+
+    /** Objects in the store at the kill. */
     public static final Figure STORED_OBJECTS =
             new Figure(
                     "objects in the store at the kill",
                     "",
                     Better.LOWER,
                     value(r -> r.storedObjects));
+
+    /** Bytes in the store at the kill. */
     public static final Figure STORED =
             new Figure(
                     "data in the store at the kill",
                     "MB",
                     Better.LOWER,
                     value(run -> run.storedBytes / 1e6));
+
+    /** Handles of the changelog per subtask, in the last checkpoint. */
     public static final Figure LOG_HANDLES =
             new Figure(
                     "log handles per subtask at the kill",
                     "",
                     Better.LOWER,
                     value(run -> run.handles.logPerSubtask));
+
+    /** All handles per subtask, in the last checkpoint. */
     public static final Figure HANDLES =
             new Figure(
                     "handles per subtask at the kill",
                     "",
                     Better.LOWER,
                     value(r -> r.handles.perSubtask));
+
+    /** Size of the metadata of the last checkpoint. */
     public static final Figure METADATA =
             new Figure(
                     "checkpoint metadata",
                     "KB",
                     Better.LOWER,
                     value(r -> r.handles.metadataBytes / 1e3));
+
+    /** From the kill to the deployment of the tasks. */
     public static final Figure REDEPLOY =
             new Figure(
                     "recovery: redeploy",
                     "ms",
                     Better.LOWER,
                     value(r -> r.recovery.redeployMillis));
+
+    /** From the deployment to the initialization of the tasks. */
     public static final Figure START =
             new Figure("recovery: start", "ms", Better.LOWER, value(r -> r.recovery.startMillis));
+
+    /** From the initialization to the running tasks: the restore. */
     public static final Figure RESTORE =
             new Figure(
                     "recovery: restore", "ms", Better.LOWER, value(r -> r.recovery.restoreMillis));
+
+    /** From the running tasks to the first record. */
     public static final Figure FIRST_RECORD =
             new Figure(
                     "recovery: first record",
                     "ms",
                     Better.LOWER,
                     value(run -> run.recovery.firstRecordMillis));
+
+    /** From the kill to the first record. */
     public static final Figure RECOVERY =
             new Figure(
                     "recovery: kill to first record",
                     "ms",
                     Better.LOWER,
                     value(run -> run.recovery.totalMillis()));
+
+    /** Bytes read from the store during recovery. */
     public static final Figure RECOVERY_READ =
             new Figure(
                     "recovery: read from the store",
                     "MB",
                     Better.LOWER,
                     value(run -> run.recoveryTraffic.bytesRead / 1e6));
+
+    /** Most files that the TaskManager had open. */
     public static final Figure OPEN_FILES =
             new Figure(
                     "open files, most", "", Better.LOWER, process(100, look -> look.openFiles, 1));
+
+    /** Median of the heap in use. */
     public static final Figure HEAP_P50 =
             new Figure("heap p50", "MB", Better.LOWER, process(50, look -> look.heapBytes, 1e6));
+
+    /** Largest heap in use. */
     public static final Figure HEAP_MAX =
             new Figure("heap, most", "MB", Better.LOWER, process(100, look -> look.heapBytes, 1e6));
+
+    /** Largest resident memory of the TaskManager. */
     public static final Figure RESIDENT =
             new Figure(
                     "resident memory, most",
@@ -174,6 +239,7 @@ public final class Figure {
                     Better.LOWER,
                     process(100, look -> look.residentBytes, 1e6));
 
+    /** CPU time of all other processes, to see how quiet the machine was. */
     public static final Figure OTHERS =
             new Figure(
                     "other processes of the machine",
@@ -220,7 +286,9 @@ public final class Figure {
 
     /** Which way is good. */
     public enum Better {
+        /** A higher value is better. */
         HIGHER,
+        /** A lower value is better. */
         LOWER
     }
 
@@ -246,6 +314,7 @@ public final class Figure {
         return unit.isEmpty() ? title : title + ", " + unit;
     }
 
+    /** Which direction is better. */
     public Better better() {
         return better;
     }

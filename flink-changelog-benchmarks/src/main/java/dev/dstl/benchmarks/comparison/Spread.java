@@ -27,6 +27,7 @@ public final class Spread {
         this.sorted = sorted;
     }
 
+    /** Of the values of all rounds, at least one. */
     public static Spread of(double... values) {
         if (values.length == 0) {
             throw new IllegalArgumentException("no value");
@@ -36,14 +37,17 @@ public final class Spread {
         return new Spread(sorted);
     }
 
+    /** How many values there are. */
     public int count() {
         return sorted.length;
     }
 
+    /** The smallest value. */
     public double min() {
         return sorted[0];
     }
 
+    /** The largest value. */
     public double max() {
         return sorted[sorted.length - 1];
     }

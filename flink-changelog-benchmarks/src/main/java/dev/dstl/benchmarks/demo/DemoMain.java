@@ -48,7 +48,8 @@ public final class DemoMain {
         System.exit(exitCode);
     }
 
-    static int run(String[] arguments, PrintStream out, PrintStream err) {
+    /** As {@link #main}, without ending the process; returns the exit code. */
+    public static int run(String[] arguments, PrintStream out, PrintStream err) {
         DemoOptions options = new DemoOptions();
         CommandLine line = new CommandLine(options);
         try {

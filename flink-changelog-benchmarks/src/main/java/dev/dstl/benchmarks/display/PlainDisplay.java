@@ -28,6 +28,7 @@ public final class PlainDisplay implements Display {
     private final PrintStream out;
     private long nextNanos = System.nanoTime() + INTERVAL_NANOS;
 
+    /** Prints lines, for output that is not a terminal. */
     public PlainDisplay(PrintStream out) {
         this.out = out;
     }

@@ -43,6 +43,7 @@ public final class SlidingWindowJob implements BenchmarkJob {
 
     private final long keys;
 
+    /** With a number of distinct keys, at least 1. */
     public SlidingWindowJob(long keys) {
         this.keys = keys;
     }

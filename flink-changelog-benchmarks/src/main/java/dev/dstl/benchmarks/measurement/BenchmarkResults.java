@@ -39,6 +39,7 @@ public final class BenchmarkResults {
     /** When it began, with the offset of the time zone. */
     public String date = "";
 
+    /** The machine all runs were made on. */
     public MachineDescription machine = new MachineDescription();
 
     /** Name to version: Flink, this project, the commit. */
@@ -59,6 +60,7 @@ public final class BenchmarkResults {
     /** What was planned and not run, with the reason. */
     public List<String> leftOut = new ArrayList<>();
 
+    /** Reads what {@link #write} wrote. */
     public static BenchmarkResults read(Path file) throws IOException {
         try {
             return JSON.readValue(Files.readAllBytes(file), BenchmarkResults.class);
@@ -68,6 +70,7 @@ public final class BenchmarkResults {
         }
     }
 
+    /** Writes everything as JSON. */
     public void write(Path file) throws IOException {
         Files.write(file, JSON.writeValueAsBytes(this));
     }

@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.measurement;
 /** A completed checkpoint. Written as JSON. */
 public final class CheckpointSample {
 
+    /** As Flink counts them, from 1. */
     public long id;
 
     /** When it was triggered, milliseconds since the window began; may be below 0. */

@@ -29,10 +29,19 @@ public final class MachineDescription {
     private static final Path MEMORY = Paths.get("/proc/meminfo");
     private static final long KIBIBYTE = 1024;
 
+    /** Model name of the CPU. */
     public String processor = "";
+
+    /** Number of CPUs the JVM may use. */
     public int processors;
+
+    /** Physical memory. */
     public long memoryBytes;
+
+    /** Name and version. */
     public String operatingSystem = "";
+
+    /** Name and version of the JVM. */
     public String java = "";
 
     /**

@@ -22,6 +22,7 @@ public final class ProcessSample {
     /** Milliseconds since the window began. */
     public long atMillis;
 
+    /** Resident memory. */
     public long residentBytes;
 
     /** What the JVM reported last, a few seconds old at most; 0 before the first report. */

@@ -22,7 +22,10 @@ import java.util.List;
 /** All that one run of a workload on a variant gave. Written as JSON. */
 public final class RunResult {
 
+    /** Id of the workload. */
     public String workload = "";
+
+    /** Id of the variant. */
     public String variant = "";
 
     /** From 1. */
@@ -52,6 +55,7 @@ public final class RunResult {
     /** Those that failed within the window. */
     public long failedCheckpoints;
 
+    /** Samples of the TaskManager within the window. */
     public List<ProcessSample> process = new ArrayList<>();
 
     /** Within the window. */
@@ -63,15 +67,21 @@ public final class RunResult {
     /** What lay in the store at the kill, garbage included. */
     public long storedObjects;
 
+    /** Bytes of these objects. */
     public long storedBytes;
 
+    /** Handles in the last checkpoint before the kill. */
     public HandleCount handles = new HandleCount();
+
+    /** How long recovery took. */
     public RecoverySample recovery = new RecoverySample();
 
+    /** Whether the run was measured to its end. */
     public boolean hasFigures() {
         return failure.isEmpty();
     }
 
+    /** Records that the sources read per second of the window. */
     public double recordsPerSecond() {
         return records / windowSeconds;
     }

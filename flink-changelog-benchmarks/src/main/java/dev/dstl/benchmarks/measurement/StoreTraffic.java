@@ -25,9 +25,13 @@ public final class StoreTraffic {
     /** Requests by type: PUT, GET, HEAD, LIST, DELETE. */
     public Map<String, Long> requests = new TreeMap<>();
 
+    /** Payload of all successful PUTs. */
     public long bytesWritten;
+
+    /** Payload of all GETs. */
     public long bytesRead;
 
+    /** Requests of a type such as PUT, whatever their outcome. */
     public long requests(String type) {
         return requests.getOrDefault(type, 0L);
     }

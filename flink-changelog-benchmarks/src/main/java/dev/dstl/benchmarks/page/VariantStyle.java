@@ -62,9 +62,9 @@ final class VariantStyle {
         switch (whose) {
             case "rare":
                 return RARE;
-            case "stock":
+            case "builtin":
                 return STOCK;
-            case "ours":
+            case "dstl":
                 return OURS;
             default:
                 return PLAIN;

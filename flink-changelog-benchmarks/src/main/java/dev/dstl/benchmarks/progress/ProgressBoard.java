@@ -38,6 +38,7 @@ public final class ProgressBoard implements Serializable {
 
     private final File directory;
 
+    /** In a directory that all processes see. */
     public ProgressBoard(Path directory) {
         this.directory = directory.toAbsolutePath().toFile();
     }

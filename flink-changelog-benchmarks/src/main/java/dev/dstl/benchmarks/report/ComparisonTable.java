@@ -26,6 +26,7 @@ public final class ComparisonTable {
 
     private final List<RunReport> runs;
 
+    /** With one column per run, in this order. */
     public ComparisonTable(List<RunReport> runs) {
         this.runs = List.copyOf(runs);
     }

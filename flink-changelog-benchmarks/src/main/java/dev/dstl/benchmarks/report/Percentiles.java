@@ -28,12 +28,14 @@ public final class Percentiles {
         this.sorted = sorted;
     }
 
+    /** Of a sample, in its unit. */
     public static Percentiles of(LongStream sample) {
         long[] sorted = sample.toArray();
         Arrays.sort(sorted);
         return new Percentiles(sorted);
     }
 
+    /** The size of the sample. */
     public int count() {
         return sorted.length;
     }

@@ -43,6 +43,7 @@ public final class RunReport {
         this.result = builder.result;
     }
 
+    /** What was run, as the table names it. */
     public String label() {
         return label;
     }
@@ -91,6 +92,7 @@ public final class RunReport {
         private OptionalDouble recordsPerSecond = OptionalDouble.empty();
         private String result = "";
 
+        /** Begins a report. */
         public Builder(String label) {
             this.label = label;
         }
@@ -128,6 +130,7 @@ public final class RunReport {
             return this;
         }
 
+        /** The report, with what was set so far. */
         public RunReport build() {
             return new RunReport(this);
         }

@@ -38,6 +38,7 @@ public final class SimulatedStoreOptions {
     private static final String PREFIX = "sim.";
     private static final String STORE_PREFIX = PREFIX + "store.";
 
+    /** Where the store is shared between processes. */
     public static final ConfigOption<String> DIRECTORY =
             key("sim.directory")
                     .stringType()
@@ -47,6 +48,7 @@ public final class SimulatedStoreOptions {
                                     + " outage marker, so that several processes share the store."
                                     + " Without it the store lives and dies with its process.");
 
+    /** Seed of latencies and failures. */
     public static final ConfigOption<Long> SEED =
             key("sim.seed")
                     .longType()
@@ -55,12 +57,14 @@ public final class SimulatedStoreOptions {
                             "Seed of latencies and failures. Processes that share a store should"
                                     + " have different ones, or their tails coincide.");
 
+    /** Median latency. */
     public static final ConfigOption<Duration> LATENCY_P50 =
             key("sim.latency.p50")
                     .durationType()
                     .defaultValue(Duration.ZERO)
                     .withDescription("Median latency of a request.");
 
+    /** 99 % quantile of the latency. */
     public static final ConfigOption<Duration> LATENCY_P99 =
             key("sim.latency.p99")
                     .durationType()
@@ -68,24 +72,28 @@ public final class SimulatedStoreOptions {
                     .withDescription(
                             "99 % quantile of the latency of a request, without the tail.");
 
+    /** Share of requests in the tail. */
     public static final ConfigOption<Double> TAIL_FRACTION =
             key("sim.latency.tail.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests in the tail, in [0, 1].");
 
+    /** Latency in the tail. */
     public static final ConfigOption<Duration> TAIL_LATENCY =
             key("sim.latency.tail")
                     .durationType()
                     .defaultValue(Duration.ZERO)
                     .withDescription("Latency of a request in the tail.");
 
+    /** Bytes per second of a stream. */
     public static final ConfigOption<MemorySize> BANDWIDTH =
             key("sim.bandwidth")
                     .memoryType()
                     .defaultValue(MemorySize.ZERO)
                     .withDescription("Bytes per second of one stream; 0 for no limit.");
 
+    /** Rate above which requests are refused. */
     public static final ConfigOption<Integer> REQUESTS_PER_SECOND =
             key("sim.throttle.requests-per-second")
                     .intType()
@@ -93,18 +101,21 @@ public final class SimulatedStoreOptions {
                     .withDescription(
                             "Requests of one process above this rate are refused; 0 for no limit.");
 
+    /** Share of requests that are refused. */
     public static final ConfigOption<Double> THROTTLED_FRACTION =
             key("sim.throttle.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests refused at any rate, in [0, 1].");
 
+    /** Share of requests that fail. */
     public static final ConfigOption<Double> FAILED_FRACTION =
             key("sim.failure.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests that fail without effect, in [0, 1].");
 
+    /** Share of requests that succeed and seem to fail. */
     public static final ConfigOption<Double> LOST_ACKNOWLEDGEMENT_FRACTION =
             key("sim.lost-acknowledgement.fraction")
                     .doubleType()

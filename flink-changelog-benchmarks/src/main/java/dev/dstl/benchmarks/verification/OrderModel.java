@@ -40,6 +40,7 @@ public final class OrderModel implements ResultModel {
 
     private final double scale;
 
+    /** With a TPC-H scale factor. */
     public OrderModel(double scale) {
         this.scale = scale;
     }

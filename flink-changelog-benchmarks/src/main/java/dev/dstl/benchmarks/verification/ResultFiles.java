@@ -30,6 +30,7 @@ public final class ResultFiles {
 
     private final Path directory;
 
+    /** Below the directory of Flink's file sink. */
     public ResultFiles(Path directory) {
         this.directory = directory;
     }

@@ -40,6 +40,7 @@ public final class TextModel implements ResultModel {
     private final Path file;
     private final long windowBytes;
 
+    /** Of a text file, with windows of so many bytes. */
     public TextModel(Path file, long windowBytes) {
         this.file = file;
         this.windowBytes = windowBytes;

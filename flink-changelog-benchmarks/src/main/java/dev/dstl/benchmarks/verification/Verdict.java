@@ -35,6 +35,7 @@ public final class Verdict {
         return deviations.isEmpty();
     }
 
+    /** How many rows there had to be. */
     public long expectedRows() {
         return expectedRows;
     }

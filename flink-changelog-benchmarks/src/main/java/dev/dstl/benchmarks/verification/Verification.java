@@ -36,6 +36,7 @@ public final class Verification {
     private final Deviation wrong = new Deviation("wrong");
     private final Deviation unexpected = new Deviation("unexpected");
 
+    /** With the rows there have to be, by their key. */
     public Verification(Map<String, String> expected) {
         this.expected = expected;
     }

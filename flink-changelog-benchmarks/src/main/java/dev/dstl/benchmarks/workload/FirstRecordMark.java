@@ -31,6 +31,7 @@ public final class FirstRecordMark implements Serializable {
     private transient ProgressSlot slot;
     private transient boolean marked;
 
+    /** Marks the first record of each subtask on the board. */
     public FirstRecordMark(ProgressBoard board) {
         this.board = board;
     }

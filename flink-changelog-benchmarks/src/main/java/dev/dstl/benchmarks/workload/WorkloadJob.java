@@ -39,6 +39,7 @@ public final class WorkloadJob {
     private final ProgressBoard board;
     private final Path results;
 
+    /** A job that reads at a pace, reports to a board and writes rows to a directory. */
     public WorkloadJob(Workload workload, Pace pace, ProgressBoard board, Path results) {
         this.workload = workload;
         this.pace = pace;

@@ -63,7 +63,7 @@ class BenchITCase {
         BenchmarkResults results = BenchmarkResults.read(report.resolve("results.json"));
         assertThat(results.runs)
                 .extracting(run -> run.variant)
-                .containsExactly("stock-rocksdb", "ours-rocksdb");
+                .containsExactly("builtin-rocksdb", "dstl-rocksdb");
         assertThat(results.leftOut).isEmpty();
         assertThat(results.runs).allSatisfy(BenchITCase::hasFigures);
         // What wrote the log shows that each saw its own changelog.
@@ -71,10 +71,13 @@ class BenchITCase {
                 .extracting(run -> String.join(" ", run.handles.logStorages))
                 .containsExactly("filesystem", "dstl");
         assertThat(Files.readString(report.resolve("index.html")))
-                .contains("stock on RocksDB", "ours on RocksDB", "checkpoint duration p99");
+                .contains(
+                        "Flink's changelog on RocksDB",
+                        "DSTL on RocksDB",
+                        "checkpoint duration p99");
         assertThat(report.resolve("new-keys-duration.svg")).isNotEmptyFile();
         assertThat(report.resolve("new-keys-recovery.png")).isNotEmptyFile();
-        assertThat(text(out)).contains("ours on RocksDB", "throughput, records/s");
+        assertThat(text(out)).contains("DSTL on RocksDB", "throughput, records/s");
     }
 
     private static void hasFigures(RunResult run) {

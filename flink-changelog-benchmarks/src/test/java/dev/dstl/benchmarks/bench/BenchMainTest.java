@@ -51,7 +51,7 @@ class BenchMainTest {
         assertThat(run("--help")).isZero();
         assertThat(text(out))
                 .contains("--quick", "--full", "--workload", "--variant", "--from")
-                .contains("word-count-limited-heap", "ours-spillable");
+                .contains("word-count-limited-heap", "dstl-spillable");
     }
 
     @Test
@@ -74,7 +74,7 @@ class BenchMainTest {
 
         assertThat(run("--from=" + results, "--out=" + report)).as(() -> text(err)).isZero();
 
-        assertThat(report.resolve("index.html")).content().contains("ours on RocksDB");
+        assertThat(report.resolve("index.html")).content().contains("DSTL on RocksDB");
         assertThat(text(out)).contains("throughput, records/s").contains("Report: " + report);
     }
 

@@ -40,8 +40,8 @@ class BenchOptionsTest {
                 parse(
                                 "--full",
                                 "--workload=new-keys",
-                                "--variant=stock-rocksdb",
-                                "--variant=ours-rocksdb")
+                                "--variant=builtin-rocksdb",
+                                "--variant=dstl-rocksdb")
                         .plan()
                         .stream()
                         .map(PlannedRun::name)
@@ -49,12 +49,12 @@ class BenchOptionsTest {
 
         assertThat(plan)
                 .containsExactly(
-                        "new-keys-stock-rocksdb-1",
-                        "new-keys-ours-rocksdb-1",
-                        "new-keys-stock-rocksdb-2",
-                        "new-keys-ours-rocksdb-2",
-                        "new-keys-stock-rocksdb-3",
-                        "new-keys-ours-rocksdb-3");
+                        "new-keys-builtin-rocksdb-1",
+                        "new-keys-dstl-rocksdb-1",
+                        "new-keys-builtin-rocksdb-2",
+                        "new-keys-dstl-rocksdb-2",
+                        "new-keys-builtin-rocksdb-3",
+                        "new-keys-dstl-rocksdb-3");
     }
 
     @Test
@@ -92,7 +92,7 @@ class BenchOptionsTest {
                 .hasMessageContaining("new-keys, sliding-window");
         assertThatThrownBy(() -> parse("--variant=theirs").check())
                 .isInstanceOf(ParameterException.class)
-                .hasMessageContaining("stock-rocksdb");
+                .hasMessageContaining("builtin-rocksdb");
         assertThatThrownBy(() -> parse("--quick", "--full")).isInstanceOf(ParameterException.class);
     }
 

@@ -37,12 +37,12 @@ class VariantTest {
                 assertThat(variant.id()).matches("(plain|rare|ample)-.*");
                 assertThat(keys(variant)).doesNotContain("changelog");
                 break;
-            case STOCK:
-                assertThat(variant.id()).startsWith("stock-");
+            case BUILT_IN:
+                assertThat(variant.id()).startsWith("builtin-");
                 assertThat(keys(variant)).contains("state.changelog.storage=filesystem");
                 break;
-            case OURS:
-                assertThat(variant.id()).startsWith("ours-");
+            case DSTL:
+                assertThat(variant.id()).startsWith("dstl-");
                 assertThat(keys(variant)).contains("state.changelog.storage=dstl");
                 break;
         }
@@ -58,11 +58,11 @@ class VariantTest {
     }
 
     @Test
-    void stockAndOurs_differInTheStorageAlone() {
-        assertThat(keys(Variant.STOCK_ROCKSDB).replace("=filesystem", "=dstl"))
-                .isEqualTo(keys(Variant.OURS_ROCKSDB));
-        assertThat(keys(Variant.STOCK_HASHMAP).replace("=filesystem", "=dstl"))
-                .isEqualTo(keys(Variant.OURS_HASHMAP));
+    void builtInAndDstl_differInTheStorageAlone() {
+        assertThat(keys(Variant.BUILTIN_ROCKSDB).replace("=filesystem", "=dstl"))
+                .isEqualTo(keys(Variant.DSTL_ROCKSDB));
+        assertThat(keys(Variant.BUILTIN_HASHMAP).replace("=filesystem", "=dstl"))
+                .isEqualTo(keys(Variant.DSTL_HASHMAP));
     }
 
     @Test
@@ -73,18 +73,18 @@ class VariantTest {
 
     @Test
     void spilledState_isSetAgainstRocksDb() {
-        assertThat(Variant.OURS_SPILLABLE.description().plain).isEqualTo("plain-rocksdb");
-        assertThat(Variant.OURS_SPILLABLE.description().stock).isEqualTo("stock-rocksdb");
-        assertThat(Variant.OURS_HASHMAP.description().plain).isEqualTo("plain-hashmap");
+        assertThat(Variant.DSTL_SPILLABLE.description().plain).isEqualTo("plain-rocksdb");
+        assertThat(Variant.DSTL_SPILLABLE.description().stock).isEqualTo("builtin-rocksdb");
+        assertThat(Variant.DSTL_HASHMAP.description().plain).isEqualTo("plain-hashmap");
     }
 
     @Test
     void spilledState_isAlsoSetAgainstAHeapThatHasRoomForIt_withRareCheckpoints() {
         MemorySize planned = MemorySize.ofMebiBytes(256);
 
-        assertThat(Variant.OURS_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
+        assertThat(Variant.DSTL_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
         assertThat(Variant.RARE_SPILLABLE.description().rare).isEqualTo("ample-hashmap");
-        assertThat(Variant.OURS_SPILLABLE.heap(planned)).isEqualTo(planned);
+        assertThat(Variant.DSTL_SPILLABLE.heap(planned)).isEqualTo(planned);
         assertThat(Variant.RARE_SPILLABLE.heap(planned)).isEqualTo(planned);
         assertThat(keys(Variant.RARE_SPILLABLE)).contains("execution.checkpointing.interval=30 s");
         assertThat(Variant.AMPLE_HASHMAP.heap(planned)).isEqualTo(MemorySize.ofMebiBytes(2048));

@@ -31,7 +31,7 @@ class ComparisonTest {
 
         Comparison.Row ours = comparison.rows(Figure.THROUGHPUT).get(2);
 
-        assertThat(ours.label()).isEqualTo("ours on RocksDB");
+        assertThat(ours.label()).isEqualTo("DSTL on RocksDB");
         assertThat(ours.spread().min()).isEqualTo(1200);
         assertThat(ours.spread().median()).isEqualTo(1800);
         assertThat(ours.spread().max()).isEqualTo(2400);
@@ -60,7 +60,7 @@ class ComparisonTest {
     @Test
     void runWithoutFigures_isAFailureAndNoValue() {
         BenchmarkResults results = SampleResults.twoRounds();
-        RunResult failed = SampleResults.run("ours-rocksdb", 3, 1, 1);
+        RunResult failed = SampleResults.run("dstl-rocksdb", 3, 1, 1);
         failed.failure = "the job failed";
         results.runs.add(failed);
 
@@ -73,7 +73,7 @@ class ComparisonTest {
     @Test
     void runWithoutCheckpoints_hasNoDurations() {
         BenchmarkResults results = SampleResults.empty();
-        RunResult run = SampleResults.run("ours-rocksdb", 1, 1, 1);
+        RunResult run = SampleResults.run("dstl-rocksdb", 1, 1, 1);
         run.checkpoints.clear();
         results.runs.add(run);
 
@@ -91,16 +91,16 @@ class ComparisonTest {
     @Test
     void headlines_showRatiosFailuresAndWhatWasLeftOut() {
         BenchmarkResults results = SampleResults.twoRounds();
-        RunResult failed = SampleResults.run("stock-rocksdb", 3, 1, 1);
+        RunResult failed = SampleResults.run("builtin-rocksdb", 3, 1, 1);
         failed.failure = "out of memory\nLogs: elsewhere";
         results.runs.add(failed);
-        results.leftOut.add("words on ours-rocksdb, round 4: no time was left");
+        results.leftOut.add("words on dstl-rocksdb, round 4: no time was left");
 
         assertThat(ComparisonText.headlines(results))
                 .contains("throughput, records/s")
-                .containsPattern("ours on RocksDB +1,800 +1,200 +2,400 +1.20 +2.00")
-                .contains("FAILED: stock on RocksDB, round 3: out of memory\n")
-                .contains("LEFT OUT: words on ours-rocksdb, round 4: no time was left");
+                .containsPattern("DSTL on RocksDB +1,800 +1,200 +2,400 +1.20 +2.00")
+                .contains("FAILED: Flink's changelog on RocksDB, round 3: out of memory\n")
+                .contains("LEFT OUT: words on dstl-rocksdb, round 4: no time was left");
     }
 
     @Test

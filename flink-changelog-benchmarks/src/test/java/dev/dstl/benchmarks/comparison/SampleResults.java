@@ -34,8 +34,8 @@ public final class SampleResults {
         BenchmarkResults results = empty();
         for (int round = 1; round <= 2; round++) {
             results.runs.add(run("plain-rocksdb", round, 1000L * round, 400));
-            results.runs.add(run("stock-rocksdb", round, 600L * round, 200));
-            results.runs.add(run("ours-rocksdb", round, 1200L * round, 100));
+            results.runs.add(run("builtin-rocksdb", round, 600L * round, 200));
+            results.runs.add(run("dstl-rocksdb", round, 1200L * round, 100));
         }
         return results;
     }
@@ -46,8 +46,8 @@ public final class SampleResults {
         results.command = "./bench --quick";
         results.workloads.put(WORKLOAD, "counts <words>");
         results.variants.put("plain-rocksdb", variant("RocksDB", ""));
-        results.variants.put("stock-rocksdb", variant("stock on RocksDB", ""));
-        results.variants.put("ours-rocksdb", variant("ours on RocksDB", "stock-rocksdb"));
+        results.variants.put("builtin-rocksdb", variant("Flink's changelog on RocksDB", ""));
+        results.variants.put("dstl-rocksdb", variant("DSTL on RocksDB", "builtin-rocksdb"));
         return results;
     }
 

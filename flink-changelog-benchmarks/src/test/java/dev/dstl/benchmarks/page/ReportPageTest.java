@@ -54,8 +54,8 @@ class ReportPageTest {
     @Test
     void whatIsWorse_isMarkedAsPlainlyAsWhatIsBetter() throws Exception {
         BenchmarkResults results = SampleResults.empty();
-        results.runs.add(SampleResults.run("stock-rocksdb", 1, 1000, 100));
-        results.runs.add(SampleResults.run("ours-rocksdb", 1, 500, 50));
+        results.runs.add(SampleResults.run("builtin-rocksdb", 1, 1000, 100));
+        results.runs.add(SampleResults.run("dstl-rocksdb", 1, 500, 50));
 
         ReportPage.write(results, directory);
 
@@ -67,7 +67,7 @@ class ReportPageTest {
     @Test
     void failuresAndTextOfOthers_areShownAsText() throws Exception {
         BenchmarkResults results = SampleResults.twoRounds();
-        RunResult failed = SampleResults.run("ours-rocksdb", 3, 1, 1);
+        RunResult failed = SampleResults.run("dstl-rocksdb", 3, 1, 1);
         failed.failure = "lost <everything> & more";
         results.runs.add(failed);
         results.leftOut.add("words on nothing");
@@ -75,7 +75,7 @@ class ReportPageTest {
         ReportPage.write(results, directory);
 
         assertThat(page())
-                .contains("Failed: ours on RocksDB, round 3")
+                .contains("Failed: DSTL on RocksDB, round 3")
                 .contains("lost &lt;everything&gt; &amp; more")
                 .contains("words on nothing")
                 .contains("./bench --quick");

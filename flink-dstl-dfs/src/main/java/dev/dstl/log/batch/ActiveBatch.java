@@ -16,10 +16,10 @@
 
 package dev.dstl.log.batch;
 
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
-import dev.dstl.log.record.RecordFormat;
-import dev.dstl.log.record.RecordKind;
 import java.util.Arrays;
 import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;

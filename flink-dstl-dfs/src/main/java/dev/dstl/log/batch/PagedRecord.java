@@ -16,8 +16,8 @@
 
 package dev.dstl.log.batch;
 
-import dev.dstl.log.record.RecordFormat;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
 
 /**
  * A view of one record of a batch. Reused from record to record, so that looking through a batch

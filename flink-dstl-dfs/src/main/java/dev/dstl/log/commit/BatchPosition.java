@@ -84,13 +84,6 @@ public final class BatchPosition {
         return copy == null ? segment() : new SegmentCopy(copy, segment(), localCopy::lost);
     }
 
-    /** Has the segment read and not its copy, since the copy does not answer. */
-    public void avoidLocalCopy() {
-        if (localCopy != null) {
-            localCopy.lost();
-        }
-    }
-
     /** Where the batch's frame begins in the segment. */
     public long frameOffset() {
         return frameOffset;

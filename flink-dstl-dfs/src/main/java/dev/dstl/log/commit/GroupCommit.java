@@ -179,7 +179,7 @@ public final class GroupCommit implements AutoCloseable {
         try {
             question.accept(log);
         } catch (Throwable t) {
-            LOG.error("A log could not be aged; this is a defect, please report it.", t);
+            LOG.error("A changelog could not be aged; this is a defect, please report it.", t);
         }
     }
 

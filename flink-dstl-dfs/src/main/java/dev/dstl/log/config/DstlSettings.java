@@ -44,8 +44,8 @@ public final class DstlSettings {
     private final int maxSlowAttempts;
     private final long maxAgeMillis;
     private final long inlineThresholdBytes;
-    private final int mergeBatches;
-    private final long mergeMaxBytes;
+    private final int compactionMinRuns;
+    private final long compactionMaxBytes;
     private final double maxExtraRequestFraction;
     private final double hedgeQuantile;
     private final long minHedgeDelayMillis;
@@ -83,10 +83,10 @@ public final class DstlSettings {
         maxSlowAttempts = values.count(DstlOptions.MAX_SLOW_ATTEMPTS, 0, 1000);
         maxAgeMillis = values.millis(DstlOptions.MAX_AGE, Duration.ZERO);
         inlineThresholdBytes = inlineThresholdBytes(values);
-        mergeBatches = mergeBatches(values);
-        mergeMaxBytes = values.bytes(DstlOptions.MERGE_MAX_SIZE, 1, 128L << 20);
+        compactionMinRuns = compactionMinRuns(values);
+        compactionMaxBytes = values.bytes(DstlOptions.COMPACTION_MAX_SIZE, 1, 128L << 20);
         readAheadBytes(values);
-        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0, 1);
+        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
@@ -143,16 +143,16 @@ public final class DstlSettings {
         return values.bytes(DstlOptions.RESTORE_READ_AHEAD, 0, Long.MAX_VALUE);
     }
 
-    private static int mergeBatches(CheckedConfiguration values) {
-        int parts = values.count(DstlOptions.MERGE_PARTS, 0, 64);
-        if (parts == 1) {
+    private static int compactionMinRuns(CheckedConfiguration values) {
+        int runs = values.count(DstlOptions.COMPACTION_MIN_RUNS, 0, 64);
+        if (runs == 1) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' is 1, but one part alone cannot be merged. Set 2 to 64, or 0 to"
-                                    + " switch it off.",
-                            DstlOptions.MERGE_PARTS.key()));
+                            "'%s' is 1, but a single run cannot be compacted. Set 2 to 64, or 0"
+                                    + " to disable compaction.",
+                            DstlOptions.COMPACTION_MIN_RUNS.key()));
         }
-        return parts;
+        return runs;
     }
 
     private static long inlineThresholdBytes(CheckedConfiguration values) {
@@ -249,13 +249,13 @@ public final class DstlSettings {
     }
 
     /** Batches of a log that become one, 2 to 64; 0 for never. */
-    public int mergeBatches() {
-        return mergeBatches;
+    public int compactionMinRuns() {
+        return compactionMinRuns;
     }
 
     /** Bytes of frames that become one at most; at most 128 MiB. */
-    public long mergeMaxBytes() {
-        return mergeMaxBytes;
+    public long compactionMaxBytes() {
+        return compactionMaxBytes;
     }
 
     /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */

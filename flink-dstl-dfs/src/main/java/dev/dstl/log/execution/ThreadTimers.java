@@ -62,7 +62,7 @@ public final class ThreadTimers implements Timers, AutoCloseable {
         try {
             action.run();
         } catch (Throwable t) {
-            LOG.error("A timer of the log failed; this is a defect, please report it.", t);
+            LOG.error("A timer of the changelog failed; this is a defect, please report it.", t);
         }
     }
 

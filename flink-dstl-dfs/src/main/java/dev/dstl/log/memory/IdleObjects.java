@@ -39,6 +39,8 @@ public final class IdleObjects<T> {
     /** The fewest there were since the last {@link #trim}. */
     private final AtomicInteger fewest = new AtomicInteger();
 
+    private volatile boolean closed;
+
     private final AtomicLong trimmedNanos = new AtomicLong(Long.MIN_VALUE);
 
     /**
@@ -75,9 +77,18 @@ public final class IdleObjects<T> {
     public void offer(T object) {
         if (count.incrementAndGet() <= max && memory.tryKeep(bytes.applyAsLong(object))) {
             idle.addFirst(object);
+            if (closed) {
+                drop();
+            }
         } else {
             count.decrementAndGet();
         }
+    }
+
+    /** Lets go of all, also of what is given back from now on. */
+    public void close() {
+        closed = true;
+        drop();
     }
 
     /** Lets go of all. */

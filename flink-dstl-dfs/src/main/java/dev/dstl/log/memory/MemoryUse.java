@@ -26,8 +26,8 @@ public enum MemoryUse {
     ENCODING,
     /** Buffers between segments and the streams of the file system. */
     UPLOAD_BUFFERS,
-    /** Records that are read back to be written as one run. */
-    MERGES,
+    /** Records that are compacted. */
+    COMPACTION,
     /** Segments that wait for the local disk. */
     LOCAL_COPIES,
     /** Frames that are fetched and not yet replayed. */

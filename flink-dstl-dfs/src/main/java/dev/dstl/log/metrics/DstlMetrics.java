@@ -41,21 +41,22 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     uploadQueueSize               batches that wait for their segment to be cut
  *
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
- *     storeState                    0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
+ *     storeHealth                   0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
  *     numberOfThrottledUploads      failed attempts that the store answered with "slow down"
  *     slowUploadAttempts            attempts that still run and are timed out, or were hedged
  *     abandonedUploadAttempts       cancelled attempts whose threads have not come back
  *     numberOfCancelledUploads      attempts cancelled because another one was faster, or they hung
  *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
+ *     numberOfStorePings            small requests that showed that the store answers
  *     numberOfHedgedUploads         those of them that began before the first was timed out
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
  *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
- *     numberOfMerges                batches merged into one, see merge.parts
- *     numberOfMergeFailures         merges that were given up and are tried again later
- *     numberOfReadRetries           reads of merges that failed and were tried again
- *     hangingMergeReads             reads of merges that were given up and do not end
+ *     numberOfCompactions           runs compacted into one, see compaction.min-runs
+ *     numberOfCompactionFailures    compactions given up; they are retried later
+ *     numberOfReadRetries           reads of compactions that failed and were retried
+ *     hangingCompactionReads        reads of compactions that were given up and do not end
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -77,13 +78,14 @@ public final class DstlMetrics {
     private final Counter throttledUploads;
     private final Counter cancelledUploads;
     private final Counter extraUploadRequests;
+    private final Counter storePings;
     private final Counter hedgedUploads;
     private final Counter hedgeWins;
     private final Counter inlinePersists;
     private final Counter localCopies;
     private final Counter localCopyFailures;
-    private final Counter merges;
-    private final Counter mergeFailures;
+    private final Counter compactions;
+    private final Counter compactionFailures;
     private final Counter readRetries;
     private final Counter discardedFiles;
     private final Counter discardFailures;
@@ -101,13 +103,14 @@ public final class DstlMetrics {
         throttledUploads = counter("numberOfThrottledUploads");
         cancelledUploads = counter("numberOfCancelledUploads");
         extraUploadRequests = counter("numberOfExtraUploadRequests");
+        storePings = counter("numberOfStorePings");
         hedgedUploads = counter("numberOfHedgedUploads");
         hedgeWins = counter("numberOfHedgeWins");
         inlinePersists = counter("numberOfInlinePersists");
         localCopies = counter("numberOfLocalCopies");
         localCopyFailures = counter("numberOfLocalCopyFailures");
-        merges = counter("numberOfMerges");
-        mergeFailures = counter("numberOfMergeFailures");
+        compactions = counter("numberOfCompactions");
+        compactionFailures = counter("numberOfCompactionFailures");
         readRetries = counter("numberOfReadRetries");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
@@ -148,9 +151,9 @@ public final class DstlMetrics {
                 PREFIX + "abandonedUploadAttempts", attempts::getAsInt);
     }
 
-    /** Where {@code storeState} comes from. */
-    public void measureStoreState(IntSupplier severity) {
-        group.<Integer, Gauge<Integer>>gauge(PREFIX + "storeState", severity::getAsInt);
+    /** Where {@code storeHealth} comes from. */
+    public void measureStoreHealth(IntSupplier severity) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "storeHealth", severity::getAsInt);
     }
 
     /** Where {@code uncheckpointedSegments} comes from. */
@@ -158,9 +161,9 @@ public final class DstlMetrics {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "uncheckpointedSegments", segments::getAsInt);
     }
 
-    /** Where {@code hangingMergeReads} comes from. */
-    public void measureHangingMergeReads(IntSupplier reads) {
-        group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingMergeReads", reads::getAsInt);
+    /** Where {@code hangingCompactionReads} comes from. */
+    public void measureHangingCompactionReads(IntSupplier reads) {
+        group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingCompactionReads", reads::getAsInt);
     }
 
     /** A segment was cut. */
@@ -176,6 +179,11 @@ public final class DstlMetrics {
     /** An attempt was cancelled while it wrote. */
     public void attemptCancelled() {
         cancelledUploads.inc();
+    }
+
+    /** The store answered a ping. */
+    public void storePinged() {
+        storePings.inc();
     }
 
     /** An attempt began beside another one. */
@@ -222,13 +230,13 @@ public final class DstlMetrics {
     }
 
     /** Some batches became one. */
-    public void merged() {
-        merges.inc();
+    public void compacted() {
+        compactions.inc();
     }
 
     /** Some batches did not become one. */
-    public void mergeFailed() {
-        mergeFailures.inc();
+    public void compactionFailed() {
+        compactionFailures.inc();
     }
 
     /** A read failed and is tried again. */

@@ -19,7 +19,6 @@ package dev.dstl.log.ownership;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.store.SegmentStore;
-import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,8 +32,9 @@ import org.slf4j.LoggerFactory;
  * attempts that lost, and segments that lost their last reference while no handle containing them
  * was ever sent to the JobManager. Everything else is the JobManager's.
  *
- * <p>Thread safe. Deleting happens on the executor; a file that resists is tried again a few times,
- * then left behind, counted, and reported once.
+ * <p>Thread safe. Deleting happens on the executor; a file that the store does not delete is tried
+ * again a few times, then left behind, counted, and reported once. For a thread it waits as long as
+ * it takes.
  */
 public final class SegmentRegistry {
 
@@ -166,8 +166,9 @@ public final class SegmentRegistry {
         } catch (RejectedExecutionException closed) {
             deleteHere(file);
         } catch (Throwable notStarted) {
-            // There may be no memory for one more thread; the caller may be a task.
-            tryAgain(file, number, notStarted);
+            // There may be no memory for one more thread; the caller may be a task. The store has
+            // refused nothing, so it does not count as a try.
+            discardLater(file, number, RETRY_DELAY_MILLIS);
         }
     }
 
@@ -188,19 +189,25 @@ public final class SegmentRegistry {
     private void delete(Path file, int number) {
         try {
             store.delete(file);
-            metrics.fileDiscarded();
-            discardEnded();
-        } catch (IOException | RuntimeException e) {
-            tryAgain(file, number, e);
+        } catch (Throwable t) {
+            // Not only IOException: file systems also throw what their clients throw.
+            tryAgain(file, number, t);
+            return;
         }
+        metrics.fileDiscarded();
+        discardEnded();
     }
 
     private void tryAgain(Path file, int number, Throwable cause) {
         if (number < MAX_TRIES) {
-            timers.schedule(() -> discard(file, number + 1), RETRY_DELAY_MILLIS * number);
+            discardLater(file, number + 1, RETRY_DELAY_MILLIS * number);
         } else {
             leaveBehind(file, cause);
         }
+    }
+
+    private void discardLater(Path file, int number, long delayMillis) {
+        timers.schedule(() -> discard(file, number), delayMillis);
     }
 
     private void leaveBehind(Path file, Throwable cause) {

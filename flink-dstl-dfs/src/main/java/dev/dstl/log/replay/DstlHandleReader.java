@@ -16,7 +16,8 @@
 
 package dev.dstl.log.replay;
 
-import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.api.ChangelogReader;
+import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
@@ -29,7 +30,7 @@ import org.apache.flink.util.CloseableIterator;
  * Reads the segments of a handle in its order, ours and those of Flink's own storage. Thread safe:
  * every call opens its own streams, and nothing before the first record is asked for.
  */
-public final class DstlHandleReader implements MutationLogReader {
+public final class DstlHandleReader implements ChangelogReader {
 
     /** The storage identifier of handles that this project writes. */
     public static final String STORAGE_IDENTIFIER = "dstl";
@@ -81,7 +82,7 @@ public final class DstlHandleReader implements MutationLogReader {
 
     /**
      * Gives the records of a handle as state changes: of an OPAQUE record its payload, of any other
-     * the whole record as {@link dev.dstl.log.record.RecordFormat} draws it. While iterating, a
+     * the whole record as {@link dev.dstl.log.api.RecordFormat} draws it. While iterating, a
      * failure to read comes as {@link java.io.UncheckedIOException}.
      */
     @Override

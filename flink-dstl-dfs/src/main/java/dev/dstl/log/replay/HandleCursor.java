@@ -16,8 +16,8 @@
 
 package dev.dstl.log.replay;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.segment.FrameCursor;
 import java.io.IOException;
 

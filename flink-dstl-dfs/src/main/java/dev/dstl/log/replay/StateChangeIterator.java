@@ -16,9 +16,9 @@
 
 package dev.dstl.log.replay;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -54,7 +54,7 @@ final class StateChangeIterator implements CloseableIterator<StateChange> {
     @Override
     public StateChange next() {
         if (!hasNext()) {
-            throw new NoSuchElementException("The log has no more records");
+            throw new NoSuchElementException("The changelog has no more records");
         }
         fetched = false;
         boolean opaque = record.kind() == RecordKind.OPAQUE;

@@ -16,10 +16,10 @@
 
 package dev.dstl.log.segment;
 
+import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagedBytes;
 import dev.dstl.log.batch.PagedRecord;
-import dev.dstl.log.record.RecordKind;
 import java.util.Arrays;
 import java.util.BitSet;
 

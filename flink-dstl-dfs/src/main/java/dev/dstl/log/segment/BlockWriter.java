@@ -16,8 +16,8 @@
 
 package dev.dstl.log.segment;
 
+import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.batch.PagedBytes;
-import dev.dstl.log.record.RecordFormat;
 import java.util.zip.CRC32C;
 import org.apache.flink.runtime.io.compression.BlockCompressor;
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.record.RecordFormat;
+import dev.dstl.log.api.RecordFormat;
 import java.util.Arrays;
 
 /** Bytes of a header or an index while they are put together. Reused; not thread safe. */

@@ -16,8 +16,8 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import org.apache.flink.runtime.io.compression.BlockDecompressor;
 import org.apache.flink.runtime.io.compression.BufferDecompressionException;

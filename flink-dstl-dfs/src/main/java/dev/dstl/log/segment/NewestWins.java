@@ -23,7 +23,7 @@ import java.util.BitSet;
 
 /**
  * Finds the records of a batch that newer ones make superfluous, by the rules of {@link
- * dev.dstl.log.record.RecordKind}. Not thread safe; keeps its memory from batch to batch.
+ * dev.dstl.log.api.RecordKind}. Not thread safe; keeps its memory from batch to batch.
  *
  * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
  * record numbers, what the ones seen so far supersede: the identity of each PUT and DELETE, the

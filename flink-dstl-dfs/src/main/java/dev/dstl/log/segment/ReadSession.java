@@ -47,10 +47,14 @@ public final class ReadSession {
     private static final long RESTORE_PAUSE_MILLIS = 200;
     private static final int MAX_DOUBLINGS = 4;
 
+    /** Longer than stores stall as a rule. */
+    private static final long RESTORE_PATIENCE_MILLIS = 15_000;
+
     private static final ThreadFactory CLOSERS = new DaemonThreads("changelog-read-close");
 
     private final int maxTries;
     private final long firstPauseMillis;
+    private final long firstPatienceMillis;
     private final LongSupplier nanoTime;
     private final Runnable whenRetried;
     private final Runnable whenEnded;
@@ -86,22 +90,63 @@ public final class ReadSession {
             LongSupplier nanoTime,
             Runnable whenRetried,
             Runnable whenEnded) {
+        this(maxTries, firstPauseMillis, 0, nanoTime, whenRetried, whenEnded);
+    }
+
+    private ReadSession(
+            int maxTries,
+            long firstPauseMillis,
+            long firstPatienceMillis,
+            LongSupplier nanoTime,
+            Runnable whenRetried,
+            Runnable whenEnded) {
         this.maxTries = maxTries;
         this.firstPauseMillis = firstPauseMillis;
+        this.firstPatienceMillis = firstPatienceMillis;
         this.nanoTime = nanoTime;
         this.whenRetried = whenRetried;
         this.whenEnded = whenEnded;
     }
 
-    /** For a task that restores, or a tool: a few tries, within about a second and a half. */
+    /**
+     * For a task that restores, or a tool: a few tries. A read that fails has them within about a
+     * second and a half; one that hangs is left behind after 15 s, 30 s, 60 s and 120 s without a
+     * byte.
+     */
     public static ReadSession ofRestore() {
-        return new ReadSession(
-                RESTORE_TRIES, RESTORE_PAUSE_MILLIS, System::nanoTime, () -> {}, () -> {});
+        return ofRestore(RESTORE_PATIENCE_MILLIS, () -> {});
     }
 
     /**
-     * The calling thread begins to wait for the store.
+     * The same with another patience.
      *
+     * @param firstPatienceMillis how long the first try may give no byte; doubles from try to try
+     * @param whenRetried called before each further try, on the thread that reads
+     */
+    public static ReadSession ofRestore(long firstPatienceMillis, Runnable whenRetried) {
+        return new ReadSession(
+                RESTORE_TRIES,
+                RESTORE_PAUSE_MILLIS,
+                firstPatienceMillis,
+                System::nanoTime,
+                whenRetried,
+                () -> {});
+    }
+
+    /** Whether reads that hang are left behind by the session itself. */
+    boolean isPatienceLimited() {
+        return firstPatienceMillis > 0;
+    }
+
+    /** How long a try may give no byte after so many failures. */
+    long patienceMillis(int failures) {
+        return firstPatienceMillis << Math.min(failures, MAX_DOUBLINGS);
+    }
+
+    /**
+     * The calling thread begins to wait for the store, or for the disk with the copy.
+     *
+     * @param segment what it reads: a {@link SegmentCopy} only as long as that reads the copy
      * @throws InterruptedIOException if the session was given up
      */
     synchronized void begin(StreamStateHandle segment) throws InterruptedIOException {
@@ -233,13 +278,15 @@ public final class ReadSession {
         return inside.isEmpty();
     }
 
+    /** Whether {@link #giveUp} was called: no read begins any more. */
     public synchronized boolean isGivenUp() {
         return givenUp;
     }
 
     /**
      * Ends all reads: closes their streams, interrupts their threads, and lets none begin. A thread
-     * that heeds neither stays where it is until the store answers.
+     * that heeds neither stays where it is until the store answers. A copy that does not answer has
+     * failed.
      *
      * @param overdueNanos age from which a read counts as unreadable
      * @return the threads that waited at that moment; they fail as soon as they go on
@@ -247,22 +294,32 @@ public final class ReadSession {
     public Set<Thread> giveUp(long overdueNanos) {
         List<Closeable> closing;
         Set<Thread> waiting;
+        List<SegmentCopy> silent = new ArrayList<>();
         synchronized (this) {
             givenUp = true;
             long now = nanoTime.getAsLong();
             for (Operation operation : inside.values()) {
                 if (operation.segment != null && now - operation.startNanos >= overdueNanos) {
                     unreadable.add(originalOf(operation.segment));
+                    if (operation.segment instanceof SegmentCopy) {
+                        silent.add((SegmentCopy) operation.segment);
+                    }
                 }
             }
             waiting = new HashSet<>(inside.keySet());
             waiting.forEach(Thread::interrupt);
             closing = waiting.isEmpty() ? List.of() : new ArrayList<>(streams);
         }
+        silent.forEach(SegmentCopy::failed);
         if (!closing.isEmpty()) {
             closeElsewhere(closing);
         }
         return waiting;
+    }
+
+    /** Closes a stream on a thread of its own, since closing may hang as well. */
+    static void closeElsewhere(Closeable stream) {
+        closeElsewhere(List.of(stream));
     }
 
     /** Closing a stream may take as long as reading from it. */
@@ -285,7 +342,7 @@ public final class ReadSession {
     /** What a thread waits for. */
     private static final class Operation {
 
-        /** Null if it waits for another thread. */
+        /** A copy, or a segment itself; null if it waits for another thread. */
         private final StreamStateHandle segment;
 
         private final long startNanos;

@@ -18,10 +18,10 @@ package dev.dstl.log.segment;
 
 /**
  * The bytes of a segment file. Numbers are big endian; {@code varint} as in {@link
- * dev.dstl.log.record.RecordFormat}, {@code varlong} the same for up to ten bytes. Everything a
- * reader needs to check and decode a frame lies in the frame, so that reading one from its offset
- * costs one request to the store; the file's own header is looked at when that fails, and says
- * whether the file is foreign, of another version, or damaged.
+ * dev.dstl.log.api.RecordFormat}, {@code varlong} the same for up to ten bytes. Everything a reader
+ * needs to check and decode a frame lies in the frame, so that reading one from its offset costs
+ * one request to the store; the file's own header is looked at when that fails, and says whether
+ * the file is foreign, of another version, or damaged.
  *
  * <pre>
  *   file       header | frame ... | directory entry ... | tail
@@ -55,7 +55,7 @@ package dev.dstl.log.segment;
  *   plain      per record, by key group and in the order of writing within it:
  *                                         varint   record length
  *                                                  record, see {@link
- *                                                  dev.dstl.log.record.RecordFormat}
+ *                                                  dev.dstl.log.api.RecordFormat}
  *
  *   directory entry                       one per frame, in order
  *             16 log id

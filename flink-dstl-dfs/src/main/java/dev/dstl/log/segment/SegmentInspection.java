@@ -16,7 +16,7 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

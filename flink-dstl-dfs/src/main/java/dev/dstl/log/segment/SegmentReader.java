@@ -18,13 +18,14 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.store.StoreException;
 import java.io.Closeable;
-import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
@@ -58,10 +59,13 @@ public final class SegmentReader implements BlockSource, Closeable {
     private String file;
 
     /** Null until it is needed, and after a failure. */
-    @Nullable private FSDataInputStream stream;
+    @Nullable private SegmentStream stream;
 
-    /** Of the stream; negative if not known. */
-    private long position;
+    /** Makes the requests; null if the reader's own thread does. */
+    @Nullable private final RequestThread requests;
+
+    /** What was read there, as a thread that was left behind may still write into it. */
+    private byte[] buffer = new byte[0];
 
     /**
      * @param file how failures name the segment
@@ -72,7 +76,8 @@ public final class SegmentReader implements BlockSource, Closeable {
         this.session = ReadSession.ofRestore();
         this.segment = null;
         this.file = file;
-        this.stream = stream;
+        this.stream = new SegmentStream(stream, session);
+        this.requests = null;
         this.knownLength = knownLength;
     }
 
@@ -82,6 +87,8 @@ public final class SegmentReader implements BlockSource, Closeable {
         this.source = segment instanceof SegmentCopy ? ((SegmentCopy) segment).copy() : segment;
         this.file = nameOf(source);
         this.knownLength = knownLength;
+        boolean inMemory = knownLength != Long.MAX_VALUE;
+        this.requests = session.isPatienceLimited() && !inMemory ? new RequestThread() : null;
     }
 
     /**
@@ -260,13 +267,12 @@ public final class SegmentReader implements BlockSource, Closeable {
         int failures = 0;
         while (true) {
             try {
-                return tryRead(offset, target, count);
+                return tryRead(offset, target, count, failures);
             } catch (IOException | RuntimeException e) {
                 // File systems also throw what their clients throw.
                 if (Thread.currentThread().isInterrupted() || session.isGivenUp()) {
                     throw e;
                 }
-                position = -1;
                 if (fallBack(e)) {
                     failures = 0;
                 } else {
@@ -276,60 +282,65 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
     }
 
-    private int tryRead(long offset, byte[] target, int count) throws IOException {
-        session.begin(segment);
+    private int tryRead(long offset, byte[] target, int count, int failures) throws IOException {
+        session.begin(readsCopy() ? segment : source);
         try {
-            connect();
-            return move(offset) ? fill(target, count) : 0;
+            if (stream == null) {
+                stream = new SegmentStream(source, session);
+            }
+            return requests == null
+                    ? stream.read(offset, target, count)
+                    : readElsewhere(offset, target, count, failures);
         } finally {
             session.end();
         }
     }
 
-    private void connect() throws IOException {
-        if (stream == null) {
-            stream = source.openInputStream();
-            session.opened(stream);
-            position = 0;
+    private int readElsewhere(long offset, byte[] target, int count, int failures)
+            throws IOException {
+        if (buffer.length < count) {
+            buffer = new byte[count];
         }
-    }
-
-    private boolean move(long offset) throws IOException {
-        if (position != offset) {
-            position = -1;
-            try {
-                if (!BoundedSeek.move(stream, offset)) {
-                    return false;
-                }
-            } catch (EOFException e) {
-                // Some stores refuse to seek behind the end instead of reading nothing there.
-                return false;
-            }
-            position = offset;
-        }
-        return true;
-    }
-
-    private int fill(byte[] target, int count) throws IOException {
-        int read = 0;
+        SegmentStream reading = stream;
+        byte[] filled = buffer;
+        long patienceMillis = session.patienceMillis(failures);
         try {
-            while (read < count) {
-                int part = stream.read(target, read, count - read);
-                if (part < 0) {
-                    break;
-                }
-                read += part;
-                position += part;
-            }
-        } catch (EOFException e) {
-            position = -1;
+            int read =
+                    requests.call(
+                            () -> reading.read(offset, filled, count),
+                            patienceMillis,
+                            reading::progress);
+            System.arraycopy(filled, 0, target, 0, read);
+            return read;
+        } catch (ReadTimeoutException e) {
+            leaveBehind();
+            String what =
+                    String.format(
+                            "no byte at offset %d for %d s in try %d",
+                            offset, TimeUnit.MILLISECONDS.toSeconds(patienceMillis), failures + 1);
+            LOG.warn("Reading {} gave {}; the read is abandoned", file, what);
+            throw new ReadTimeoutException(what);
+        } catch (InterruptedIOException e) {
+            leaveBehind();
+            throw e;
         }
-        return read;
+    }
+
+    /** A thread that hangs may hold the stream and the buffer. */
+    private void leaveBehind() {
+        SegmentStream left = stream;
+        stream = null;
+        buffer = new byte[0];
+        left.abandon();
+    }
+
+    private boolean readsCopy() {
+        return segment instanceof SegmentCopy && source != ((SegmentCopy) segment).original();
     }
 
     /** Returns whether there is another source, which then takes the place of the copy. */
     private boolean fallBack(Exception cause) {
-        if (!(segment instanceof SegmentCopy) || source == ((SegmentCopy) segment).original()) {
+        if (!readsCopy()) {
             return false;
         }
         SegmentCopy copy = (SegmentCopy) segment;
@@ -346,7 +357,8 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     private void prepareRetry(int failures, Exception cause) throws IOException {
-        boolean gone = isNotFound(cause) || isAbsent();
+        boolean hung = cause instanceof ReadTimeoutException;
+        boolean gone = isNotFound(cause) || (!hung && isAbsent());
         if (segment == null || gone || !session.retries(failures)) {
             if (segment != null) {
                 session.failed(segment);
@@ -419,9 +431,13 @@ public final class SegmentReader implements BlockSource, Closeable {
         if (path == null) {
             return false;
         }
-        session.begin(segment);
+        session.begin(readsCopy() ? segment : source);
         try {
-            return isAbsent(path);
+            return requests == null
+                    ? isAbsent(path)
+                    : requests.call(() -> isAbsent(path), session.patienceMillis(0), () -> 0);
+        } catch (ReadTimeoutException noAnswer) {
+            return false;
         } finally {
             session.end();
         }
@@ -439,15 +455,35 @@ public final class SegmentReader implements BlockSource, Closeable {
     @Override
     public void close() throws IOException {
         if (stream != null) {
-            FSDataInputStream closing = stream;
-            stream = null;
-            session.closed(closing);
             try {
-                closing.close();
+                closeStream();
             } catch (IOException | RuntimeException e) {
                 throw StoreException.of(
                         String.format("Segment %s: %s", file, StoreException.describe(e)), e);
             }
+        }
+        if (requests != null) {
+            requests.end();
+        }
+    }
+
+    private void closeStream() throws IOException {
+        SegmentStream closing = stream;
+        stream = null;
+        if (requests == null) {
+            closing.close();
+            return;
+        }
+        try {
+            requests.call(
+                    () -> {
+                        closing.close();
+                        return null;
+                    },
+                    session.patienceMillis(0),
+                    () -> 0);
+        } catch (ReadTimeoutException | InterruptedIOException nobodyWaits) {
+            closing.abandon();
         }
     }
 }

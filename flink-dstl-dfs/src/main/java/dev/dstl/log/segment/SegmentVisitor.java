@@ -16,7 +16,7 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 
 /** Who looks at the records of a segment as {@link SegmentInspection} comes by. */
 @FunctionalInterface

@@ -16,10 +16,10 @@
 
 package dev.dstl.log.stock;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordFormat;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;

@@ -33,6 +33,7 @@ public final class BasePath {
 
     private final Path path;
 
+    /** Takes any path; what is wrong with it shows when it is opened. */
     public BasePath(Path path) {
         this.path = path;
     }

@@ -28,8 +28,8 @@ import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Segments on any Flink file system. Makes no request but the one that writes: names are unique, so
- * nothing is looked up first, and object stores have no directories to create.
+ * Segments on any Flink file system. To write one takes no request but the one that writes: names
+ * are unique, so nothing is looked up first, and object stores have no directories to create.
  */
 public final class FileSystemSegmentStore implements SegmentStore {
 
@@ -132,6 +132,15 @@ public final class FileSystemSegmentStore implements SegmentStore {
                 throw new IOException("The file system refused to delete " + file);
             }
         } catch (FileNotFoundException nothingToDelete) {
+            return;
+        }
+    }
+
+    @Override
+    public void ping() throws IOException {
+        try {
+            fileSystem.getFileStatus(basePath);
+        } catch (FileNotFoundException nothingStoredYet) {
             return;
         }
     }

@@ -144,6 +144,11 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         store().delete(file);
     }
 
+    @Override
+    public void ping() throws IOException {
+        store().ping();
+    }
+
     /**
      * Does something with the file system that may as well not be done.
      *

@@ -50,4 +50,12 @@ public interface SegmentStore {
      * @throws IOException if the file may still exist
      */
     void delete(Path file) throws IOException;
+
+    /**
+     * Makes one small request that changes nothing and sends no bytes, to learn when the store
+     * answers at all.
+     *
+     * @throws IOException if the store refuses it, which is an answer as well, or cannot be reached
+     */
+    void ping() throws IOException;
 }

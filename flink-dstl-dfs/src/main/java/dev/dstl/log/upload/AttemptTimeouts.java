@@ -58,7 +58,7 @@ final class AttemptTimeouts {
         int sizeClass = SizeClass.of(writtenBytes);
         int next = counts[sizeClass]++ % LATEST;
         nanos[sizeClass][next] = Math.min(tookNanos, TimeUnit.MILLISECONDS.toNanos(limit));
-        bytes[sizeClass][next] = Math.max(1, writtenBytes);
+        bytes[sizeClass][next] = weight(writtenBytes);
     }
 
     /**
@@ -81,10 +81,15 @@ final class AttemptTimeouts {
         int sizeClass = nearestKnown(SizeClass.of(segmentBytes));
         double needed = 0;
         for (int i = 0; sizeClass >= 0 && i < Math.min(counts[sizeClass], LATEST); i++) {
-            double larger = (double) segmentBytes / bytes[sizeClass][i];
+            double larger = (double) weight(segmentBytes) / bytes[sizeClass][i];
             needed = Math.max(needed, nanos[sizeClass][i] * Math.max(1, larger));
         }
         return (long) needed;
+    }
+
+    /** Small ones take as long as each other: were they measured by the byte, all would wait. */
+    private static long weight(long segmentBytes) {
+        return Math.max(SizeClass.SMALLEST_BYTES, segmentBytes);
     }
 
     @GuardedBy("this")

@@ -159,9 +159,10 @@ final class Encoders {
         }
     }
 
-    /** What cannot be encoded from now on for lack of a thread fails. */
+    /** What cannot be encoded from now on for lack of a thread fails; no encoder is kept. */
     void close() {
         closed = true;
+        idle.close();
     }
 
     private final class Job {

@@ -28,6 +28,10 @@ import javax.annotation.Nullable;
  * there is a pause, each twice as long as the last: on a link that is merely congested it takes
  * little. A probe that succeeds overtakes those that hang, and the next one follows at once.
  *
+ * <p>A store that answers nobody gets no probe, and once it answers again, those that hang get the
+ * time to end by themselves: a copy would only take bandwidth from them. A {@link StorePing}, sent
+ * when an attempt is half its timeout old and after a probe in vain, shows which it is.
+ *
  * <p>Thread safe; no method blocks.
  */
 final class Probing {
@@ -79,17 +83,20 @@ final class Probing {
         if (hanging == null) {
             return;
         }
+        if (uploader.ping.isAwaited()) {
+            return;
+        }
+        long graceMillis = uploader.ping.graceMillis(graceMillis(hanging.bytes()));
         boolean throttled = uploader.health.isThrottled();
         synchronized (this) {
             if (running || again != null) {
                 return;
             }
-            long pauseMillis =
-                    throttled
-                            ? StoreHealth.THROTTLED_MILLIS
-                            : TimeUnit.NANOSECONDS.toMillis(pauseEndNanos - timers.nanoTime());
-            if (pauseMillis > 0) {
-                again = timers.schedule(this::pauseEnded, pauseMillis);
+            long pauseMillis = TimeUnit.NANOSECONDS.toMillis(pauseEndNanos - timers.nanoTime());
+            long waitMillis =
+                    throttled ? StoreHealth.THROTTLED_MILLIS : Math.max(pauseMillis, graceMillis);
+            if (waitMillis > 0) {
+                again = timers.schedule(this::pauseEnded, waitMillis);
                 return;
             }
             running = true;
@@ -101,6 +108,19 @@ final class Probing {
         if (!hanging.probe()) {
             ended(false);
         }
+    }
+
+    /**
+     * Age at which the store is pinged because of an attempt: that is slower than any of late then,
+     * and if a stall is over by then, it ends in time. 0 for never.
+     */
+    long pingDelayMillis(long bytes) {
+        return uploader.policy.allowsSecondAttempts() ? graceMillis(bytes) : 0;
+    }
+
+    /** What attempts that hang are given once the store answers; more than they need as a rule. */
+    private long graceMillis(long bytes) {
+        return uploader.timeouts.timeoutMillis(bytes) / 2;
     }
 
     @GuardedBy("this")
@@ -126,15 +146,20 @@ final class Probing {
         return lifetimeMillis;
     }
 
-    /** The running probe ended, was cancelled, or was not made after all. */
+    /** The running probe ended, was cancelled, was not made after all, or its time is over. */
     void ended(boolean succeeded) {
+        boolean fruitless;
         synchronized (this) {
+            fruitless = probe != null && !succeeded;
             running = false;
             probe = null;
             doublings = succeeded ? 0 : Math.min(MAX_DOUBLINGS, doublings + 1);
             pauseEndNanos =
                     timers.nanoTime()
                             + (succeeded ? 0 : TimeUnit.MILLISECONDS.toNanos(lifetimeMillis));
+        }
+        if (fruitless && uploader.live.neitherServedNorOvertaken() != null) {
+            uploader.ping.send();
         }
         consider();
     }

@@ -161,30 +161,43 @@ public final class SegmentUpload {
      * @return whether it got one
      */
     boolean hedge(UploadAttempt slow) {
-        return startBeside(slow, AttemptKind.HEDGE);
+        UploadAttempt hedge;
+        synchronized (this) {
+            if (state != UploadState.RUNNING
+                    || live.size() != 1
+                    || live.get(0) != slow
+                    || !uploader.mayHedge(slow)) {
+                return false;
+            }
+            hedge = newAttempt(AttemptKind.HEDGE);
+        }
+        hedge.submit();
+        return true;
     }
 
     /**
-     * An attempt is timed out and shall get another one beside it.
+     * An attempt is timed out and shall get another one beside it. One that has not begun, as a
+     * hedge that waits for the very place the timed out one holds, gives way to it.
      *
      * @return whether it got one
      */
     boolean probe(UploadAttempt hanging) {
-        return startBeside(hanging, AttemptKind.PROBE);
-    }
-
-    private boolean startBeside(UploadAttempt other, AttemptKind kind) {
-        UploadAttempt attempt;
+        List<UploadAttempt> waiting;
+        UploadAttempt probe;
         synchronized (this) {
-            if (state != UploadState.RUNNING || live.size() != 1 || live.get(0) != other) {
+            if (state != UploadState.RUNNING || !live.contains(hanging)) {
                 return false;
             }
-            if (kind == AttemptKind.HEDGE && !uploader.mayHedge(other)) {
+            waiting = new ArrayList<>(live);
+            waiting.remove(hanging);
+            if (waiting.stream().anyMatch(UploadAttempt::hasBegun)) {
                 return false;
             }
-            attempt = newAttempt(kind);
+            live.removeAll(waiting);
+            probe = newAttempt(AttemptKind.PROBE);
         }
-        attempt.submit();
+        waiting.forEach(UploadAttempt::cancel);
+        probe.submit();
         return true;
     }
 

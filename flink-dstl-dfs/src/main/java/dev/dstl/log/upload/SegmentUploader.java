@@ -58,6 +58,7 @@ public final class SegmentUploader implements AutoCloseable {
     final AbandonedAttempts abandoned;
     final LiveAttempts<UploadAttempt> live = new LiveAttempts<>();
     final Probing probing;
+    final StorePing ping = new StorePing(this);
 
     final Encoders encoders;
 
@@ -132,7 +133,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.random = random;
         metrics.measureSlowAttempts(slots::slowCount);
         metrics.measureAbandonedAttempts(abandoned::count);
-        metrics.measureStoreState(health::severity);
+        metrics.measureStoreHealth(health::severity);
     }
 
     /**

@@ -22,7 +22,8 @@ final class SizeClass {
     /** Up to 16 KiB, then four times as much each, the last without bound. */
     static final int COUNT = 7;
 
-    private static final long SMALLEST_BYTES = 16 << 10;
+    /** What takes about one round trip to the store: less of it is no faster. */
+    static final long SMALLEST_BYTES = 16 << 10;
 
     private SizeClass() {}
 

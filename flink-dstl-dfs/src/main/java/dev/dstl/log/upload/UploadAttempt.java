@@ -23,6 +23,7 @@ import dev.dstl.log.store.SegmentName;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
@@ -62,9 +63,13 @@ final class UploadAttempt implements Runnable {
     @GuardedBy("this")
     private boolean ended;
 
+    /** Of a probe. */
+    private final AtomicBoolean probeOver = new AtomicBoolean();
+
     private volatile long bytes;
     private volatile long startNanos;
     private volatile boolean timedOut;
+    @Nullable private volatile Timer ping;
     @Nullable private volatile Timer timeout;
     @Nullable private volatile Timer hedge;
     @Nullable private volatile Timer lifetime;
@@ -111,8 +116,15 @@ final class UploadAttempt implements Runnable {
     private void notMade() {
         if (kind == AttemptKind.HEDGE) {
             uploader.hedging.budget().giveBack(bytes);
-        } else if (kind == AttemptKind.PROBE) {
-            uploader.probing.ended(false);
+        } else {
+            probeOver(false);
+        }
+    }
+
+    /** The next probe may begin. Effective once, and only for a probe. */
+    private void probeOver(boolean succeeded) {
+        if (kind == AttemptKind.PROBE && probeOver.compareAndSet(false, true)) {
+            uploader.probing.ended(succeeded);
         }
     }
 
@@ -167,15 +179,16 @@ final class UploadAttempt implements Runnable {
             bytes = segment.length();
             content = new AttemptContent(segment);
             startNanos = uploader.timers.nanoTime();
-            uploader.live.began(this, bytes, startNanos, replaceableNanos());
+            uploader.live.began(this, bytes, startNanos, timeoutNanos());
         }
         account();
         arm();
         return true;
     }
 
-    private long replaceableNanos() {
-        long millis = uploader.policy.timeoutMillis(bytes);
+    /** Slow requests on a store that varies are overtaken as well, and are no dead connections. */
+    private long timeoutNanos() {
+        long millis = uploader.timeouts.timeoutMillis(bytes);
         return startNanos + (millis == 0 ? Long.MAX_VALUE / 2 : millis * NANOS_PER_MILLI);
     }
 
@@ -196,12 +209,13 @@ final class UploadAttempt implements Runnable {
         switch (kind) {
             case NEEDED:
                 hedge = after(hedgeMillis, this::hedgeDue);
+                ping = after(uploader.probing.pingDelayMillis(bytes), uploader.ping::send);
                 break;
             case HEDGE:
                 lifetime = after(Hedging.lifetimeMillis(hedgeMillis), this::withdraw);
                 break;
             default:
-                lifetime = after(uploader.probing.began(this), this::withdraw);
+                lifetime = after(uploader.probing.began(this), this::probeDue);
         }
         timeout = after(uploader.timeouts.timeoutMillis(bytes), this::timedOut);
         if (!uploader.policy.allowsSecondAttempts()) {
@@ -215,6 +229,7 @@ final class UploadAttempt implements Runnable {
     }
 
     private void cancelTimers() {
+        cancel(ping);
         cancel(timeout);
         cancel(hedge);
         cancel(lifetime);
@@ -247,8 +262,8 @@ final class UploadAttempt implements Runnable {
             uploader.live.ended(this);
             target.failed(this, file, failure);
         }
-        if (kind == AttemptKind.PROBE && target != null) {
-            uploader.probing.ended(failure == null);
+        if (target != null) {
+            probeOver(failure == null);
         }
     }
 
@@ -271,8 +286,10 @@ final class UploadAttempt implements Runnable {
         uploader.live.ended(this);
         AttemptSlots.Slot place = slot;
         boolean neverBegins = place != null && place.release();
-        if (neverBegins || (writing && kind == AttemptKind.PROBE)) {
+        if (neverBegins) {
             notMade();
+        } else if (writing) {
+            probeOver(false);
         }
         if (writing) {
             learnFromAge();
@@ -346,6 +363,12 @@ final class UploadAttempt implements Runnable {
         }
     }
 
+    /** Without another attempt beside it, it goes on, but others do not wait for it. */
+    private void probeDue() {
+        withdraw();
+        probeOver(false);
+    }
+
     /** Nothing can be expected of it any more; another one takes its place. */
     void replace() {
         SegmentUpload target = upload();
@@ -358,6 +381,11 @@ final class UploadAttempt implements Runnable {
     boolean probe() {
         SegmentUpload target = upload();
         return target != null && target.probe(this);
+    }
+
+    /** Whether it writes, or has written. */
+    boolean hasBegun() {
+        return content != null;
     }
 
     boolean isTimedOut() {

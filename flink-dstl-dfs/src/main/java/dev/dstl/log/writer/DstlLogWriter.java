@@ -16,11 +16,13 @@
 
 package dev.dstl.log.writer;
 
+import dev.dstl.log.api.ChangelogWriter;
+import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.local.LocalLog;
-import dev.dstl.log.record.RecordKind;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
@@ -43,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * moment a checkpoint was given it, and what was uploaded for a checkpoint that is aborted serves
  * the next. Confirming lets local copies go that only older checkpoints contain.
  */
-public final class DstlLogWriter implements MutationLogWriter {
+public final class DstlLogWriter implements ChangelogWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(DstlLogWriter.class);
 
@@ -68,7 +70,7 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param logId never used before
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param commit takes sealed batches; stays the caller's
-     * @param merging merges them later; stays the caller's
+     * @param compactor compacts them later; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
@@ -76,8 +78,8 @@ public final class DstlLogWriter implements MutationLogWriter {
             PagePool pool,
             long sealThresholdBytes,
             GroupCommit commit,
-            LogMerging merging) {
-        this(logId, keyGroupRange, logId.toString(), pool, sealThresholdBytes, commit, merging);
+            Compactor compactor) {
+        this(logId, keyGroupRange, logId.toString(), pool, sealThresholdBytes, commit, compactor);
     }
 
     /**
@@ -87,7 +89,7 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param operatorId the same for every log of the task, however often it is restarted
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param commit takes sealed batches; stays the caller's
-     * @param merging merges them later; stays the caller's
+     * @param compactor compacts them later; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
@@ -96,8 +98,8 @@ public final class DstlLogWriter implements MutationLogWriter {
             PagePool pool,
             long sealThresholdBytes,
             GroupCommit commit,
-            LogMerging merging) {
-        this(logId, keyGroupRange, operatorId, pool, sealThresholdBytes, commit, merging, null);
+            Compactor compactor) {
+        this(logId, keyGroupRange, operatorId, pool, sealThresholdBytes, commit, compactor, null);
     }
 
     /**
@@ -107,7 +109,7 @@ public final class DstlLogWriter implements MutationLogWriter {
      * @param operatorId the same for every log of the task, however often it is restarted
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param commit takes sealed batches; stays the caller's
-     * @param merging merges them later; stays the caller's
+     * @param compactor compacts them later; stays the caller's
      * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
      *     be closed before the log
      */
@@ -118,7 +120,7 @@ public final class DstlLogWriter implements MutationLogWriter {
             PagePool pool,
             long sealThresholdBytes,
             GroupCommit commit,
-            LogMerging merging,
+            Compactor compactor,
             @Nullable MailboxExecutor mailbox) {
         this.active = new ActiveBatch(logId, keyGroupRange, pool, commit.memory());
         this.age = new BatchAge(mailbox, this::sealIfDue);
@@ -127,7 +129,7 @@ public final class DstlLogWriter implements MutationLogWriter {
                 new LogTail(
                         logId,
                         commit,
-                        merging,
+                        compactor,
                         new HandleAssembler(keyGroupRange, localLog.isEnabled()),
                         localLog,
                         age);
@@ -219,14 +221,14 @@ public final class DstlLogWriter implements MutationLogWriter {
     }
 
     @Override
-    public void markBase() {
+    public void addCompactionBoundary() {
         sealIfNotEmpty();
-        tail.markBase(nextSequence);
+        tail.addCompactionBoundary(nextSequence);
     }
 
     @Override
-    public void unmarkBase(SequenceNumber at) {
-        tail.unmarkBase(numberOf(at));
+    public void removeCompactionBoundary(SequenceNumber at) {
+        tail.removeCompactionBoundary(numberOf(at));
     }
 
     @Override
@@ -291,14 +293,15 @@ public final class DstlLogWriter implements MutationLogWriter {
         if (!valid) {
             throw new IllegalArgumentException(
                     String.format(
-                            "Cannot %s [%d, %d): the log holds [%d, %d)",
+                            "Cannot %s [%d, %d): the changelog contains [%d, %d)",
                             what, from, to, truncatedTo, nextSequence));
         }
     }
 
     private static long numberOf(SequenceNumber number) {
         if (!(number instanceof GenericSequenceNumber)) {
-            throw new IllegalArgumentException("Not a sequence number of this log: " + number);
+            throw new IllegalArgumentException(
+                    "Not a sequence number of this changelog: " + number);
         }
         return ((GenericSequenceNumber) number).number;
     }

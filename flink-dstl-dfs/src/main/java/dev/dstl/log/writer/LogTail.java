@@ -22,6 +22,9 @@ import dev.dstl.log.commit.AgedLog;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.compaction.Compaction;
+import dev.dstl.log.compaction.CompactionListener;
+import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -45,13 +48,13 @@ import org.slf4j.LoggerFactory;
  * persist waits until it is encoded, and for no upload. The batches go into a segment all the same,
  * later, and the next persist takes that.
  *
- * <p>Durable batches that no persist begins between are merged in the background, see {@link
- * LogMerging}; a merged batch takes the place of those it is made of when it is durable itself.
+ * <p>Durable batches that no persist begins between are compacted in the background, see {@link
+ * Compactor}; the output takes the place of its inputs when it is durable itself.
  *
  * <p>A batch is released as soon as neither the tail nor a persist under way refers to it. A failed
  * persist fails alone: the batches stay and the next one asks for them again.
  */
-final class LogTail implements AgedLog {
+final class LogTail implements AgedLog, TailBatchListener, CompactionListener<TailBatch> {
 
     /** Checkpoints are counted from 1. */
     private static final long NO_CHECKPOINT = 0;
@@ -62,7 +65,7 @@ final class LogTail implements AgedLog {
     private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
 
     private final GroupCommit commit;
-    private final LogMerging merging;
+    private final Compactor compactor;
     private final HandleAssembler handles;
     private final LocalLog localLog;
     private final BatchAge age;
@@ -85,23 +88,32 @@ final class LogTail implements AgedLog {
     private boolean closed;
 
     @GuardedBy("this")
-    private final TailMerges merges;
+    private final TailCompaction compaction;
 
     private final Deliveries deliveries = new Deliveries();
 
     LogTail(
             UUID logId,
             GroupCommit commit,
-            LogMerging merging,
+            Compactor compactor,
             HandleAssembler handles,
             LocalLog localLog,
             BatchAge age) {
         this.commit = commit;
-        this.merging = merging;
+        this.compactor = compactor;
         this.handles = handles;
         this.localLog = localLog;
         this.age = age;
-        this.merges = new TailMerges(this, logId, commit, merging, handles, batches);
+        this.compaction =
+                new TailCompaction(
+                        this,
+                        this,
+                        logId,
+                        commit,
+                        compactor,
+                        handles,
+                        batches,
+                        () -> startCompaction(true));
         this.inlineThresholdBytes = commit.inlineThresholdBytes();
         commit.register(this);
     }
@@ -178,7 +190,7 @@ final class LogTail implements AgedLog {
         for (int i = 0; i < encode.size(); i++) {
             encode(encode.get(i), records.get(i));
         }
-        startMerge();
+        startCompaction(false);
         completeFinished();
         return persist.future();
     }
@@ -194,15 +206,18 @@ final class LogTail implements AgedLog {
         }
     }
 
-    private void startMerge() {
+    /** After a persist, or when a failed compaction is due again. */
+    private void startCompaction(boolean retry) {
         try {
-            Optional<LogMerge> begun;
+            Optional<Compaction<TailBatch>> begun = Optional.empty();
             synchronized (this) {
-                begun = closed ? Optional.empty() : merges.persisted();
+                if (!closed) {
+                    begun = retry ? compaction.retryIsDue() : compaction.persisted();
+                }
             }
-            begun.ifPresent(merging::start);
+            begun.ifPresent(compactor::start);
         } catch (Throwable t) {
-            LOG.error("No merge could begin; this is a defect, please report it.", t);
+            LOG.error("No compaction could begin; this is a defect, please report it.", t);
         }
     }
 
@@ -219,49 +234,45 @@ final class LogTail implements AgedLog {
     }
 
     /** A persist may begin at {@code sequence}, with which the next batch will begin. */
-    synchronized void markBase(long sequence) {
-        batches.markBase(sequence);
+    synchronized void addCompactionBoundary(long sequence) {
+        batches.addCompactionBoundary(sequence);
     }
 
-    /** No persist will begin at {@code sequence} because of one of the marks there. */
-    synchronized void unmarkBase(long sequence) {
-        batches.unmarkBase(sequence);
+    /** No persist will begin at {@code sequence} because of one of the boundaries there. */
+    synchronized void removeCompactionBoundary(long sequence) {
+        batches.removeCompactionBoundary(sequence);
     }
 
-    /** The batches of a merge are durable as one. Called without any lock held. */
-    void merged(LogMerge ended, BatchPosition position) {
+    @Override
+    public void compacted(Compaction<TailBatch> ended, BatchPosition position) {
         Releases releases = releases();
         boolean taken;
-        Optional<LogMerge> next;
+        Optional<Compaction<TailBatch>> next;
         synchronized (this) {
-            if (!merges.isCurrent(ended)) {
+            if (!compaction.isCurrent(ended)) {
                 return;
             }
-            taken = merges.merged(ended, position, releases);
-            next = merges.next();
+            taken = compaction.compacted(ended, position, releases);
+            next = compaction.next();
         }
         if (taken) {
-            merging.metrics().merged();
+            compactor.metrics().compacted();
         } else {
             ended.abandon();
         }
         releases.run();
-        next.ifPresent(merging::start);
+        next.ifPresent(compactor::start);
     }
 
-    /**
-     * Called without any lock held.
-     *
-     * @param cause null if the batches are too large after all
-     */
-    void mergeFailed(LogMerge failed, @Nullable Throwable cause) {
+    @Override
+    public void compactionFailed(Compaction<TailBatch> failed, @Nullable Throwable cause) {
         Releases releases = releases();
         Runnable afterwards;
         synchronized (this) {
-            if (!merges.isCurrent(failed)) {
+            if (!compaction.isCurrent(failed)) {
                 return;
             }
-            afterwards = merges.failed(failed, cause, releases);
+            afterwards = compaction.failed(failed, cause, releases);
         }
         failed.abandon();
         releases.run();
@@ -334,7 +345,7 @@ final class LogTail implements AgedLog {
     /** Forgets everything; persists under way are cancelled. */
     void close() {
         List<PendingPersist> cancelled;
-        LogMerge unwanted;
+        Compaction<TailBatch> unwanted;
         Releases releases = releases();
         synchronized (this) {
             if (closed) {
@@ -346,7 +357,7 @@ final class LogTail implements AgedLog {
             cancelled.forEach(persist -> persist.release(releases));
             batches.all().forEach(releases::add);
             batches.clear();
-            unwanted = merges.close(releases);
+            unwanted = compaction.close(releases);
         }
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
@@ -368,8 +379,8 @@ final class LogTail implements AgedLog {
         return new CancellationException("The changelog of this task is closed");
     }
 
-    /** A batch arrived. Called without any lock held. */
-    void durable(TailBatch batch, BatchPosition position) {
+    @Override
+    public void durable(TailBatch batch, BatchPosition position) {
         synchronized (this) {
             pendingBytes -= batches.hasBatchAt(batch.sequence()) ? batch.sizeBytes() : 0;
             persists.arrived(batch, false);
@@ -449,8 +460,8 @@ final class LogTail implements AgedLog {
         };
     }
 
-    /** A batch will not arrive for now. Called without any lock held. */
-    void parked(TailBatch batch, IOException cause) {
+    @Override
+    public void suspended(TailBatch batch, IOException cause) {
         List<PendingPersist> failed = new ArrayList<>();
         Releases releases = releases();
         synchronized (this) {
@@ -479,7 +490,7 @@ final class LogTail implements AgedLog {
         try {
             close();
         } catch (Throwable t) {
-            LOG.error("A log could not be closed; this is a defect, please report it.", t);
+            LOG.error("A changelog could not be closed; this is a defect, please report it.", t);
         }
     }
 }

@@ -20,9 +20,11 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.commit.BatchListener;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.compaction.CompactionInput;
 import dev.dstl.log.local.LocalCopy;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 
 /**
@@ -31,14 +33,14 @@ import javax.annotation.Nullable;
  * <p>A small batch keeps its records until it is durable, whatever the upload does with them, so
  * that they can be encoded once more for a handle; from then on it keeps the encoded bytes.
  */
-final class TailBatch implements BatchListener {
+final class TailBatch implements BatchListener, CompactionInput {
 
     /** Persists. */
-    private static final long FIRST_REST = 8;
+    private static final long FIRST_BACKOFF = 8;
 
-    private static final int MAX_REST_DOUBLINGS = 4;
+    private static final int MAX_BACKOFF_DOUBLINGS = 4;
 
-    private final LogTail tail;
+    private final TailBatchListener tail;
     private final long sequence;
     private final long end;
     private final int level;
@@ -53,14 +55,14 @@ final class TailBatch implements BatchListener {
     private boolean encoding;
     private boolean settled;
 
-    /** Merges that failed because it could not be read. */
-    private int failedMerges;
+    /** Compactions that failed because it could not be read. */
+    private int failedCompactions;
 
-    /** The persist of the log from which it may be in a merge again. */
-    private long restsUntil;
+    /** The persist of the log from which it may be compacted again. */
+    private long backsOffUntil;
 
-    /** The last one that did not get it. */
-    @Nullable private MergeRead lastFailedRead;
+    /** Whether a thread of the last one that did not get it still waits for the store. */
+    private BooleanSupplier isBeingRead = () -> false;
 
     /** Persists under way that have it inline, whatever becomes of its segment. */
     private int omissions;
@@ -73,13 +75,13 @@ final class TailBatch implements BatchListener {
      * @param keepRecords whether the batch may have to travel in a handle
      * @param lastCheckpoint of the log, before the batch
      */
-    TailBatch(LogTail tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
+    TailBatch(TailBatchListener tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
         this.tail = tail;
         this.sequence = batch.sequence();
         this.end = sequence + 1;
         this.level = 0;
         this.sizeBytes = batch.sizeBytes();
-        this.memoryBytes = LogMerging.memoryBytes(batch.sizeBytes(), batch.recordCount());
+        this.memoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
         this.records = keepRecords ? batch.secondOwner() : null;
         this.sealed = new SealedBatch(batch, this, lastCheckpoint);
     }
@@ -87,21 +89,21 @@ final class TailBatch implements BatchListener {
     /**
      * A durable batch in the place of some.
      *
-     * @param merged those, in order and without gaps
+     * @param inputs those, in order and without gaps
      * @param memoryBytes see {@link #memoryBytes()}
      */
     TailBatch(
-            LogTail tail,
-            List<TailBatch> merged,
+            TailBatchListener tail,
+            List<TailBatch> inputs,
             SealedBatch sealed,
             BatchPosition position,
             long memoryBytes) {
-        TailBatch first = merged.get(0);
+        TailBatch first = inputs.get(0);
         this.tail = tail;
         this.sequence = first.sequence;
-        this.end = merged.get(merged.size() - 1).end;
+        this.end = inputs.get(inputs.size() - 1).end;
         this.level = first.level + 1;
-        this.sizeBytes = merged.stream().mapToLong(TailBatch::sizeBytes).sum();
+        this.sizeBytes = inputs.stream().mapToLong(TailBatch::sizeBytes).sum();
         this.memoryBytes = memoryBytes;
         this.sealed = sealed;
         this.position = position;
@@ -114,10 +116,11 @@ final class TailBatch implements BatchListener {
 
     @Override
     public void parked(IOException cause) {
-        tail.parked(this, cause);
+        tail.suspended(this, cause);
     }
 
-    long sequence() {
+    @Override
+    public long sequence() {
         return sequence;
     }
 
@@ -126,35 +129,34 @@ final class TailBatch implements BatchListener {
         return end;
     }
 
-    /** How often its records were merged. */
-    int level() {
+    @Override
+    public int level() {
         return level;
     }
 
-    /**
-     * Whether it may become part of a larger one.
-     *
-     * @param persists of the log so far
-     */
-    boolean isMergeable(long persists) {
-        return position != null
-                && !settled
-                && restsUntil <= persists
-                && (lastFailedRead == null || !lastFailedRead.isHanging());
+    @Override
+    public boolean isCompactable(long persists) {
+        return position != null && !settled && !backsOff(persists) && !isBeingRead.getAsBoolean();
+    }
+
+    /** Whether it could not be read a while ago. */
+    boolean backsOff(long persists) {
+        return backsOffUntil > persists;
     }
 
     /**
-     * It could not be read, and rests for a while that grows with each time; and for as long as a
-     * thread still tries to read it.
+     * It could not be read, and backs off for a while that grows with each time; and for as long as
+     * a thread still tries to read it.
      *
-     * @param read that did not get it
+     * @param hangs whether a thread does
      * @param persists of the log so far
      * @return how often it could not be read
      */
-    int mergeFailed(@Nullable MergeRead read, long persists) {
-        restsUntil = persists + (FIRST_REST << Math.min(failedMerges, MAX_REST_DOUBLINGS));
-        lastFailedRead = read;
-        return ++failedMerges;
+    int compactionFailed(BooleanSupplier hangs, long persists) {
+        backsOffUntil =
+                persists + (FIRST_BACKOFF << Math.min(failedCompactions, MAX_BACKOFF_DOUBLINGS));
+        isBeingRead = hangs;
+        return ++failedCompactions;
     }
 
     /** It is too large for that. */
@@ -162,13 +164,13 @@ final class TailBatch implements BatchListener {
         settled = true;
     }
 
-    /** Of the records as they were sealed, those included that newer ones superseded since. */
+    /** Of the records as they were sealed, obsolete ones included. */
     long sizeBytes() {
         return sizeBytes;
     }
 
-    /** What it adds to the memory of a merge; about, if it was merged. */
-    long memoryBytes() {
+    @Override
+    public long memoryBytes() {
         return memoryBytes;
     }
 
@@ -194,8 +196,8 @@ final class TailBatch implements BatchListener {
         return (omitted ? inlinePosition : position) != null;
     }
 
-    /** Where it is durable. */
-    BatchPosition position() {
+    @Override
+    public BatchPosition position() {
         return position(false);
     }
 

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import javax.annotation.Nullable;
 
@@ -34,7 +35,7 @@ final class TailBatches {
     /**
      * How many bases may begin at a sequence number; null as long as a persist may begin anywhere.
      */
-    @Nullable private TreeMap<Long, Integer> marks;
+    @Nullable private TreeMap<Long, Integer> boundaries;
 
     void add(TailBatch batch) {
         batches.put(batch.sequence(), batch);
@@ -70,35 +71,32 @@ final class TailBatches {
     }
 
     /** A persist may begin at {@code sequence}, with which the next batch will begin. */
-    void markBase(long sequence) {
-        if (marks == null) {
-            marks = new TreeMap<>();
+    void addCompactionBoundary(long sequence) {
+        if (boundaries == null) {
+            boundaries = new TreeMap<>();
         }
-        marks.merge(sequence, 1, Integer::sum);
+        boundaries.merge(sequence, 1, Integer::sum);
     }
 
     /** One of the bases that might have begun at {@code sequence} never will. */
-    void unmarkBase(long sequence) {
-        if (marks != null) {
-            marks.computeIfPresent(sequence, (key, bases) -> bases == 1 ? null : bases - 1);
+    void removeCompactionBoundary(long sequence) {
+        if (boundaries != null) {
+            boundaries.computeIfPresent(sequence, (key, bases) -> bases == 1 ? null : bases - 1);
         }
     }
 
     /**
-     * What to merge next; empty for nothing.
-     *
-     * @param kept of the bytes of the last merge, in [0, 1]
-     * @param persists of the log so far
+     * The compaction boundaries: where a persist may begin. Null as long as it may begin anywhere,
+     * and nothing may be compacted.
      */
-    List<TailBatch> choose(LogMerging merging, double kept, long persists) {
-        return marks == null
-                ? List.of()
-                : merging.choose(batches.values(), marks.navigableKeySet(), kept, persists);
+    @Nullable
+    SortedSet<Long> boundaries() {
+        return boundaries == null ? null : boundaries.navigableKeySet();
     }
 
     /** Whether none of them was truncated. */
-    boolean holds(List<TailBatch> run) {
-        for (TailBatch batch : run) {
+    boolean holds(List<TailBatch> inputs) {
+        for (TailBatch batch : inputs) {
             if (batches.get(batch.sequence()) != batch) {
                 return false;
             }
@@ -107,9 +105,9 @@ final class TailBatches {
     }
 
     /** Puts one batch in the place of some. */
-    void replace(List<TailBatch> run, TailBatch merged) {
-        run.forEach(batch -> batches.remove(batch.sequence()));
-        add(merged);
+    void replace(List<TailBatch> inputs, TailBatch compacted) {
+        inputs.forEach(batch -> batches.remove(batch.sequence()));
+        add(compacted);
     }
 
     /**
@@ -128,8 +126,8 @@ final class TailBatches {
             truncated.add(batch);
             oldest.remove();
         }
-        if (marks != null) {
-            marks.headMap(to).clear();
+        if (boundaries != null) {
+            boundaries.headMap(to).clear();
         }
         return truncated;
     }

@@ -20,8 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 

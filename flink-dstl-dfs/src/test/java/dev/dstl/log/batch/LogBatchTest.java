@@ -19,7 +19,7 @@ package dev.dstl.log.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

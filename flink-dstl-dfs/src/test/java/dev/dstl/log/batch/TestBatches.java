@@ -16,8 +16,8 @@
 
 package dev.dstl.log.batch;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.TestRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;

@@ -23,11 +23,11 @@ import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlOptions;
-import dev.dstl.log.record.RecordKind;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;

@@ -136,7 +136,7 @@ class DstlSettingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "upload.hedge.max-extra-requests, 1.1, 0.0 to 1.0",
+        "upload.hedge.budget, 1.1, 0.0 to 1.0",
         "upload.hedge.quantile, 0.4, 0.5 to 0.999",
         "upload.hedge.quantile, 1.0, 0.5 to 0.999",
     })

@@ -375,7 +375,7 @@ class LocalRecoveryTest {
 
     @Test
     void copiesThatVanish_cost_neitherMerges_norRestores() throws Exception {
-        writer.markBase();
+        writer.addCompactionBoundary();
         List<String> expected = new ArrayList<>();
         for (int i = 1; i <= 600; i++) {
             append(writer, "change " + i);
@@ -390,14 +390,33 @@ class LocalRecoveryTest {
                 assertThat(texts(local(result))).isEqualTo(expected);
             }
         }
-        assertThat(log.metrics().count("numberOfMerges")).isGreaterThan(30);
-        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
+        assertThat(log.metrics().count("numberOfCompactions")).isGreaterThan(30);
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isZero();
         assertThat(log.metrics().count("numberOfLocalCopyFailures")).isPositive();
     }
 
     @Test
+    void compactionThatCannotReadTheStore_leavesCopiesThatAreCompleteMeanwhile() throws Exception {
+        open(new Configuration().set(DstlOptions.COMPACTION_MIN_RUNS, 2), "disk");
+        writer.addCompactionBoundary();
+        log.store()
+                .beforeReads(
+                        file -> {
+                            disk.runAll();
+                            throw new IOException("Reading is not possible");
+                        });
+        for (int i = 0; i < 4; i++) {
+            append(writer, "a");
+            startPersist().get();
+        }
+        disk.runAll();
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isPositive();
+        assertThat(copies()).hasSize(4);
+    }
+
+    @Test
     void copiesThatAreDamaged_cost_neitherMerges_norRestores() throws Exception {
-        writer.markBase();
+        writer.addCompactionBoundary();
         List<String> expected = new ArrayList<>();
         for (int i = 1; i <= 300; i++) {
             append(writer, "change " + i);
@@ -411,7 +430,7 @@ class LocalRecoveryTest {
             }
             assertThat(texts(local(result))).isEqualTo(expected);
         }
-        assertThat(log.metrics().count("numberOfMergeFailures")).isZero();
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isZero();
     }
 
     private SnapshotResult<ChangelogStateHandleStreamImpl> persist() throws Exception {

@@ -38,7 +38,7 @@ class ProcessMemoryRandomTest {
     private static final int STEPS = 3_000;
     private static final long LIMIT = 10_000;
     private static final MemoryUse[] REFUSABLE = {
-        MemoryUse.MERGES, MemoryUse.LOCAL_COPIES, MemoryUse.UPLOAD_BUFFERS
+        MemoryUse.COMPACTION, MemoryUse.LOCAL_COPIES, MemoryUse.UPLOAD_BUFFERS
     };
     private static final MemoryUse[] NEEDED = {
         MemoryUse.ACTIVE, MemoryUse.IN_FLIGHT, MemoryUse.ENCODING

@@ -78,8 +78,8 @@ class ProcessMemoryTest {
     void whatCanBeDoneWithout_isRefusedBeforeInputStops() {
         JobMemory job = process.join(1_000);
         job.reserve(MemoryUse.IN_FLIGHT, 700);
-        assertThat(job.tryReserve(MemoryUse.MERGES, 51)).isFalse();
-        assertThat(job.tryReserve(MemoryUse.MERGES, 50)).isTrue();
+        assertThat(job.tryReserve(MemoryUse.COMPACTION, 51)).isFalse();
+        assertThat(job.tryReserve(MemoryUse.COMPACTION, 50)).isTrue();
         assertThat(job.isAvailable()).isTrue();
         assertThat(process.reservedBytes()).isEqualTo(750);
     }
@@ -158,8 +158,21 @@ class ProcessMemoryTest {
     void releasingMoreThanReserved_isADefect() {
         JobMemory job = process.join(100);
         job.reserve(MemoryUse.ACTIVE, 5);
-        assertThatThrownBy(() -> job.release(MemoryUse.MERGES, 5))
+        assertThatThrownBy(() -> job.release(MemoryUse.COMPACTION, 5))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Cannot release 5 bytes of 0 (MERGES)");
+                .hasMessage("Cannot release 5 bytes of 0 (COMPACTION)");
+    }
+
+    /** A thread of a job that has ended may come back while other jobs still hold the limit. */
+    @Test
+    void whatIsGivenBackAfterTheEnd_isNotKept() {
+        process.join(1_000);
+        IdleObjects<byte[]> idle = new IdleObjects<>(10, bytes -> bytes.length, process);
+        idle.offer(new byte[100]);
+
+        idle.close();
+        idle.offer(new byte[100]);
+
+        assertThat(process.reservedBytes()).isZero();
     }
 }

@@ -42,19 +42,20 @@ class DstlMetricsTest {
                         "ChangelogStorage.inFlightBytes",
                         "ChangelogStorage.memoryBytes",
                         "ChangelogStorage.memoryLimitBytes",
-                        "ChangelogStorage.storeState",
+                        "ChangelogStorage.storeHealth",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
                         "ChangelogStorage.abandonedUploadAttempts",
                         "ChangelogStorage.numberOfCancelledUploads",
                         "ChangelogStorage.numberOfExtraUploadRequests",
+                        "ChangelogStorage.numberOfStorePings",
                         "ChangelogStorage.numberOfHedgedUploads",
                         "ChangelogStorage.numberOfHedgeWins",
                         "ChangelogStorage.numberOfInlinePersists",
-                        "ChangelogStorage.numberOfMerges",
-                        "ChangelogStorage.numberOfMergeFailures",
+                        "ChangelogStorage.numberOfCompactions",
+                        "ChangelogStorage.numberOfCompactionFailures",
                         "ChangelogStorage.numberOfReadRetries",
-                        "ChangelogStorage.hangingMergeReads",
+                        "ChangelogStorage.hangingCompactionReads",
                         "ChangelogStorage.numberOfLocalCopies",
                         "ChangelogStorage.numberOfLocalCopyFailures",
                         "ChangelogStorage.uncheckpointedSegments",
@@ -68,6 +69,7 @@ class DstlMetricsTest {
         metrics.attemptStarted();
         metrics.extraAttemptStarted(true);
         metrics.extraAttemptStarted(false);
+        metrics.storePinged();
         metrics.attemptCancelled();
         metrics.hedgeWon();
         metrics.attemptFailed(false);
@@ -83,6 +85,7 @@ class DstlMetricsTest {
         assertThat(recorded.count("numberOfUploadFailures")).isEqualTo(2);
         assertThat(recorded.count("numberOfThrottledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfExtraUploadRequests")).isEqualTo(2);
+        assertThat(recorded.count("numberOfStorePings")).isEqualTo(1);
         assertThat(recorded.count("numberOfHedgedUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfCancelledUploads")).isEqualTo(1);
         assertThat(recorded.count("numberOfHedgeWins")).isEqualTo(1);
@@ -104,8 +107,8 @@ class DstlMetricsTest {
         metrics.measureAbandonedAttempts(() -> 0);
         metrics.measureMemory(() -> 2, () -> 3);
         metrics.measureSlowAttempts(() -> 3);
-        metrics.measureHangingMergeReads(() -> 0);
+        metrics.measureHangingCompactionReads(() -> 0);
         metrics.measureUncheckpointedSegments(() -> 4);
-        metrics.measureStoreState(() -> 2);
+        metrics.measureStoreHealth(() -> 2);
     }
 }

@@ -27,7 +27,9 @@ import dev.dstl.log.testing.ManualTimers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,8 @@ class SegmentRegistryTest {
     private final ManualTimers timers = new ManualTimers();
     private final List<Path> deleted = new ArrayList<>();
     private int failingDeletes;
-    private final SegmentRegistry registry = registry(false);
+    @Nullable private Error failure;
+    private final SegmentRegistry registry = registry(Runnable::run);
 
     @Test
     void segmentNeverHandedOut_isDeletedWithItsLastReference() {
@@ -149,38 +152,53 @@ class SegmentRegistryTest {
 
     @Test
     void afterTheExecutorIsShutDown_theCallerDeletes() {
-        registry(true).discardAttempt(FILE);
+        registry(
+                        task -> {
+                            throw new RejectedExecutionException();
+                        })
+                .discardAttempt(FILE);
         assertThat(deleted).containsExactly(FILE);
     }
 
     @Test
-    void fileWhoseThreadDoesNotStart_isDeletedLater() {
-        int[] failures = {2};
+    void fileWhoseThreadDoesNotStart_isDeletedLater_howeverLongThatTakes() {
+        int[] failures = {100};
         SegmentRegistry failing =
-                new SegmentRegistry(
-                        new RecordingStore(),
+                registry(
                         task -> {
                             if (failures[0]-- > 0) {
                                 throw new Error("unable to create native thread");
                             }
                             task.run();
-                        },
-                        timers,
-                        new DstlMetrics(new UnregisteredMetricsGroup()));
+                        });
+        failingDeletes = 3;
         failing.discardAttempt(FILE);
+        timers.advanceMillis(120_000);
+        assertThat(deleted).containsExactly(FILE);
+        assertThat(timers.pendingCount()).isZero();
+    }
+
+    @Test
+    void deleteThatEndsWithAnError_isTriedAgainLater() {
+        failingDeletes = 1;
+        failure = new NoClassDefFoundError("of a plugin");
+        registry(
+                        task -> {
+                            try {
+                                task.run();
+                            } catch (NoClassDefFoundError endsTheThread) {
+                                // And nothing else.
+                            }
+                        })
+                .discardAttempt(FILE);
         timers.advanceMillis(10_000);
         assertThat(deleted).containsExactly(FILE);
     }
 
-    private SegmentRegistry registry(boolean shutDown) {
+    private SegmentRegistry registry(Executor discards) {
         return new SegmentRegistry(
                 new RecordingStore(),
-                task -> {
-                    if (shutDown) {
-                        throw new RejectedExecutionException();
-                    }
-                    task.run();
-                },
+                discards,
                 timers,
                 new DstlMetrics(new UnregisteredMetricsGroup()));
     }
@@ -198,8 +216,16 @@ class SegmentRegistryTest {
         }
 
         @Override
+        public void ping() {
+            throw new UnsupportedOperationException("Nobody needs an answer");
+        }
+
+        @Override
         public void delete(Path file) throws IOException {
             if (failingDeletes-- > 0) {
+                if (failure != null) {
+                    throw failure;
+                }
                 throw new IOException("Not now");
             }
             deleted.add(file);

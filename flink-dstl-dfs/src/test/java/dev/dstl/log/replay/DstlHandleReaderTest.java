@@ -16,15 +16,15 @@
 
 package dev.dstl.log.replay;
 
-import static dev.dstl.log.record.TestRecord.meta;
-import static dev.dstl.log.record.TestRecord.opaque;
-import static dev.dstl.log.record.TestRecord.put;
+import static dev.dstl.log.api.TestRecord.meta;
+import static dev.dstl.log.api.TestRecord.opaque;
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;

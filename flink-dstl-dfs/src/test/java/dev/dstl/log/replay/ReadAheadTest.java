@@ -16,13 +16,13 @@
 
 package dev.dstl.log.replay;
 
-import static dev.dstl.log.record.TestRecord.put;
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;

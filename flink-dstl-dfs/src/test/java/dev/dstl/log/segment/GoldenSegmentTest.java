@@ -16,15 +16,15 @@
 
 package dev.dstl.log.segment;
 
-import static dev.dstl.log.record.TestRecord.meta;
-import static dev.dstl.log.record.TestRecord.opaque;
-import static dev.dstl.log.record.TestRecord.put;
+import static dev.dstl.log.api.TestRecord.meta;
+import static dev.dstl.log.api.TestRecord.opaque;
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.TestBatches;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;

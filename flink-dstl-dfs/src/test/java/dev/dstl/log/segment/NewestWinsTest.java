@@ -18,11 +18,11 @@ package dev.dstl.log.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
 import org.junit.jupiter.api.Test;
 
 class NewestWinsTest {

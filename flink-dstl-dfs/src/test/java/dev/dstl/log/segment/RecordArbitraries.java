@@ -16,8 +16,8 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -19,11 +19,12 @@ package dev.dstl.log.segment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.testing.FaultyStore;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -110,6 +111,22 @@ class SegmentCopyTest {
         SegmentCopy elsewhere = InstantiationUtil.clone(copy);
         assertThat(read(elsewhere)).isEqualTo(records);
         assertThat(elsewhere).isEqualTo(copy).hasSameHashCodeAs(copy);
+    }
+
+    @Test
+    void readThatIsGivenUp_losesTheCopyOnlyIfItReadTheCopy() throws Exception {
+        session.begin(copy.original());
+        session.giveUp(0);
+        assertThat(copyFailures).hasValue(0);
+        assertThat(session.unreadable()).containsExactly(copy.original());
+        assertThatThrownBy(session::end).isInstanceOf(InterruptedIOException.class);
+
+        ReadSession other = new ReadSession(4, 0, System::nanoTime, () -> {}, () -> {});
+        other.begin(copy);
+        other.giveUp(0);
+        assertThat(copyFailures).hasValue(1);
+        assertThat(other.unreadable()).containsExactly(copy.original());
+        assertThatThrownBy(other::end).isInstanceOf(InterruptedIOException.class);
     }
 
     @ParameterizedTest

@@ -16,12 +16,12 @@
 
 package dev.dstl.log.segment;
 
-import static dev.dstl.log.record.TestRecord.meta;
-import static dev.dstl.log.record.TestRecord.put;
+import static dev.dstl.log.api.TestRecord.meta;
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;

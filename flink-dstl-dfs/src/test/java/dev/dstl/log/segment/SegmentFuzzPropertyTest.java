@@ -19,7 +19,7 @@ package dev.dstl.log.segment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Collections;

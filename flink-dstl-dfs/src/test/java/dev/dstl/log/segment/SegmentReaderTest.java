@@ -16,16 +16,16 @@
 
 package dev.dstl.log.segment;
 
-import static dev.dstl.log.record.TestRecord.put;
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -18,7 +18,7 @@ package dev.dstl.log.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -16,11 +16,11 @@
 
 package dev.dstl.log.segment;
 
-import static dev.dstl.log.record.TestRecord.readAll;
+import static dev.dstl.log.api.TestRecord.readAll;
 
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.TestBatches;
-import dev.dstl.log.record.TestRecord;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;

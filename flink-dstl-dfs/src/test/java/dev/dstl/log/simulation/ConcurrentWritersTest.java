@@ -97,7 +97,7 @@ class ConcurrentWritersTest {
                                 .set(DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD, new MemorySize(500))
                                 .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(2_000))
                                 .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(4_000))
-                                .set(DstlOptions.MERGE_PARTS, 2)
+                                .set(DstlOptions.COMPACTION_MIN_RUNS, 2)
                                 .set(DstlOptions.MAX_AGE, Duration.ofMillis(50)));
         Random faults = new Random(seed);
         log.store().failBy(path -> randomFault(faults));
@@ -123,7 +123,7 @@ class ConcurrentWritersTest {
                 }
             }
             assertThat(completed).as("completed checkpoints").isGreaterThan(TASKS);
-            MERGES.addAndGet(log.metrics().count("numberOfMerges"));
+            MERGES.addAndGet(log.metrics().count("numberOfCompactions"));
             assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
             awaitFiles(log, handedOut);
         } finally {
@@ -277,7 +277,7 @@ class ConcurrentWritersTest {
 
         /** A persist may begin here. */
         private void mark() {
-            writer.markBase();
+            writer.addCompactionBoundary();
             marks.add(next());
         }
 

@@ -43,6 +43,12 @@ final class Simulation {
     /** How long after the last fault checkpoints take as long as usual, without any backlog. */
     private static final long RECOVERY_MILLIS = 45_000;
 
+    /**
+     * The same where the retry policy allows no attempt beside one that hangs: the log gives that
+     * up after 60 s, and uploads the segment after the pause of 10 s at most.
+     */
+    private static final long RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS = 75_000;
+
     /** How long the load goes on after that. */
     private static final long OBSERVED_MILLIS = 20_000;
 
@@ -92,7 +98,7 @@ final class Simulation {
         defects.watch(watchers);
         try {
             cluster.start();
-            long busySteps = dice.oneOf(300L, 600L, 2_000L);
+            long busySteps = busySteps();
             runUntil(() -> steps >= busySteps, Long.MAX_VALUE);
             cluster.faultsEnd();
             keepWorking();
@@ -125,6 +131,14 @@ final class Simulation {
                 leftovers.leftovers());
     }
 
+    /** Processes only read when they have written enough to merge. */
+    private long busySteps() {
+        boolean reads =
+                cluster.conditions().has(Condition.FAILING_READS)
+                        || cluster.conditions().has(Condition.ETERNAL_READS);
+        return reads ? dice.oneOf(1_000L, 2_000L) : dice.oneOf(300L, 600L, 2_000L);
+    }
+
     private Map<Coverage, Long> coverage() {
         Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);
         counts.put(Coverage.COMPLETED_CHECKPOINTS, watchers.completedCheckpoints());
@@ -143,11 +157,17 @@ final class Simulation {
     private void keepWorking() throws Violated {
         if (cluster.conditions().has(Condition.STEADY_LOAD)) {
             cluster.conditions().occurred(Condition.STEADY_LOAD);
-            runFor(RECOVERY_MILLIS + cluster.backlogMillis());
+            runFor(recoveryMillis() + cluster.backlogMillis());
             watchers.recovered();
             runFor(OBSERVED_MILLIS);
             watchers.observed();
         }
+    }
+
+    private long recoveryMillis() {
+        return cluster.allowsSecondAttempts()
+                ? RECOVERY_MILLIS
+                : RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS;
     }
 
     private void settle() throws Violated {

@@ -44,10 +44,14 @@ public final class LinkedStore implements SegmentStore {
         HANGS_DEAF,
         /** The client does not react to an interrupt either, and one day all is well. */
         LATE_DEAF,
+        /** Nothing is sent, and one day the connection is reset. Ends if interrupted. */
+        LATE_FAILS,
         FAILS,
         /** There are too many requests. */
         THROTTLED
     }
+
+    private static final int PING_BYTES = 500;
 
     private final SharedLink link;
     private final Map<String, Long> files = new LinkedHashMap<>();
@@ -57,6 +61,8 @@ public final class LinkedStore implements SegmentStore {
     private long storedBytes;
     private int requests;
     private int hanging;
+    private int pings;
+    private boolean pingsHang;
 
     /** Starts empty and without faults. */
     public LinkedStore(SharedLink link) {
@@ -113,7 +119,7 @@ public final class LinkedStore implements SegmentStore {
         content.writeTo(counter);
         TurnThreads.Pause pause =
                 new TurnThreads.Pause(fate == Fate.HANGS_DEAF || fate == Fate.LATE_DEAF);
-        if (fate == Fate.LATE_DEAF) {
+        if (fate == Fate.LATE_DEAF || fate == Fate.LATE_FAILS) {
             timers.schedule(pause::end, lateMillis);
         }
         try {
@@ -125,6 +131,9 @@ public final class LinkedStore implements SegmentStore {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("Interrupted while sending");
+        }
+        if (fate == Fate.LATE_FAILS) {
+            throw new IOException("Connection reset");
         }
         files.put(file.getPath(), counter.bytes);
         storedBytes += counter.bytes;
@@ -147,6 +156,32 @@ public final class LinkedStore implements SegmentStore {
         } finally {
             hanging--;
         }
+    }
+
+    @Override
+    public void ping() throws IOException {
+        pings++;
+        TurnThreads.Pause pause = new TurnThreads.Pause(false);
+        try {
+            if (pingsHang) {
+                hang(pause);
+            } else {
+                send(PING_BYTES, pause);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while waiting for an answer");
+        }
+    }
+
+    /** No answer to a ping from now on, whatever becomes of writes. */
+    public void leavePingsHanging() {
+        pingsHang = true;
+    }
+
+    /** Pings that began. */
+    public int pings() {
+        return pings;
     }
 
     @Override

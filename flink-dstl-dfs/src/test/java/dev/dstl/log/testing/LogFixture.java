@@ -18,6 +18,7 @@ package dev.dstl.log.testing;
 
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.local.LocalCopies;
@@ -32,7 +33,6 @@ import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
-import dev.dstl.log.writer.LogMerging;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -75,7 +75,7 @@ public final class LogFixture implements AutoCloseable {
     private final InFlightBudget budget;
     private final LocalCopies localCopies;
     private final GroupCommit commit;
-    private final LogMerging merging;
+    private final Compactor compactor;
     private final SegmentUploader uploader;
     private final PagePool pages = new PagePool(1 << 24);
     private final DstlSettings settings;
@@ -133,8 +133,8 @@ public final class LogFixture implements AutoCloseable {
                         LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
                         localDisk,
                         metrics);
-        merging =
-                new LogMerging(
+        compactor =
+                new Compactor(
                         settings,
                         merges,
                         pages,
@@ -204,8 +204,8 @@ public final class LogFixture implements AutoCloseable {
         return commit;
     }
 
-    public LogMerging merging() {
-        return merging;
+    public Compactor compactor() {
+        return compactor;
     }
 
     public SegmentUploader uploader() {
@@ -220,7 +220,7 @@ public final class LogFixture implements AutoCloseable {
                 pages,
                 settings.sealThresholdBytes(),
                 commit,
-                merging);
+                compactor);
     }
 
     /** A new log of an operator, closed by the caller. */
@@ -232,7 +232,7 @@ public final class LogFixture implements AutoCloseable {
                 pages,
                 settings.sealThresholdBytes(),
                 commit,
-                merging);
+                compactor);
     }
 
     /** A new log of a task with a mailbox, closed by the caller. */
@@ -244,7 +244,7 @@ public final class LogFixture implements AutoCloseable {
                 pages,
                 settings.sealThresholdBytes(),
                 commit,
-                merging,
+                compactor,
                 mailbox);
     }
 

@@ -17,8 +17,8 @@
 package dev.dstl.log.testing;
 
 import dev.dstl.log.DstlStorage;
+import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlOptions;
-import dev.dstl.log.writer.MutationLogWriter;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -56,7 +56,7 @@ public final class TaskManagerProcess {
         Path local = Paths.get(arguments[1]);
         JobID job = JobID.fromHexString(arguments[2]);
         DstlStorage storage = storage(base, local, job);
-        MutationLogWriter writer =
+        ChangelogWriter writer =
                 storage.createWriter("operator", LogFixture.KEY_GROUPS, new SyncMailboxExecutor());
         writer.append(1, "a".getBytes(StandardCharsets.UTF_8));
         if (Boolean.parseBoolean(arguments[3])) {

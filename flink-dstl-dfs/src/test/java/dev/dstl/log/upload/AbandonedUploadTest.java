@@ -128,6 +128,50 @@ class AbandonedUploadTest {
     }
 
     @Test
+    void attemptOvertakenByOthers_isNotReplacedBeforeItIsTimedOut() {
+        open(new Configuration());
+        late(900);
+        late(1_500);
+        assertThat(cluster.store.requests()).isEqualTo(22);
+        assertThat(cluster.count("numberOfCancelledUploads")).isZero();
+    }
+
+    /** A segment that takes so long, while ten others are fast. */
+    private void late(long millis) {
+        cluster.store.completeLateAfter(cluster.timers, millis);
+        cluster.store.decide(name -> Fate.LATE_DEAF);
+        Checkpoint late = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(1);
+        cluster.store.decide(name -> Fate.SENT);
+        for (int i = 0; i < 10; i++) {
+            cluster.checkpoint(SMALL);
+            cluster.timers.advanceMillis(180);
+        }
+        assertThat(late.ownMillis()).isEqualTo(millis);
+    }
+
+    @Test
+    void probeThatHangsWhenTheOtherHasFailed_isNoProbeAnyMoreWhenItsTimeIsOver() {
+        open(new Configuration());
+        cluster.store.completeLateAfter(cluster.timers, 1_500);
+        cluster.store.decide(
+                name -> {
+                    switch (name.attempt()) {
+                        case 1:
+                            return Fate.LATE_FAILS;
+                        case 2:
+                            return Fate.HANGS;
+                        default:
+                            return Fate.SENT;
+                    }
+                });
+        Checkpoint checkpoint = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(10_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(checkpoint.ownMillis()).isLessThanOrEqualTo(4_000);
+    }
+
+    @Test
     void withoutSecondAttempts_anAttemptThatHangsIsGivenUpAndMadeAgain() {
         open(new Configuration().set(DstlOptions.RETRY_POLICY, "none"));
         cluster.store.decide(name -> name.attempt() == 1 ? Fate.HANGS : Fate.SENT);
@@ -179,7 +223,7 @@ class AbandonedUploadTest {
         assertThat(cluster.durableSegments()).isEqualTo(1);
         assertThat(cluster.store.hangingCount()).isZero();
         assertThat(cluster.store.files().keySet()).hasSize(1).allMatch(f -> f.endsWith("-2.seg"));
-        assertThat(cluster.metrics.get(0).value("storeState")).isEqualTo(0);
+        assertThat(cluster.metrics.get(0).value("storeHealth")).isEqualTo(0);
         assertThat(cluster.count("numberOfUploadFailures")).isZero();
     }
 

@@ -19,7 +19,7 @@ package dev.dstl.log.upload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;

@@ -63,6 +63,13 @@ class AttemptTimeoutsTest {
     }
 
     @Test
+    void smallSegments_takeAsLongAsEachOther_whateverTheirSizes() {
+        took(200, 1_000);
+        assertThat(timeouts.timeoutMillis(8_000)).isEqualTo(3_000);
+        assertThat(timeouts.timeoutMillis(32 << 10)).as("twice the smallest").isEqualTo(6_000);
+    }
+
+    @Test
     void oneThatHungForAnHour_makesTheOthersOnlyALittleMorePatient() {
         took(SMALL, 3_600_000);
         assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(3_000);

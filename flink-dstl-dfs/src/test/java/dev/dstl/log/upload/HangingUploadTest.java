@@ -65,7 +65,7 @@ class HangingUploadTest {
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
         log.passLinger();
         log.store().awaitHanging(1);
-        log.timers().advanceMillis(TIMEOUT_MILLIS - 1);
+        passTimeoutButMillis(1);
         assertThat(log.store().requests("create")).isEqualTo(1);
         log.timers().advanceMillis(1);
 
@@ -86,7 +86,7 @@ class HangingUploadTest {
         log.passLinger();
         log.store().awaitHanging(1);
         log.store().failNext(WriteFault.HANG_THEN_FAIL);
-        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        passTimeoutButMillis(0);
         log.store().awaitHanging(2);
         log.store().releaseHanging();
         assertThat(texts(handleOf(persist))).containsExactly("a");
@@ -107,7 +107,7 @@ class HangingUploadTest {
         log.passLinger();
         log.store().awaitHanging(1);
         log.store().failAlways(WriteFault.FAIL_ON_CLOSE);
-        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        passTimeoutButMillis(0);
         await(() -> log.store().requests("delete") == 1);
         log.timers().advanceMillis(600_000);
         assertThat(persist).as("one failed, one is alive").isNotDone();
@@ -127,9 +127,10 @@ class HangingUploadTest {
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
         log.passLinger();
         log.store().awaitHanging(1);
-        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        passTimeoutButMillis(0);
         await(() -> log.store().requests("delete") == 1);
         await(() -> log.timers().pendingCount() > 1);
+        await(() -> pings() == 2);
         assertThat(persist).isNotDone();
 
         log.timers().advanceMillis(10_000);
@@ -180,14 +181,16 @@ class HangingUploadTest {
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
         log.passLinger();
         log.store().awaitHanging(1);
-        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        passTimeoutButMillis(0);
         log.store().awaitHanging(2);
         log.timers().advanceMillis(TIMEOUT_MILLIS);
         await(() -> log.store().hangingCount() == 1);
+        await(() -> pings() == 2);
         log.timers().advanceMillis(TIMEOUT_MILLIS);
         log.store().awaitHanging(2);
         log.timers().advanceMillis(2 * TIMEOUT_MILLIS);
         await(() -> log.store().hangingCount() == 1);
+        await(() -> pings() == 3);
         log.timers().advanceMillis(2 * TIMEOUT_MILLIS);
         assertThat(texts(handleOf(persist))).containsExactly("a");
         await(() -> log.store().hangingCount() == 0);
@@ -215,7 +218,7 @@ class HangingUploadTest {
         log.passLinger();
         assertThat(free).as("the only place is taken").isNotDone();
 
-        log.timers().advanceMillis(TIMEOUT_MILLIS);
+        passTimeoutButMillis(0);
 
         assertThat(texts(handleOf(free))).containsExactly("free");
         log.store().awaitHanging(2);
@@ -261,6 +264,18 @@ class HangingUploadTest {
     private void open(Configuration configuration) {
         log = LogFixture.onThreads(configuration);
         writer = log.writer();
+    }
+
+    /** The store answers at once, on a thread of its own. */
+    private void passTimeoutButMillis(long less) throws InterruptedException {
+        long answered = pings();
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2);
+        await(() -> pings() > answered);
+        log.timers().advanceMillis(TIMEOUT_MILLIS - TIMEOUT_MILLIS / 2 - less);
+    }
+
+    private long pings() {
+        return log.metrics().count("numberOfStorePings");
     }
 
     private static void await(BooleanSupplier condition) throws InterruptedException {

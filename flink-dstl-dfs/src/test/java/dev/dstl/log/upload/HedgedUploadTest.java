@@ -90,10 +90,12 @@ class HedgedUploadTest {
 
     @Test
     void withoutBudget_theSecondAttemptStartsAtTheTimeout() throws Exception {
-        open(new Configuration().set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0.01));
+        open(new Configuration().set(DstlOptions.HEDGE_BUDGET, 0.01));
         learn(40);
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = hangingUpload();
-        log.timers().advanceMillis(TIMEOUT_MILLIS - 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2);
+        await(() -> log.metrics().count("numberOfStorePings") == 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2 - 1);
         assertThat(requests()).isEqualTo(1);
         log.timers().advanceMillis(1);
         assertThat(filesOf(handleOf(persist)).get(0)).endsWith("-2.seg");
@@ -113,7 +115,9 @@ class HedgedUploadTest {
         log.store().awaitHanging(2);
         log.timers().advanceMillis(2 * (LATENCY_MILLIS + 1));
         await(() -> log.store().hangingCount() == 1);
-        log.timers().advanceMillis(TIMEOUT_MILLIS - 3 * (LATENCY_MILLIS + 1) - 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2 - 3 * (LATENCY_MILLIS + 1));
+        await(() -> log.metrics().count("numberOfStorePings") == 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2 - 1);
         assertThat(requests()).isEqualTo(2);
         log.timers().advanceMillis(1);
         assertThat(filesOf(handleOf(persist)).get(0)).endsWith("-3.seg");
@@ -148,6 +152,28 @@ class HedgedUploadTest {
         assertThat(log.metrics().count("numberOfHedgedUploads")).isZero();
         assertThat(log.metrics().count("numberOfExtraUploadRequests")).isZero();
         assertThat(log.uploader().hedging.budget().trySpend(1)).as("still there").isTrue();
+    }
+
+    @Test
+    void hedgeThatFindsNoPlace_doesNotStandInTheWayOfTheProbe() throws Exception {
+        open(
+                new Configuration()
+                        .set(DstlOptions.UPLOAD_THREADS, 1)
+                        .set(DstlOptions.MAX_SLOW_ATTEMPTS, 0));
+        learn(40);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = hangingUpload();
+        log.timers().advanceMillis(LATENCY_MILLIS + 1);
+        assertThat(requests()).as("the hedge waits for a place").isEqualTo(1);
+
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2 - LATENCY_MILLIS - 1);
+        await(() -> log.metrics().count("numberOfStorePings") == 1);
+        log.timers().advanceMillis(TIMEOUT_MILLIS / 2);
+
+        assertThat(texts(handleOf(persist))).hasSize(1);
+        assertThat(log.metrics().count("numberOfExtraUploadRequests")).isEqualTo(1);
+        assertThat(log.metrics().count("numberOfHedgedUploads")).isZero();
+        log.store().releaseHanging();
+        await(() -> log.store().segments().size() == uploads);
     }
 
     private void open(Configuration configuration) {

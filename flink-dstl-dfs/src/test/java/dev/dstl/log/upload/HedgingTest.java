@@ -79,7 +79,7 @@ class HedgingTest {
 
     @Test
     void switchedOff_thereIsNoDelay() {
-        configuration.set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, 0.0);
+        configuration.set(DstlOptions.HEDGE_BUDGET, 0.0);
         assertNoHedging();
     }
 

@@ -16,12 +16,12 @@
 
 package dev.dstl.log.upload;
 
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;

@@ -77,7 +77,7 @@ class OutageTest {
             assertThat(log.budget().reservedBytes()).isLessThan(LIMIT + 2 * SEAL);
         }
         assertThat(log.budget().isAvailable()).isFalse();
-        assertThat(log.metrics().value("storeState")).isEqualTo(3);
+        assertThat(log.metrics().value("storeHealth")).isEqualTo(3);
         assertThat((long) log.metrics().value("inFlightBytes")).isGreaterThanOrEqualTo(LIMIT);
         assertThat(persists).noneMatch(Future::isDone);
 
@@ -91,7 +91,7 @@ class OutageTest {
         log.passLinger();
         assertThat(texts(handleOf(next))).isEqualTo(appended);
         log.timers().advanceMillis(2 * StoreHealth.WINDOW_MILLIS);
-        assertThat(log.metrics().value("storeState")).isEqualTo(0);
+        assertThat(log.metrics().value("storeHealth")).isEqualTo(0);
         assertThat(lines.containing(""))
                 .as("of %s failures", log.metrics().count("numberOfUploadFailures"))
                 .hasSize(4);

@@ -18,9 +18,9 @@ package dev.dstl.log.upload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.TestBatches;
-import dev.dstl.log.record.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.upload.LinkedTaskManagers.Checkpoint;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ class ThreadStartTest {
         cluster.timers.advanceMillis(10_000);
         assertThat(checkpoints).allMatch(Checkpoint::isComplete);
         assertThat(cluster.durationMillis(checkpoints.get(59))).isLessThan(100);
-        assertThat(cluster.metrics.get(0).value("storeState")).isEqualTo(0);
+        assertThat(cluster.metrics.get(0).value("storeHealth")).isEqualTo(0);
     }
 
     @ParameterizedTest

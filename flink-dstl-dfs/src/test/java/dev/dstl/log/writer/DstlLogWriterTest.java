@@ -218,17 +218,17 @@ class DstlLogWriterTest {
         writer.truncate(afterA);
         assertThatThrownBy(() -> writer.persist(writer.initialSequenceNumber(), 1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Cannot persist [0, 2): the log holds [1, 2)");
+                .hasMessage("Cannot persist [0, 2): the changelog contains [1, 2)");
     }
 
     @Test
     void changesNotYetAppended_canNeitherBePersistedNorTruncated() {
         assertThatThrownBy(() -> writer.persist(SequenceNumber.of(1), 1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Cannot persist [1, 0): the log holds [0, 0)");
+                .hasMessage("Cannot persist [1, 0): the changelog contains [0, 0)");
         assertThatThrownBy(() -> writer.truncate(SequenceNumber.of(1)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Cannot truncate [0, 1): the log holds [0, 0)");
+                .hasMessage("Cannot truncate [0, 1): the changelog contains [0, 0)");
     }
 
     @Test
@@ -325,7 +325,7 @@ class DstlLogWriterTest {
         assertThat(log.store().segments()).hasSize(1);
         assertThatThrownBy(() -> writer.confirm(to, from, 3))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("Cannot confirm [1, 0): the log holds [0, 1)");
+                .hasMessage("Cannot confirm [1, 0): the changelog contains [0, 1)");
     }
 
     private ChangelogStateHandleStreamImpl persisted(SequenceNumber from) throws Exception {

@@ -43,7 +43,7 @@ import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.changelog.truncation.LogTruncation;
-import dev.dstl.log.DstlStorage;
+import dev.dstl.log.api.ChangelogStorage;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -157,7 +157,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         String subtask = parameters.getOperatorIdentifier();
         MaterializationThreads threads =
                 MaterializationThreads.shared(
-                        Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZATION_THREADS)));
+                        Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZE_THREADS)));
         Disposal disposal = new Disposal(subtask, threads.uploads());
 
         BaseLedger bases =
@@ -177,7 +177,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         writer,
                         log,
                         logged,
-                        new TaskOwnedStreams(environment.getCheckpointStorageAccess()));
+                        new TaskOwnedStreams(environment.getCheckpointStorageAccess()),
+                        threads::afterAWhile);
         if (snapshots.omitTimers()) {
             RestoredQueues.register(delegate, logged);
         }
@@ -230,7 +231,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     }
 
     private static Supplier<Optional<String>> trouble(StateChangelogStorage<?> storage) {
-        return storage instanceof DstlStorage ? ((DstlStorage) storage)::trouble : Optional::empty;
+        return storage instanceof ChangelogStorage
+                ? ((ChangelogStorage) storage)::storeProblem
+                : Optional::empty;
     }
 
     private static Consumer<ChangelogStateBackendHandle> listener(

@@ -24,7 +24,7 @@ import dev.dstl.changelog.materialization.Materializations;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.truncation.LogTruncation;
-import dev.dstl.log.writer.MutationLogWriter;
+import dev.dstl.log.api.ChangelogWriter;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -210,7 +210,7 @@ public final class Checkpoints<K> {
         SequenceNumber to = writer.nextSequenceNumber();
         // A log that shares segments with others has to hear of every checkpoint.
         PersistedLog log =
-                from.compareTo(to) < 0 || writer instanceof MutationLogWriter
+                from.compareTo(to) < 0 || writer instanceof ChangelogWriter
                         ? PersistedLog.of(writer, from, checkpointId)
                         : PersistedLog.empty(writer);
         ledger.started(checkpointId, materializationId, from, to);

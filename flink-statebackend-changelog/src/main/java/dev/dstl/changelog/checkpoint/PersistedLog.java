@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.checkpoint;
 
-import dev.dstl.log.writer.MutationLogWriter;
+import dev.dstl.log.api.ChangelogWriter;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.state.SnapshotResult;
@@ -59,14 +59,14 @@ final class PersistedLog {
     void drop() {
         if (future.cancel(false)
                 || future.isCompletedExceptionally()
-                || !(writer instanceof MutationLogWriter)) {
+                || !(writer instanceof ChangelogWriter)) {
             return;
         }
         SnapshotResult<? extends ChangelogStateHandle> persisted = future.join();
         ChangelogStateHandle handle =
                 persisted == null ? null : persisted.getJobManagerOwnedSnapshot();
         if (handle instanceof ChangelogStateHandleStreamImpl) {
-            ((MutationLogWriter) writer).dropped((ChangelogStateHandleStreamImpl) handle);
+            ((ChangelogWriter) writer).dropped((ChangelogStateHandleStreamImpl) handle);
         }
     }
 }

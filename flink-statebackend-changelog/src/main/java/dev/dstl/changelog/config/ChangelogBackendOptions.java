@@ -21,89 +21,84 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
-/**
- * The keys of this backend that Flink does not have. Flink's {@code state.changelog.*} all work.
- */
+/** Options of the changelog state backend beside Flink's own {@code state.changelog.*}. */
 public final class ChangelogBackendOptions {
 
-    /** The backend that holds the state when our factory is named in {@code state.backend.type}. */
+    /** State backend behind the changelog if state.backend.type names DSTL's factory. */
     public static final ConfigOption<String> DELEGATE =
             ConfigOptions.key("state.changelog.dstl.delegate")
                     .stringType()
                     .defaultValue("rocksdb")
                     .withDescription(
-                            "The state backend that holds the state behind the log if"
-                                    + " 'state.backend.type' names the factory of this changelog"
-                                    + " backend: 'rocksdb', 'hashmap' or the class name of a state"
-                                    + " backend factory. Not used with 'state.changelog.enabled',"
-                                    + " which wraps whatever 'state.backend.type' says.");
+                            "State backend behind the changelog if 'state.backend.type'"
+                                    + " names DSTL's factory: 'rocksdb', 'hashmap' or the class name of"
+                                    + " a state backend factory. Not used with"
+                                    + " 'state.changelog.enabled', which wraps the backend in"
+                                    + " 'state.backend.type'.");
 
     /** Threads of a TaskManager that upload materializations. */
-    public static final ConfigOption<Integer> MATERIALIZATION_THREADS =
-            ConfigOptions.key("state.changelog.dstl.materialization-threads")
+    public static final ConfigOption<Integer> MATERIALIZE_THREADS =
+            ConfigOptions.key("state.changelog.dstl.materialize.num-threads")
                     .intType()
                     .defaultValue(4)
                     .withDescription(
-                            "How many materializations a TaskManager uploads at the same time, at"
-                                    + " least 1. They have threads of their own, so that a long"
-                                    + " upload never delays a checkpoint. Read from the"
-                                    + " configuration of the TaskManager only; the first keyed task"
-                                    + " decides.");
+                            "Materializations that a TaskManager uploads at the same time,"
+                                    + " at least 1. They have threads of their own, so that a long"
+                                    + " upload never delays a checkpoint. Read from the configuration"
+                                    + " of the TaskManager only.");
 
-    /** Log against base. */
+    /** Ratio of changelog size to base size above which a subtask materializes early. */
     public static final ConfigOption<Double> MATERIALIZE_LOG_TO_BASE_RATIO =
             ConfigOptions.key("state.changelog.dstl.materialize.log-to-base-ratio")
                     .doubleType()
                     .defaultValue(1.0)
                     .withDescription(
-                            "A subtask materializes before its time when its log is larger than its"
-                                    + " base, times this. 0 or less switches it off. Needs"
-                                    + " 'state.changelog.periodic-materialize.enabled', as the keys"
-                                    + " beside do. A job may set it, and wins over the cluster.");
+                            "A subtask materializes early when its changelog is larger than"
+                                    + " its base, times this. A smaller value shortens recovery and"
+                                    + " uploads more. 0 or less disables it. Needs"
+                                    + " 'state.changelog.periodic-materialize.enabled'. A job may"
+                                    + " override the cluster.");
 
-    /** Logs that are too small to bother. */
+    /** Changelog size up to which the ratio to the base does not matter. */
     public static final ConfigOption<MemorySize> MATERIALIZE_MIN_LOG_SIZE =
             ConfigOptions.key("state.changelog.dstl.materialize.min-log-size")
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
-                            "Up to this size, a log may be larger than its base. A job may set it,"
-                                    + " and wins over the cluster.");
+                            "Changelog size up to which materialize.log-to-base-ratio does"
+                                    + " not apply. A job may override the cluster.");
 
-    /** Log against time. */
+    /** Replay time above which a subtask materializes early. */
     public static final ConfigOption<Duration> MATERIALIZE_REPLAY_TIME =
             ConfigOptions.key("state.changelog.dstl.materialize.replay-time")
                     .durationType()
                     .defaultValue(Duration.ofSeconds(30))
                     .withDescription(
-                            "A subtask materializes before its time when a recovery would replay"
-                                    + " its log for longer than this, at 16 MiB of log a second. 0"
-                                    + " switches it off. A job may set it, and wins over the"
-                                    + " cluster.");
+                            "A subtask materializes early when recovery would replay its"
+                                    + " changelog for longer than this, at 16 MiB a second. 0 disables"
+                                    + " it. A job may override the cluster.");
 
-    /** Log against what checkpoints name. */
-    public static final ConfigOption<Integer> MATERIALIZE_MAX_LOG_PARTS =
-            ConfigOptions.key("state.changelog.dstl.materialize.max-log-parts")
+    /** Number of runs above which a subtask materializes early. */
+    public static final ConfigOption<Integer> MATERIALIZE_MAX_RUNS =
+            ConfigOptions.key("state.changelog.dstl.materialize.max-runs")
                     .intType()
                     .defaultValue(48)
                     .withDescription(
-                            "A subtask materializes before its time when its log consists of more"
-                                    + " parts than this, since each checkpoint names them all to"
-                                    + " the JobManager. A checkpoint adds at least one part, and"
-                                    + " state.changelog.dstl.merge.parts of them become one. 0 or"
-                                    + " less switches it off. A job may set it, and wins over the"
-                                    + " cluster.");
+                            "A subtask materializes early when its changelog has more runs"
+                                    + " than this, since every checkpoint lists them in its metadata."
+                                    + " Compaction keeps most changelogs below. 0 or less disables it."
+                                    + " A job may override the cluster.");
 
-    /** Time against all of this. */
-    public static final ConfigOption<Double> MATERIALIZE_MAX_SHARE =
-            ConfigOptions.key("state.changelog.dstl.materialize.max-share")
+    /** Fraction of its time that a subtask may spend on early materializations. */
+    public static final ConfigOption<Double> MATERIALIZE_MAX_TIME_FRACTION =
+            ConfigOptions.key("state.changelog.dstl.materialize.max-time-fraction")
                     .doubleType()
                     .defaultValue(0.1)
                     .withDescription(
-                            "The share of its time that a subtask may spend on materializing before"
-                                    + " its time: after one that took a second comes none for nine"
-                                    + " seconds with 0.1. More than 0, at most 1. A job may set it,"
-                                    + " and wins over the cluster.");
+                            "Fraction of its time that a subtask may spend on early"
+                                    + " materializations: with 0.1, one that took a second is followed"
+                                    + " by none for nine seconds. More than 0, at most 1. A job may"
+                                    + " override the cluster.");
 
     private ChangelogBackendOptions() {}
 }

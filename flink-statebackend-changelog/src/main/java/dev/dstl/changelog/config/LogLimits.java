@@ -17,8 +17,8 @@
 package dev.dstl.changelog.config;
 
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_LOG_TO_BASE_RATIO;
-import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_LOG_PARTS;
-import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_SHARE;
+import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_RUNS;
+import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_TIME_FRACTION;
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MIN_LOG_SIZE;
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPLAY_TIME;
 
@@ -54,12 +54,12 @@ public final class LogLimits {
      * @throws MisconfigurationException if a value makes no sense
      */
     public static LogLimits of(ReadableConfig job, ReadableConfig cluster) {
-        double share = read(MATERIALIZE_MAX_SHARE, job, cluster);
+        double share = read(MATERIALIZE_MAX_TIME_FRACTION, job, cluster);
         if (!(share > 0 && share <= 1)) {
             throw new MisconfigurationException(
                     String.format(
                             "'%s: %s' is no share of the time; set it to more than 0 and at most 1.",
-                            MATERIALIZE_MAX_SHARE.key(), share));
+                            MATERIALIZE_MAX_TIME_FRACTION.key(), share));
         }
         return new LogLimits(
                 read(MATERIALIZE_LOG_TO_BASE_RATIO, job, cluster),
@@ -67,7 +67,7 @@ public final class LogLimits {
                 read(MATERIALIZE_REPLAY_TIME, job, cluster).toMillis()
                         * REPLAY_BYTES_PER_SECOND
                         / 1000,
-                read(MATERIALIZE_MAX_LOG_PARTS, job, cluster),
+                read(MATERIALIZE_MAX_RUNS, job, cluster),
                 share);
     }
 

@@ -54,7 +54,7 @@ public final class MemoryStorage {
     public static MisconfigurationException refusal(String storage) {
         return new MisconfigurationException(
                 String.format(
-                        "'%s: %s' keeps the log in memory and sends all of it to the JobManager"
+                        "'%s: %s' keeps the changelog in memory and sends all of it to the JobManager"
                                 + " with every checkpoint, though checkpoints go to a directory;"
                                 + " set it to 'dstl' and 'state.changelog.dstl.dfs.base-path' to a"
                                 + " directory that all TaskManagers reach, in the configuration of"

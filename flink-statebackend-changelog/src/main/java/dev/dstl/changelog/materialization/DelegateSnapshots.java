@@ -18,6 +18,7 @@ package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.state.LoggedStateRegistry;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RunnableFuture;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
@@ -43,20 +44,27 @@ public final class DelegateSnapshots<K> {
     private final MutationLog log;
     private final LoggedStateRegistry<K> states;
     private final CheckpointStreamFactory streams;
+    private final Executor afterAWhile;
     private final boolean omitTimers;
 
-    /** All arguments stay the caller's. */
+    /**
+     * All arguments stay the caller's.
+     *
+     * @param afterAWhile runs what may block, some time later
+     */
     public DelegateSnapshots(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
             MutationLog log,
             LoggedStateRegistry<K> states,
-            CheckpointStreamFactory streams) {
+            CheckpointStreamFactory streams,
+            Executor afterAWhile) {
         this.delegate = delegate;
         this.writer = writer;
         this.log = log;
         this.states = states;
         this.streams = streams;
+        this.afterAWhile = afterAWhile;
         this.omitTimers =
                 delegate.requiresLegacySynchronousTimerSnapshots(CheckpointType.CHECKPOINT);
     }
@@ -100,7 +108,7 @@ public final class DelegateSnapshots<K> {
 
     private DelegateSnapshot start(long id, long builtOn, SnapshotType type, SequenceNumber to)
             throws Exception {
-        SnapshotFiles files = new SnapshotFiles(streams);
+        SnapshotFiles files = new SnapshotFiles(streams, afterAWhile);
         RunnableFuture<SnapshotResult<KeyedStateHandle>> upload =
                 delegate.snapshot(
                         id,

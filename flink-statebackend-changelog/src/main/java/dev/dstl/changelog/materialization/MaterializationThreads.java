@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -28,9 +29,9 @@ import javax.annotation.concurrent.GuardedBy;
 
 /**
  * The threads that materializations of all tasks in this process share: a bounded number that
- * upload, and one that watches the clock. Flink's pool of a task has a single thread, on which
- * checkpoints would wait for a materialization. Daemon threads; idle ones end, so that nothing is
- * left of a class loader that Flink drops. Thread safe.
+ * upload, one that watches the clock, and one for each call that does not return. Flink's pool of a
+ * task has a single thread, on which checkpoints would wait for a materialization. Daemon threads;
+ * idle ones end, so that nothing is left of a class loader that Flink drops. Thread safe.
  */
 public final class MaterializationThreads {
 
@@ -41,6 +42,7 @@ public final class MaterializationThreads {
 
     private final ThreadPoolExecutor uploads;
     private final ScheduledThreadPoolExecutor clock;
+    private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late-");
 
     private MaterializationThreads(int uploadThreads) {
         uploads =
@@ -80,6 +82,12 @@ public final class MaterializationThreads {
     /** Fires timers; whoever uses it must not block it. */
     public ScheduledExecutorService clock() {
         return clock;
+    }
+
+    /** Runs, a second later, what may block for ever; on a thread of its own. */
+    public void afterAWhile(Runnable action) {
+        Future<?> unused =
+                clock.schedule(() -> lateActions.newThread(action).start(), 1, TimeUnit.SECONDS);
     }
 
     private static final class DaemonThreads implements ThreadFactory {

@@ -19,7 +19,7 @@ package dev.dstl.changelog.materialization;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import javax.annotation.Nullable;
+import java.util.concurrent.Executor;
 import javax.annotation.concurrent.GuardedBy;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -36,6 +36,7 @@ import org.apache.flink.util.ExceptionUtils;
 final class SnapshotFiles implements CheckpointStreamFactory {
 
     private final CheckpointStreamFactory streams;
+    private final Executor afterAWhile;
 
     private final Object lock = new Object();
 
@@ -45,9 +46,14 @@ final class SnapshotFiles implements CheckpointStreamFactory {
     @GuardedBy("lock")
     private boolean discarded;
 
-    /** The {@code streams} stay the caller's. */
-    SnapshotFiles(CheckpointStreamFactory streams) {
+    /**
+     * Everything given stays the caller's.
+     *
+     * @param afterAWhile runs what may block, some time later
+     */
+    SnapshotFiles(CheckpointStreamFactory streams, Executor afterAWhile) {
         this.streams = streams;
+        this.afterAWhile = afterAWhile;
     }
 
     @Override
@@ -56,7 +62,8 @@ final class SnapshotFiles implements CheckpointStreamFactory {
         synchronized (lock) {
             failIfDiscarded();
         }
-        return new Stream(streams.createCheckpointStateOutputStream(scope));
+        return new SnapshotStream(
+                streams.createCheckpointStateOutputStream(scope), this::add, afterAWhile);
     }
 
     @Override
@@ -96,15 +103,11 @@ final class SnapshotFiles implements CheckpointStreamFactory {
         }
     }
 
-    @Nullable
-    private StreamStateHandle add(@Nullable StreamStateHandle handle) throws IOException {
-        if (handle == null) {
-            return null;
-        }
+    private void add(StreamStateHandle handle) throws IOException {
         synchronized (lock) {
             if (!discarded) {
                 written.add(handle);
-                return handle;
+                return;
             }
         }
         try {
@@ -135,51 +138,6 @@ final class SnapshotFiles implements CheckpointStreamFactory {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    private final class Stream extends CheckpointStateOutputStream {
-
-        private final CheckpointStateOutputStream out;
-
-        Stream(CheckpointStateOutputStream out) {
-            this.out = out;
-        }
-
-        @Override
-        @Nullable
-        public StreamStateHandle closeAndGetHandle() throws IOException {
-            return add(out.closeAndGetHandle());
-        }
-
-        @Override
-        public void write(int oneByte) throws IOException {
-            out.write(oneByte);
-        }
-
-        @Override
-        public void write(byte[] bytes, int offset, int length) throws IOException {
-            out.write(bytes, offset, length);
-        }
-
-        @Override
-        public long getPos() throws IOException {
-            return out.getPos();
-        }
-
-        @Override
-        public void flush() throws IOException {
-            out.flush();
-        }
-
-        @Override
-        public void sync() throws IOException {
-            out.sync();
-        }
-
-        @Override
-        public void close() throws IOException {
-            out.close();
         }
     }
 }

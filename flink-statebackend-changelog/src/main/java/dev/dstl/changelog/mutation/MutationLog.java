@@ -16,9 +16,9 @@
 
 package dev.dstl.changelog.mutation;
 
-import dev.dstl.log.record.RecordFormat;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.writer.MutationLogWriter;
+import dev.dstl.log.api.ChangelogWriter;
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -46,7 +46,7 @@ public final class MutationLog {
     private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
 
     private final StateChangelogWriter<?> writer;
-    @Nullable private final MutationLogWriter identityWriter;
+    @Nullable private final ChangelogWriter identityWriter;
     private final Runnable requireFullCheckpoint;
 
     private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
@@ -60,21 +60,20 @@ public final class MutationLog {
     }
 
     /**
-     * @param writer a {@link MutationLogWriter}, or any other, which then gets encoded records
+     * @param writer a {@link ChangelogWriter}, or any other, which then gets encoded records
      * @param requireFullCheckpoint called, on the task thread, when the next checkpoint must not
      *     rely on what was logged so far
      */
     public MutationLog(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
         this.writer = writer;
         this.requireFullCheckpoint = requireFullCheckpoint;
-        this.identityWriter =
-                writer instanceof MutationLogWriter ? (MutationLogWriter) writer : null;
-        markBase();
+        this.identityWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;
+        addCompactionBoundary();
     }
 
-    private void markBase() {
+    private void addCompactionBoundary() {
         if (identityWriter != null) {
-            identityWriter.markBase();
+            identityWriter.addCompactionBoundary();
         }
     }
 
@@ -90,7 +89,7 @@ public final class MutationLog {
      */
     public void startNewRange() {
         range++;
-        markBase();
+        addCompactionBoundary();
     }
 
     /**
@@ -100,7 +99,7 @@ public final class MutationLog {
      */
     public void forgetRange(SequenceNumber at) {
         if (identityWriter != null) {
-            identityWriter.unmarkBase(at);
+            identityWriter.removeCompactionBoundary(at);
         }
     }
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.mutation;
 
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;

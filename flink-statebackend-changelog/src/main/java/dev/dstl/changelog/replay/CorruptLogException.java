@@ -17,7 +17,7 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import javax.annotation.Nullable;
 
@@ -33,7 +33,7 @@ public final class CorruptLogException extends IOException {
             " Nothing was lost elsewhere: restore from another checkpoint or from a savepoint.";
 
     CorruptLogException(String found, @Nullable Throwable cause) {
-        super("The log cannot be replayed: " + found + REMEDY, cause);
+        super("The changelog cannot be replayed: " + found + REMEDY, cause);
     }
 
     static CorruptLogException at(

@@ -17,7 +17,7 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Iterator;

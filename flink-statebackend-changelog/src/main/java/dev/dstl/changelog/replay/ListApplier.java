@@ -18,7 +18,7 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;

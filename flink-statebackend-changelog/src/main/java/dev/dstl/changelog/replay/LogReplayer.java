@@ -20,9 +20,9 @@ import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.mutation.StateRegistration;
 import dev.dstl.changelog.mutation.StockRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -122,7 +122,7 @@ public final class LogReplayer<K> {
     private static IOException refused(
             Object what, StateApplier applier, LogRecord record, Exception cause) {
         return new IOException(
-                "The log is readable, but the delegate state backend failed to take a "
+                "The changelog is readable, but the delegate state backend failed to take a "
                         + what
                         + " of "
                         + applier

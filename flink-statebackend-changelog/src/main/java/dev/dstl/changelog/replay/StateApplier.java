@@ -17,7 +17,7 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;

@@ -16,10 +16,10 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordFormat;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
@@ -62,7 +62,7 @@ public final class StateChangeCursor implements RecordCursor {
             record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "The log holds a change that is no record of this changelog backend ("
+                    "The changelog contains a state change that is no record of DSTL ("
                             + e.getMessage()
                             + "). Was the checkpoint written by another changelog backend?",
                     e);
@@ -84,7 +84,7 @@ public final class StateChangeCursor implements RecordCursor {
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IOException("Cannot close the reader of the log", e);
+            throw new IOException("Cannot close the reader of the changelog", e);
         }
     }
 }

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
 /** What the state ids of one log handle stand for. Belongs to the task thread. */

@@ -17,7 +17,7 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -49,7 +49,7 @@ final class StockChange {
             operation = StockOperation.of(input.readByte());
         } catch (IOException e) {
             throw new CorruptLogException(
-                    "a change of Flink's own changelog: " + e.getMessage() + ".", e);
+                    "a state change of Flink's built-in changelog: " + e.getMessage() + ".", e);
         }
     }
 
@@ -76,7 +76,8 @@ final class StockChange {
         try {
             return input.readUnsignedShort();
         } catch (IOException e) {
-            throw new CorruptLogException("a change of Flink's own changelog ends early.", e);
+            throw new CorruptLogException(
+                    "a state change of Flink's built-in changelog ends early.", e);
         }
     }
 

@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.restore;
 
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 

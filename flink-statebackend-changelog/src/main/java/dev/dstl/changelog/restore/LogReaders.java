@@ -17,8 +17,8 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.replay.StateChangeCursor;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.replay.MutationLogReader;
+import dev.dstl.log.api.ChangelogReader;
+import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -60,9 +60,8 @@ final class LogReaders implements AutoCloseable {
      */
     RecordCursor open(ChangelogStateHandle handle) throws IOException {
         StateChangelogHandleReader<?> reader = view(handle).createReader();
-        if (reader instanceof MutationLogReader
-                && handle instanceof ChangelogStateHandleStreamImpl) {
-            return ((MutationLogReader) reader).open((ChangelogStateHandleStreamImpl) handle);
+        if (reader instanceof ChangelogReader && handle instanceof ChangelogStateHandleStreamImpl) {
+            return ((ChangelogReader) reader).open((ChangelogStateHandleStreamImpl) handle);
         }
         return changes(reader, handle);
     }
@@ -106,7 +105,7 @@ final class LogReaders implements AutoCloseable {
     private static IOException unreadable(String storage, Throwable cause) {
         return new IOException(
                 String.format(
-                        "The checkpoint holds a log that was written with"
+                        "The checkpoint contains a changelog that was written with"
                                 + " 'state.changelog.storage: %s', which no storage in lib/ of this"
                                 + " TaskManager can read; put the jar of that storage into lib/ of"
                                 + " every Flink process and restart.",

@@ -20,7 +20,7 @@ import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.changelog.replay.RestoredStates;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
-import dev.dstl.log.record.RecordCursor;
+import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.List;
@@ -166,7 +166,7 @@ public final class RestoreOperation<K> {
             }
         }
         LOG.info(
-                "Replayed {} logs of {} in {} ms",
+                "Replayed {} changelogs of {} in {} ms",
                 logs.size(),
                 environment.getTaskInfo().getTaskNameWithSubtasks(),
                 (System.nanoTime() - startNanos) / 1_000_000);

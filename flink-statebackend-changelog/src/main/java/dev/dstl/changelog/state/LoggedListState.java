@@ -18,7 +18,7 @@ package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.StateLog;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;

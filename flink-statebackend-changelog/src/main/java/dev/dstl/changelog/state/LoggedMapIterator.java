@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
@@ -91,7 +91,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
                 state.logStored(key, keyGroup, namespace, mapKey);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot log a removal: " + state.log(), e);
+            throw new UncheckedIOException("Cannot record a removal: " + state.log(), e);
         }
         state.removed();
         removals++;
@@ -140,7 +140,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
                 }
                 return previous;
             } catch (IOException e) {
-                throw new UncheckedIOException("Cannot log a map entry: " + state.log(), e);
+                throw new UncheckedIOException("Cannot record a map entry: " + state.log(), e);
             }
         }
 

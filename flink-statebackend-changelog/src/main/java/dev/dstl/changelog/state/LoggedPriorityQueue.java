@@ -17,7 +17,7 @@
 package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.mutation.StateLog;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collection;
@@ -81,7 +81,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
                 append(RecordKind.PUT, element);
             }
         } catch (Exception e) {
-            throw new IOException("Cannot log all timers again: " + log, e);
+            throw new IOException("Cannot record all timers again: " + log, e);
         }
     }
 
@@ -201,7 +201,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     }
 
     private UncheckedIOException failure(IOException cause) {
-        return new UncheckedIOException("Cannot log a timer: " + log, cause);
+        return new UncheckedIOException("Cannot record a timer: " + log, cause);
     }
 
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface

@@ -17,7 +17,7 @@
 package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.mutation.StateLog;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import javax.annotation.Nullable;
@@ -142,7 +142,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     }
 
     private UncheckedIOException notLogged(IOException cause) {
-        return new UncheckedIOException("Cannot log that a state was cleared: " + log, cause);
+        return new UncheckedIOException("Cannot record that a state was cleared: " + log, cause);
     }
 
     @Override

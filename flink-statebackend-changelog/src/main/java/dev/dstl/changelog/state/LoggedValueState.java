@@ -17,7 +17,7 @@
 package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.mutation.StateLog;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "dstl",
-        description = "Looks at the log of Flink jobs: at segments and at checkpoints.",
+        description = "Inspects the changelog of Flink jobs: segments and checkpoints.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {InspectCommand.class, VerifyCommand.class, OrphansCommand.class},
         exitCodeListHeading = "%nExit codes:%n",

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "inspect",
-        description = "Shows what is in a segment or in the log of a checkpoint.")
+        description = "Shows what is in a segment or in the changelog of a checkpoint.")
 final class InspectCommand extends ReportingCommand {
 
     @Parameters(

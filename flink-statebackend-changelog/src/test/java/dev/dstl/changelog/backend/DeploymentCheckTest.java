@@ -56,7 +56,7 @@ class DeploymentCheckTest {
         assertThatThrownBy(check::storage)
                 .isInstanceOf(MisconfigurationException.class)
                 .hasMessage(
-                        "'state.changelog.storage: memory' keeps the log in memory and sends all of"
+                        "'state.changelog.storage: memory' keeps the changelog in memory and sends all of"
                                 + " it to the JobManager with every checkpoint, though checkpoints"
                                 + " go to a directory; set it to 'dstl' and"
                                 + " 'state.changelog.dstl.dfs.base-path' to a directory that all"
@@ -145,7 +145,7 @@ class DeploymentCheckTest {
 
     @Test
     void keysOfBothModules_areKnown() throws Exception {
-        taskManager.setString("state.changelog.dstl.materialization-threads", "2");
+        taskManager.setString("state.changelog.dstl.materialize.num-threads", "2");
         taskManager.setString("state.changelog.dstl.dfs.base-path", "file:/tmp/log");
         taskManager.setString("state.changelog.dstl.inline-threshold", "1 kb");
 

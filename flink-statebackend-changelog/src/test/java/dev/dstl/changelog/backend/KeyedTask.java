@@ -41,6 +41,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
@@ -70,7 +71,7 @@ final class KeyedTask<K> implements AutoCloseable {
 
     private KeyedTask(
             Path directory,
-            Delegate delegate,
+            StateBackend delegate,
             TypeSerializer<K> keys,
             ClassLoader classLoader,
             FakeJobManager jobManager,
@@ -93,7 +94,7 @@ final class KeyedTask<K> implements AutoCloseable {
         environment.setMainMailboxExecutor(mailbox);
         environment.setCheckpointStorageAccess(checkpoints);
         this.backend =
-                new ChangelogStateBackend(TestTask.delegate(directory, delegate))
+                new ChangelogStateBackend(delegate)
                         .createKeyedStateBackend(
                                 new KeyedStateBackendParametersImpl<>(
                                         environment,
@@ -120,6 +121,18 @@ final class KeyedTask<K> implements AutoCloseable {
     static <K> KeyedTask<K> start(
             Path directory,
             Delegate delegate,
+            TypeSerializer<K> keys,
+            ClassLoader classLoader,
+            FakeJobManager jobManager)
+            throws Exception {
+        StateBackend created = TestTask.delegate(directory, delegate);
+        return start(directory, created, keys, classLoader, jobManager);
+    }
+
+    /** The same, over any state backend. */
+    static <K> KeyedTask<K> start(
+            Path directory,
+            StateBackend delegate,
             TypeSerializer<K> keys,
             ClassLoader classLoader,
             FakeJobManager jobManager)
@@ -154,7 +167,14 @@ final class KeyedTask<K> implements AutoCloseable {
             }
         }
         return new KeyedTask<>(
-                directory, delegate, keys, classLoader, jobManager, keyGroups, restored, true);
+                directory,
+                TestTask.delegate(directory, delegate),
+                keys,
+                classLoader,
+                jobManager,
+                keyGroups,
+                restored,
+                true);
     }
 
     <S extends State> S state(K key, StateDescriptor<S, ?> descriptor) throws Exception {

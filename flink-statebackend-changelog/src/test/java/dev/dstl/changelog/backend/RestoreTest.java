@@ -368,7 +368,7 @@ class RestoreTest {
                                         new FakeJobManager(),
                                         List.of(handle)))
                 .hasMessage(
-                        "The checkpoint holds a log that was written with"
+                        "The checkpoint contains a changelog that was written with"
                                 + " 'state.changelog.storage: elsewhere', which no storage in lib/"
                                 + " of this TaskManager can read; put the jar of that storage into"
                                 + " lib/ of every Flink process and restart.");

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.JobClasses;
+import dev.dstl.spillable.PlacedBackends;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
@@ -40,7 +42,9 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.java.typeutils.GenericTypeInfo;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.TemporaryClassLoaderContext;
@@ -56,6 +60,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SerializerReconfigurationTest {
 
     private static final int KEYS = 6;
+    private static final long SEED = 1;
 
     @TempDir private Path directory;
 
@@ -151,25 +156,47 @@ class SerializerReconfigurationTest {
         }
     }
 
+    /** What the changelog is over. */
+    enum Storage {
+        HASHMAP(Delegate.HASHMAP),
+        ROCKSDB_FULL(Delegate.ROCKSDB_FULL),
+        ROCKSDB_INCREMENTAL(Delegate.ROCKSDB_INCREMENTAL),
+        ROCKSDB_WITH_TIMERS_ON_HEAP(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP),
+        /** Entries lie on the heap and in files, at random. */
+        SPILLABLE(null);
+
+        @Nullable private final Delegate delegate;
+
+        Storage(@Nullable Delegate delegate) {
+            this.delegate = delegate;
+        }
+
+        StateBackend create(Path directory) {
+            return delegate == null
+                    ? PlacedBackends.random(new Configuration(), SEED)
+                    : TestTask.delegate(directory, delegate);
+        }
+    }
+
     static Stream<Arguments> combinations() {
-        return Arrays.stream(Delegate.values())
+        return Arrays.stream(Storage.values())
                 .flatMap(
-                        delegate ->
+                        storage ->
                                 Arrays.stream(Reason.values())
                                         .flatMap(
                                                 reason ->
                                                         Stream.of(
                                                                 Arguments.of(
-                                                                        delegate, reason, false),
+                                                                        storage, reason, false),
                                                                 Arguments.of(
-                                                                        delegate, reason, true))));
+                                                                        storage, reason, true))));
     }
 
     @ParameterizedTest(name = "{0} {1}, materialized: {2}")
     @MethodSource("combinations")
     @SuppressWarnings("try") // the class loader's scope is a resource that nobody names
     void stateOfEveryKind_isTheSameAfterEveryRestore(
-            Delegate delegate, Reason reason, boolean materialize) throws Exception {
+            Storage storage, Reason reason, boolean materialize) throws Exception {
         FakeJobManager jobManager = new FakeJobManager();
         for (int life = 0; life < 4; life++) {
             boolean later = life > 0;
@@ -179,7 +206,11 @@ class SerializerReconfigurationTest {
                     TemporaryClassLoaderContext asInATask = TemporaryClassLoaderContext.of(job);
                     KeyedTask<Integer> task =
                             KeyedTask.start(
-                                    directory, delegate, IntSerializer.INSTANCE, job, jobManager)) {
+                                    directory,
+                                    storage.create(directory),
+                                    IntSerializer.INSTANCE,
+                                    job,
+                                    jobManager)) {
                 States states = new States(task, reason, job, later);
                 if (life > 0) {
                     states.assertContents(life - 1);

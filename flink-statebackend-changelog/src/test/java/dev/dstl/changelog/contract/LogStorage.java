@@ -46,7 +46,7 @@ public enum LogStorage {
             // These tests are about segments, however small.
             configuration.setString("state.changelog.dstl.inline-threshold", "0");
             // Few checkpoints, and yet merged parts.
-            configuration.setString("state.changelog.dstl.merge.parts", "2");
+            configuration.setString("state.changelog.dstl.compaction.min-runs", "2");
             return new DstlStorage(jobId, configuration, new UnregisteredMetricsGroup());
         }
     };

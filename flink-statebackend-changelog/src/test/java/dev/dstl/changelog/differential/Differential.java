@@ -35,6 +35,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -52,7 +53,7 @@ final class Differential {
 
     private final History history;
     private final Path directory;
-    private final List<String> trace;
+    private final Trace trace;
     private final Conditions conditions;
     private final AtomicLong clock = new AtomicLong(1_000_000);
     private final PlainJob plain;
@@ -61,11 +62,14 @@ final class Differential {
     private final Set<Integer> spoiled = new HashSet<>();
     private Deployment deployment;
 
+    /** Whether our job may have states in several versions. */
+    private boolean mixed;
+
     /**
      * @param directory empty; for files of all kinds
      * @param trace gets what happened
      */
-    Differential(History history, Path directory, List<String> trace, Conditions conditions)
+    Differential(History history, Path directory, Trace trace, Conditions conditions)
             throws Exception {
         this.history = history;
         this.directory = directory;
@@ -83,6 +87,7 @@ final class Differential {
                         conditions);
         this.refusals =
                 new Refusals(
+                        history.shape(),
                         plain,
                         changelog,
                         () -> new PlainJob(history.shape(), directory, clock::get),
@@ -96,25 +101,29 @@ final class Differential {
             plain.start(deployment, null);
             changelog.submit(deployment, null, RestoreMode.DEFAULT);
             for (Step step : history.steps()) {
-                String happened = step(step);
-                trace.add(step + ": " + happened);
+                trace.begin(step.toString());
+                trace.end(step(step));
             }
-            finish();
+            trace.begin("at the end");
+            trace.end(finish());
         } finally {
             IOUtils.closeAllQuietly(plain, changelog);
             Thread.currentThread().setContextClassLoader(before);
         }
+        trace.begin("after the end");
         Leftovers.check(directory, changelog.usersFiles());
+        trace.end("nothing is left");
     }
 
-    private void finish() throws Exception {
-        trace.add("at the end: " + failOver(deployment, ALL));
+    private String finish() throws Exception {
+        String happened = failOver(deployment, ALL);
         for (int queue = 0; queue < JobShape.QUEUES.size(); queue++) {
             for (int operator = 0; operator < history.shape().operators(); operator++) {
                 fire(operator, queue, Long.MAX_VALUE);
             }
         }
         changelog.end(JobStatus.FINISHED);
+        return happened;
     }
 
     private String step(Step step) throws Exception {
@@ -155,36 +164,9 @@ final class Differential {
 
     // ---- state
 
-    private static Operation operation(int number) {
-        int choice = number % 100;
-        if (choice < 30) {
-            return Operation.WRITE;
-        }
-        if (choice < 33) {
-            return choice == 32 ? Operation.WRITE_BAD : Operation.WRITE_HALF;
-        }
-        if (choice == 33) {
-            return Operation.MERGE_HALF;
-        }
-        Operation[] usual = {
-            Operation.READ,
-            Operation.WRITE_MANY,
-            Operation.REPLACE,
-            Operation.REMOVE,
-            Operation.CLEAR,
-            Operation.ITERATE,
-            Operation.MERGE,
-            Operation.ADD_TIMER,
-            Operation.ADD_TIMER,
-            Operation.ADD_TIMER,
-            Operation.REMOVE_TIMER
-        };
-        return usual[choice % usual.length];
-    }
-
     private String operate(Step step) {
         JobShape shape = history.shape();
-        Operation operation = operation(step.number(0));
+        Operation operation = Operation.of(step.number(0));
         int operator = step.number(1, shape.operators());
         int state = step.number(2, shape.states().size());
         int key = step.number(3, JobShape.KEYS);
@@ -250,9 +232,13 @@ final class Differential {
         return "checkpoint " + id;
     }
 
-    /** A log that may be incomplete may fail the task, and then the job restarts. */
+    /**
+     * A log that may be incomplete may fail the task, and then the job restarts. Without a log,
+     * Flink's backend writes bad values only now.
+     */
     private String refused(Exception e) throws Exception {
-        if (!changelog.isIncomplete()) {
+        boolean holdsBadValues = !deployment.changelog() && !spoiled.isEmpty();
+        if (!changelog.isIncomplete() && !holdsBadValues) {
             throw new Violation("A checkpoint is refused", e);
         }
         return "refused, " + failOver(deployment, ALL);
@@ -363,6 +349,10 @@ final class Differential {
         if (fromSavepoint) {
             CompletedCheckpoint savepoint;
             try {
+                if (!hasChangelog(step)) {
+                    // Flink alone reads it, which misreads states of several versions
+                    changelog.registerAll();
+                }
                 savepoint = savepoint(canonical);
             } catch (Exception e) {
                 return refused(e);
@@ -387,10 +377,11 @@ final class Differential {
         changelog.end(JobStatus.CANCELED);
         spoiled.clear();
         if (next.generation() != deployment.generation() && refusals.refuses(next, id)) {
-            refusals.compare(deployment, next, id, pointer, claimMode);
+            refusals.compare(deployment, next, mixed, id, pointer, claimMode);
             next = next.withGeneration(deployment.generation());
         }
         countChanges(next, fromSavepoint, canonical, claimMode);
+        mixed |= !history.shape().registersAtOpen() && next.generation() != deployment.generation();
         deployment = next;
         plain.start(deployment, id);
         try {
@@ -422,16 +413,52 @@ final class Differential {
     }
 
     private Deployment next(Step step, boolean canonical) {
-        Storage[] storages = Storage.values();
-        int generation =
-                step.number(4) % 2 == 0
-                        ? deployment.generation()
-                        : step.number(4) / 2 % JobClasses.GENERATIONS;
+        Storage[] storages = storages();
         return new Deployment(
-                generation,
+                generation(step.number(4)),
                 parallelism(step.number(2)),
                 canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
-                step.number(3) % 4 > 0);
+                hasChangelog(step));
+    }
+
+    /** Whether the job has it after a new submission. */
+    private static boolean hasChangelog(Step step) {
+        return step.number(3) % 4 > 0;
+    }
+
+    /** No earlier one if our job may still have what the plain one has lost on the way. */
+    private int generation(int number) {
+        int generation = anyGeneration(number);
+        return history.shape().registersAtOpen()
+                ? generation
+                : Math.max(generation, deployment.generation());
+    }
+
+    /** Mostly one that is near, since others are mostly refused. */
+    private int anyGeneration(int number) {
+        int current = deployment.generation();
+        switch (number % 8) {
+            case 0:
+            case 1:
+                return current;
+            case 2:
+            case 3:
+            case 4:
+                return Math.min(current + 1, JobClasses.GENERATIONS - 1);
+            case 5:
+            case 6:
+                return Math.max(current - 1, 0);
+            default:
+                return number / 8 % JobClasses.GENERATIONS;
+        }
+    }
+
+    /** Those between which the job can move. */
+    private Storage[] storages() {
+        boolean stable = history.shape().keys() == history.shape().keys().ofStableBytes();
+        return Stream.of(Storage.values())
+                .filter(storage -> stable || !storage.findsByBytes())
+                .toArray(Storage[]::new);
     }
 
     private void countChanges(

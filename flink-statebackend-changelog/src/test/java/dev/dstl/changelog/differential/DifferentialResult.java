@@ -21,8 +21,7 @@ import dev.dstl.changelog.differential.world.Conditions;
 import dev.dstl.changelog.differential.world.Coverage;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.file.Paths;
 import java.util.Map;
 import javax.annotation.Nullable;
 import org.apache.flink.util.ExceptionUtils;
@@ -32,15 +31,12 @@ import org.apache.flink.util.FileUtils;
 final class DifferentialResult {
 
     private final History history;
-    private final List<String> trace;
+    private final Trace trace;
     private final Conditions conditions;
     @Nullable private final Throwable failure;
 
-    private DifferentialResult(
-            History history,
-            List<String> trace,
-            Conditions conditions,
-            @Nullable Throwable failure) {
+    DifferentialResult(
+            History history, Trace trace, Conditions conditions, @Nullable Throwable failure) {
         this.history = history;
         this.trace = trace;
         this.conditions = conditions;
@@ -49,8 +45,9 @@ final class DifferentialResult {
 
     /** Runs a history in a directory of its own. */
     static DifferentialResult of(History history) throws Exception {
-        Path directory = Files.createTempDirectory("differential-" + history.seed() + "-");
-        List<String> trace = new ArrayList<>();
+        Path directory =
+                Files.createTempDirectory(directory(), "differential-" + history.seed() + "-");
+        Trace trace = new Trace();
         Conditions conditions = new Conditions();
         Throwable failure = null;
         try {
@@ -60,6 +57,14 @@ final class DifferentialResult {
         }
         FileUtils.deleteDirectoryQuietly(directory.toFile());
         return new DifferentialResult(history, trace, conditions, failure);
+    }
+
+    /** In memory if possible, since nobody here pulls the plug. */
+    private static Path directory() {
+        Path memory = Paths.get("/dev/shm");
+        return Files.isDirectory(memory) && Files.isWritable(memory)
+                ? memory
+                : Paths.get(System.getProperty("java.io.tmpdir"));
     }
 
     History history() {
@@ -82,15 +87,15 @@ final class DifferentialResult {
 
     /** How many steps were done before it failed. */
     int stepsDone() {
-        return trace.size();
+        return trace.stepsDone();
     }
 
     /** Everything about it. */
     String story() {
         return history
-                + "\nWhat happened:\n  "
-                + String.join("\n  ", trace)
-                + "\n\n"
+                + "\nWhat happened:\n"
+                + trace
+                + "\n"
                 + ExceptionUtils.stringifyException(failure);
     }
 

@@ -31,7 +31,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.local.LocalFileSystem;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -49,6 +51,7 @@ class DelegateSnapshotTest {
 
     @TempDir Path store;
 
+    private ThrowingRunnable<Exception> beforeCreate = () -> {};
     private ThrowingRunnable<Exception> beforeClose = () -> {};
     private ThrowingRunnable<Exception> afterClose = () -> {};
     private LoggedJob job;
@@ -96,6 +99,25 @@ class DelegateSnapshotTest {
         assertThatNothingIsLeft();
     }
 
+    /** The store gets the request to create the file, and creates it only then. */
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void cancelledWhileItCreatesAFile_leavesNothing(Delegate.Kind kind) throws Exception {
+        DelegateSnapshot snapshot = snapshot(kind);
+        CountDownLatch created = new CountDownLatch(1);
+        beforeCreate =
+                () -> {
+                    created.countDown();
+                    snapshot.cancel();
+                };
+
+        assertThatItIsCancelled(snapshot);
+        snapshot.discard();
+
+        assertThat(created.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThatNothingIsLeft();
+    }
+
     @Test
     void discarded_writesNothingAnyMore() throws Exception {
         DelegateSnapshot snapshot = snapshot(Delegate.Kind.HASH_MAP);
@@ -131,7 +153,8 @@ class DelegateSnapshotTest {
                         job.log.writer(),
                         job.mutations,
                         job.registry,
-                        new HookedStreams(store))
+                        new HookedStreams(store),
+                        tooLate -> {})
                 .startFull(
                         new BaseLedger(
                                 new MaterializedBase(
@@ -164,7 +187,7 @@ class DelegateSnapshotTest {
         }
     }
 
-    /** Writes even the smallest file, and tells when it is closed. */
+    /** Writes even the smallest file at once, and tells when it is created and closed. */
     private final class HookedStreams extends FsCheckpointStreamFactory {
 
         private final org.apache.flink.core.fs.Path directory;
@@ -181,8 +204,7 @@ class DelegateSnapshotTest {
         @Override
         public FsCheckpointStateOutputStream createCheckpointStateOutputStream(
                 CheckpointedStateScope scope) {
-            return new FsCheckpointStateOutputStream(
-                    directory, FileSystem.getLocalFileSystem(), 4096, 0) {
+            return new FsCheckpointStateOutputStream(directory, new HookedFiles(), 1, 0) {
                 @Override
                 public StreamStateHandle closeAndGetHandle() throws IOException {
                     run(beforeClose);
@@ -192,15 +214,25 @@ class DelegateSnapshotTest {
                 }
             };
         }
+    }
 
-        private void run(ThrowingRunnable<Exception> hook) throws IOException {
-            try {
-                hook.run();
-            } catch (IOException e) {
-                throw e;
-            } catch (Exception e) {
-                throw new AssertionError(e);
-            }
+    private final class HookedFiles extends LocalFileSystem {
+
+        @Override
+        public FSDataOutputStream create(
+                org.apache.flink.core.fs.Path file, FileSystem.WriteMode mode) throws IOException {
+            run(beforeCreate);
+            return super.create(file, mode);
+        }
+    }
+
+    private static void run(ThrowingRunnable<Exception> hook) throws IOException {
+        try {
+            hook.run();
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 }

@@ -73,8 +73,8 @@ class EarlyMaterializationTest {
 
     @Test
     void job_winsOverCluster() {
-        cluster.setString("state.changelog.dstl.materialize.max-log-parts", "1000");
-        job.setString("state.changelog.dstl.materialize.max-log-parts", "2");
+        cluster.setString("state.changelog.dstl.materialize.max-runs", "1000");
+        job.setString("state.changelog.dstl.materialize.max-runs", "2");
         EarlyMaterialization early = early();
 
         early.checkpointAssembled(checkpoint(1, 1, 1, 2));
@@ -87,7 +87,7 @@ class EarlyMaterializationTest {
     void everyLimit_canBeSwitchedOff() {
         cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
         cluster.setString("state.changelog.dstl.materialize.replay-time", "0 s");
-        cluster.setString("state.changelog.dstl.materialize.max-log-parts", "0");
+        cluster.setString("state.changelog.dstl.materialize.max-runs", "0");
         EarlyMaterialization early = early();
 
         early.checkpointAssembled(checkpoint(1, 1, 2_000_000_000, 10_000));
@@ -97,11 +97,11 @@ class EarlyMaterializationTest {
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "1.5", "NaN"})
     void shareThatIsNone_isMisuse(String share) {
-        job.setString("state.changelog.dstl.materialize.max-share", share);
+        job.setString("state.changelog.dstl.materialize.max-time-fraction", share);
 
         assertThatThrownBy(this::early)
                 .isInstanceOf(MisconfigurationException.class)
-                .hasMessageContaining("'state.changelog.dstl.materialize.max-share: ")
+                .hasMessageContaining("'state.changelog.dstl.materialize.max-time-fraction: ")
                 .hasMessageContaining("set it to more than 0 and at most 1");
     }
 

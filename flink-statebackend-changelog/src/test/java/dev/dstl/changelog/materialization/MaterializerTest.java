@@ -19,8 +19,8 @@ package dev.dstl.changelog.materialization;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
@@ -213,7 +213,7 @@ class MaterializerTest {
     void materializationThatFails_takesItsMarkInTheLogAlong_andOneThatSucceedsDoesNot()
             throws Exception {
         Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
-        InMemoryMutationLogWriter writer = (InMemoryMutationLogWriter) job.log.writer();
+        InMemoryChangelogWriter writer = (InMemoryChangelogWriter) job.log.writer();
         fatal = true;
         update();
         materializer.trigger();
@@ -292,7 +292,8 @@ class MaterializerTest {
                                         }
                                         return super.createCheckpointStateOutputStream(scope);
                                     }
-                                }),
+                                },
+                                Runnable::run),
                         job.log.writer(),
                         new LogTruncation(job.log.writer()),
                         (CheckpointListener) job.backend(),

@@ -19,11 +19,11 @@ package dev.dstl.changelog.mutation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 
 class MutationLogTest {
 
-    private final InMemoryMutationLogWriter writer = new InMemoryMutationLogWriter();
+    private final InMemoryChangelogWriter writer = new InMemoryChangelogWriter();
     private final MutationLog log = new MutationLog(writer);
 
     @Test
@@ -157,8 +157,8 @@ class MutationLogTest {
     void anAppendThatFails_requiresAFullCheckpoint_andTheLogGoesOn() throws IOException {
         boolean[] refuse = new boolean[1];
         int[] required = new int[1];
-        InMemoryMutationLogWriter refusing =
-                new InMemoryMutationLogWriter() {
+        InMemoryChangelogWriter refusing =
+                new InMemoryChangelogWriter() {
                     @Override
                     public void append(
                             RecordKind kind,

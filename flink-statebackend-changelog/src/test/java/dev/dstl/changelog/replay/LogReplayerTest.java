@@ -20,11 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -74,7 +74,7 @@ class LogReplayerTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void afterReplay_noKeyIsCurrent(Delegate.Kind kind) throws Exception {
-        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        InMemoryChangelogWriter log = logOf(job -> job.value.update("v"));
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             replayer(delegate).replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
 
@@ -84,7 +84,7 @@ class LogReplayerTest {
 
     @Test
     void aRecordWithoutRegistration_isNamed() throws Exception {
-        InMemoryMutationLogWriter damaged = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter damaged = new InMemoryChangelogWriter();
         damaged.append(RecordKind.PUT, 3, 17, new byte[8], 4, 4, 8);
 
         assertCorrupt(damaged, "state id 17", "PUT", "key group 3");
@@ -92,7 +92,7 @@ class LogReplayerTest {
 
     @Test
     void aRecordOfAKindThatTheStateDoesNotHave_isNamed() throws Exception {
-        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        InMemoryChangelogWriter log = logOf(job -> job.value.update("v"));
         LogRecord put = log.record(1);
 
         assertCorrupt(
@@ -101,7 +101,7 @@ class LogReplayerTest {
 
     @Test
     void aPayloadThatIsTooShortOrTooLong_isNamed() throws Exception {
-        InMemoryMutationLogWriter log = logOf(job -> job.value.update("value"));
+        InMemoryChangelogWriter log = logOf(job -> job.value.update("value"));
         LogRecord put = log.record(1);
 
         assertCorrupt(
@@ -114,8 +114,8 @@ class LogReplayerTest {
 
     @Test
     void damagedListsAndMaps_areNamed() throws Exception {
-        InMemoryMutationLogWriter lists = logOf(job -> job.list.add(1));
-        InMemoryMutationLogWriter maps = logOf(job -> job.map.put("k", 1));
+        InMemoryChangelogWriter lists = logOf(job -> job.list.add(1));
+        InMemoryChangelogWriter maps = logOf(job -> job.map.put("k", 1));
 
         assertCorrupt(with(lists, lists.record(1), RecordKind.APPEND, -1), "state 'list' (LIST)");
         assertCorrupt(with(maps, maps.record(1), RecordKind.PUT, -1), "state 'map' (MAP)");
@@ -123,9 +123,9 @@ class LogReplayerTest {
 
     @Test
     void aKeyWhoseHashChanged_isNamedWithTheRule() throws Exception {
-        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        InMemoryChangelogWriter log = logOf(job -> job.value.update("v"));
         LogRecord put = log.record(1);
-        InMemoryMutationLogWriter moved = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter moved = new InMemoryChangelogWriter();
         copy(log.record(0), moved, log.record(0).keyGroup());
         copy(put, moved, (put.keyGroup() + 1) % Delegate.KEY_GROUPS);
 
@@ -134,9 +134,9 @@ class LogReplayerTest {
 
     @Test
     void aDamagedRegistration_isNamed() throws Exception {
-        InMemoryMutationLogWriter log = logOf(job -> job.value.update("v"));
+        InMemoryChangelogWriter log = logOf(job -> job.value.update("v"));
         LogRecord meta = log.record(0);
-        InMemoryMutationLogWriter damaged = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter damaged = new InMemoryChangelogWriter();
         byte[] payload =
                 Arrays.copyOfRange(
                         meta.buffer(),
@@ -149,7 +149,7 @@ class LogReplayerTest {
 
     @Test
     void opaqueRecordsThatFlinksOwnWrapperNeverWrote_areRefused() throws Exception {
-        InMemoryMutationLogWriter opaque = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter opaque = new InMemoryChangelogWriter();
         opaque.append(RecordKind.OPAQUE, 3, 0, new byte[] {100, 0, 1}, 0, 0, 3);
 
         assertCorrupt(opaque, "expected an operation from 0 to 8, found 100");
@@ -199,20 +199,20 @@ class LogReplayerTest {
         void use(LoggedJob job) throws Exception;
     }
 
-    private static InMemoryMutationLogWriter logOf(Use use) throws Exception {
+    private static InMemoryChangelogWriter logOf(Use use) throws Exception {
         InMemoryLog log = InMemoryLog.withIdentities();
         try (LoggedJob job = LoggedJob.start(Delegate.Kind.HASH_MAP, log)) {
             job.at(1, "a");
             use.use(job);
         }
-        return (InMemoryMutationLogWriter) log.writer();
+        return (InMemoryChangelogWriter) log.writer();
     }
 
     /** The registration of a log, and a record of it with another kind or length. */
-    private static InMemoryMutationLogWriter with(
-            InMemoryMutationLogWriter log, LogRecord record, RecordKind kind, int moreBytes)
+    private static InMemoryChangelogWriter with(
+            InMemoryChangelogWriter log, LogRecord record, RecordKind kind, int moreBytes)
             throws IOException {
-        InMemoryMutationLogWriter changed = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter changed = new InMemoryChangelogWriter();
         copy(log.record(0), changed, log.record(0).keyGroup());
         int length = record.identityLength() + record.payloadLength() + moreBytes;
         byte[] bytes =
@@ -229,7 +229,7 @@ class LogReplayerTest {
         return changed;
     }
 
-    private static void copy(LogRecord record, InMemoryMutationLogWriter target, int keyGroup)
+    private static void copy(LogRecord record, InMemoryChangelogWriter target, int keyGroup)
             throws IOException {
         int length = record.identityLength() + record.payloadLength();
         target.append(
@@ -243,7 +243,7 @@ class LogReplayerTest {
                 length);
     }
 
-    private static void assertCorrupt(InMemoryMutationLogWriter log, String... parts)
+    private static void assertCorrupt(InMemoryChangelogWriter log, String... parts)
             throws Exception {
         try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE)) {
             assertThatThrownBy(

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.Delegate;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.state.LoggedStateRegistry;
@@ -128,7 +128,7 @@ class MigrationTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void newerSerializersThanTheJobs_areRefusedByTheDelegate(Delegate.Kind kind) throws Exception {
-        InMemoryMutationLogWriter log = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             InternalValueState<Integer, ?, String> state =
                     (InternalValueState<Integer, ?, String>) register(delegate, log, value(2));
@@ -136,7 +136,7 @@ class MigrationTest {
         }
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             replay(delegate, log);
-            assertThatThrownBy(() -> register(delegate, new InMemoryMutationLogWriter(), value(1)))
+            assertThatThrownBy(() -> register(delegate, new InMemoryChangelogWriter(), value(1)))
                     .isInstanceOf(StateMigrationException.class);
         }
     }
@@ -144,7 +144,7 @@ class MigrationTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void keysOfAnotherSerializer_areRefusedWithoutABase(Delegate.Kind kind) throws Exception {
-        InMemoryMutationLogWriter log = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
         try (Delegate<String> delegate = kind.create(new VersionedStringSerializer(1))) {
             InternalKvState<String, VoidNamespace, String> state =
                     registry(delegate, log)
@@ -185,11 +185,11 @@ class MigrationTest {
     private static void migrates(
             Delegate.Kind kind, DescriptorOfVersion descriptor, Use write, Use check)
             throws Exception {
-        InMemoryMutationLogWriter first = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter first = new InMemoryChangelogWriter();
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             write.use(register(delegate, first, descriptor.create(1)));
         }
-        InMemoryMutationLogWriter second = new InMemoryMutationLogWriter();
+        InMemoryChangelogWriter second = new InMemoryChangelogWriter();
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             replay(delegate, first);
             InternalKvState<Integer, VoidNamespace, ?> state =
@@ -201,24 +201,24 @@ class MigrationTest {
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
             replay(delegate, first);
             replay(delegate, second);
-            check.use(register(delegate, new InMemoryMutationLogWriter(), descriptor.create(3)));
+            check.use(register(delegate, new InMemoryChangelogWriter(), descriptor.create(3)));
         }
     }
 
-    private static void replay(Delegate<Integer> delegate, InMemoryMutationLogWriter log)
+    private static void replay(Delegate<Integer> delegate, InMemoryChangelogWriter log)
             throws Exception {
         new LogReplayer<>(delegate.backend(), MigrationTest.class.getClassLoader())
                 .replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
     }
 
     private static <K> LoggedStateRegistry<K> registry(
-            Delegate<K> delegate, InMemoryMutationLogWriter log) {
+            Delegate<K> delegate, InMemoryChangelogWriter log) {
         return new LoggedStateRegistry<>(delegate.backend(), new MutationLog(log));
     }
 
     private static <S extends State, V> InternalKvState<Integer, VoidNamespace, V> register(
             Delegate<Integer> delegate,
-            InMemoryMutationLogWriter log,
+            InMemoryChangelogWriter log,
             StateDescriptor<S, V> descriptor)
             throws Exception {
         InternalKvState<Integer, VoidNamespace, V> state =

@@ -20,11 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -86,7 +86,7 @@ class LoggedMapStateTest {
             first.setValue(77);
             values.remove();
 
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             LogRecord put = log.record(log.size() - 2);
             LogRecord delete = log.record(log.size() - 1);
             assertThat(put.kind()).isEqualTo(RecordKind.PUT);
@@ -109,7 +109,7 @@ class LoggedMapStateTest {
             job.map.remove("k");
             job.map.clear();
 
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             LogRecord put = log.record(1);
             LogRecord delete = log.record(2);
             LogRecord clear = log.record(3);
@@ -129,7 +129,7 @@ class LoggedMapStateTest {
         try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
             job.at(1, "a");
             job.map.put("k", 1);
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             int before = log.size();
 
             assertThatThrownBy(() -> job.map.iterator().remove())

@@ -19,10 +19,10 @@ package dev.dstl.changelog.state;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,7 +34,7 @@ class LoggedPriorityQueueTest {
     void timersCarryTheKeyGroupOfTheirElement_whateverKeyIsCurrent(Delegate.Kind kind)
             throws Exception {
         try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             job.timers.add(LoggedJob.timer(1, 3, "a"));
             assertThat(log.record(1).keyGroup()).isEqualTo(LoggedJob.keyGroup(3));
 
@@ -64,7 +64,7 @@ class LoggedPriorityQueueTest {
         try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
             assertThat(job.timers.poll()).isNull();
 
-            assertThat(((InMemoryMutationLogWriter) job.log.writer()).size()).isZero();
+            assertThat(((InMemoryChangelogWriter) job.log.writer()).size()).isZero();
         }
     }
 
@@ -74,7 +74,7 @@ class LoggedPriorityQueueTest {
         try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
             job.timers.add(LoggedJob.timer(1, 3, "a"));
             job.timers.add(LoggedJob.timer(2, 4, "b"));
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
 
             job.mutations.startNewRange();
             job.registry.relogQueues();

@@ -20,11 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
-import dev.dstl.changelog.fixture.InMemoryMutationLogWriter;
 import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.RecordKind;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -69,7 +69,7 @@ class LoggedStateTest {
             list.add("l");
             map.put("k", "m");
             reducing.add("r");
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             int before = log.size();
 
             assertThatThrownBy(() -> value.update(BAD)).isInstanceOf(Exception.class);
@@ -129,7 +129,7 @@ class LoggedStateTest {
             job.sum.add(1L);
             job.at(1, "b");
             job.sum.add(2L);
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             int before = log.size();
 
             job.sum.mergeNamespaces("a", List.of("b"));
@@ -150,7 +150,7 @@ class LoggedStateTest {
             job.sum.add(1L);
             job.sum.add(2L);
 
-            InMemoryMutationLogWriter log = (InMemoryMutationLogWriter) job.log.writer();
+            InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             assertThat(log.kinds())
                     .containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
             assertThat(log.record(2).payloadLength()).isEqualTo(8);
@@ -170,7 +170,7 @@ class LoggedStateTest {
                     .hasMessageContaining("No key is set")
                     .hasMessageContaining("state 'value' (VALUE)");
 
-            assertThat(((InMemoryMutationLogWriter) job.log.writer()).size()).isZero();
+            assertThat(((InMemoryChangelogWriter) job.log.writer()).size()).isZero();
         }
     }
 
@@ -190,7 +190,7 @@ class LoggedStateTest {
             assertThatThrownBy(() -> job.list.update(withNull))
                     .isInstanceOf(NullPointerException.class);
 
-            assertThat(((InMemoryMutationLogWriter) job.log.writer()).size()).isZero();
+            assertThat(((InMemoryChangelogWriter) job.log.writer()).size()).isZero();
         }
     }
 

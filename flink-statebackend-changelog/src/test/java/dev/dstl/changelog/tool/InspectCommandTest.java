@@ -210,7 +210,7 @@ class InspectCommandTest extends ToolTest {
 
             ToolRun run = dstl("inspect", checkpoint);
 
-            run.fails(1, "1 of 1 logs", fileOf(written).toString(), "there is no such file");
+            run.fails(1, "1 of 1 changelogs", fileOf(written).toString(), "there is no such file");
         }
     }
 

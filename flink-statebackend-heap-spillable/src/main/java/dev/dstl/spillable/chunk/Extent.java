@@ -47,10 +47,12 @@ public final class Extent {
         chunk.read(target, offset + from);
     }
 
+    /** Where the extent starts in its file and in {@link #segment()}, in bytes. */
     public int offset() {
         return offset;
     }
 
+    /** Bytes occupied; at least as many as were written. */
     public int length() {
         return length;
     }

@@ -79,10 +79,16 @@ public final class SpillConfig implements Serializable {
         warnOfKeysWithoutEffect(config);
     }
 
+    /**
+     * Reads and checks the options; warns of those that have no effect.
+     *
+     * @throws IllegalConfigurationException naming key, value and fix, if a value is out of bounds
+     */
     public static SpillConfig of(ReadableConfig config) {
         return new SpillConfig(config);
     }
 
+    /** What holds if nothing is configured. */
     public static SpillConfig defaults() {
         return new SpillConfig(new Configuration());
     }
@@ -166,49 +172,57 @@ public final class SpillConfig implements Serializable {
         }
     }
 
+    /** Length of a chunk file in bytes; a power of two from 1 MiB to 1 GiB. */
     public int chunkBytes() {
         return chunkBytes;
     }
 
-    /** What is configured, 0 if managed memory is to be used. */
+    /** Off-heap memory of a backend in bytes, at least 1 MiB; 0 if managed memory is to be used. */
     public long offHeapBytes() {
         return offHeapBytes;
     }
 
-    /** Least memory off the heap that a backend can work with. */
+    /** Least off-heap memory in bytes that a backend can work with. */
     public long minOffHeapBytes() {
         return MIN_OFF_HEAP_BYTES;
     }
 
+    /** Off-heap memory in bytes of a backend that has no managed memory. */
     public long defaultOffHeapBytes() {
         return DEFAULT_OFF_HEAP_BYTES;
     }
 
-    /** What is configured; empty for Flink's own local directories. */
+    /** Directories to spill to; empty for Flink's own local directories. */
     public List<String> directories() {
         return Collections.unmodifiableList(directories);
     }
 
+    /** Live share of the heap above which state is spilled, between 0 and 1. */
     public double spillStartRatio() {
         return spillStartRatio;
     }
 
+    /** Live share of the heap down to which state is spilled; below the one that starts it. */
     public double spillEndRatio() {
         return spillEndRatio;
     }
 
+    /** Largest share of the state on the heap that one decision spills, between 0 and 1. */
     public double spillSizeRatio() {
         return spillSizeRatio;
     }
 
+    /** Live share of the heap below which state is loaded back; the least of the four. */
     public double loadStartRatio() {
         return loadStartRatio;
     }
 
+    /** Live share of the heap up to which state is loaded back; below where spilling ends. */
     public double loadEndRatio() {
         return loadEndRatio;
     }
 
+    /** Shortest time between two decisions, in milliseconds. */
     public long triggerIntervalMillis() {
         return triggerIntervalMillis;
     }

@@ -29,99 +29,111 @@ public final class SpillableOptions {
 
     private static final String PREFIX = "state.backend.spillable.";
 
+    /** Length of a chunk file. */
     public static final ConfigOption<MemorySize> CHUNK_SIZE =
             ConfigOptions.key(PREFIX + "chunk-size")
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
-                            "Length of a chunk file, a power of two from 1 MiB to 1 GiB. An entry"
-                                    + " longer than that gets a file of its own.");
+                            "Length of a chunk file, a power of two from 1 MiB to 1 GiB. A"
+                                    + " longer entry gets a file of its own.");
 
+    /** Local directories for chunk files. */
     public static final ConfigOption<String> DIRECTORIES =
             ConfigOptions.key(PREFIX + "directories")
                     .stringType()
                     .noDefaultValue()
                     .withDescription(
                             "Local directories for chunk files, separated like those of"
-                                    + " 'io.tmp.dirs', which they default to. Each backend makes a"
+                                    + " 'io.tmp.dirs', which is the default. Each backend creates a"
                                     + " directory of its own in them and deletes only that.");
 
+    /** Off-heap memory of a keyed operator instance. */
     public static final ConfigOption<MemorySize> OFF_HEAP_SIZE =
             ConfigOptions.key(PREFIX + "off-heap.size")
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Memory off the heap for the index of spilled entries and the part of"
-                                    + " them that may still change, per keyed operator instance. By"
-                                    + " default its share of managed memory; 128 mb if it has none.");
+                            "Off-heap memory per keyed operator instance, for the index of"
+                                    + " spilled entries and for those that may still change. Default:"
+                                    + " its share of managed memory, or 128 mb if it has none.");
 
+    /** Share of the heap in use after garbage collection above which state is spilled. */
     public static final ConfigOption<Double> SPILL_START_RATIO =
             ConfigOptions.key(PREFIX + "spill-start.ratio")
                     .doubleType()
                     .defaultValue(0.75)
                     .withDescription(
-                            "Share of the heap that is live after a collection of the old"
-                                    + " generation, over which state is spilled.");
+                            "State is spilled when more than this share of the heap is live"
+                                    + " after a garbage collection of the old generation.");
 
+    /** Share of the heap down to which state is spilled. */
     public static final ConfigOption<Double> SPILL_END_RATIO =
             ConfigOptions.key(PREFIX + "spill-end.ratio")
                     .doubleType()
                     .defaultValue(0.60)
-                    .withDescription("Share of the heap down to which state is spilled.");
+                    .withDescription(
+                            "Spilling stops when the live share of the heap is down to this.");
 
+    /** Largest share of the state on the heap that one decision spills. */
     public static final ConfigOption<Double> SPILL_SIZE_RATIO =
             ConfigOptions.key(PREFIX + "spill-size.ratio")
                     .doubleType()
                     .defaultValue(0.25)
                     .withDescription(
-                            "Most that one decision spills, as a share of the state on the heap.");
+                            "Largest share of the state on the heap that one decision"
+                                    + " spills.");
 
+    /** Share of the heap in use after garbage collection below which state is loaded back. */
     public static final ConfigOption<Double> LOAD_START_RATIO =
             ConfigOptions.key(PREFIX + "load-start.ratio")
                     .doubleType()
                     .defaultValue(0.30)
                     .withDescription(
-                            "Share of the heap that is live after a collection, under which spilled"
-                                    + " state is loaded back.");
+                            "Spilled state is loaded back when less than this share of the"
+                                    + " heap is live after a garbage collection.");
 
+    /** Share of the heap up to which state is loaded back. */
     public static final ConfigOption<Double> LOAD_END_RATIO =
             ConfigOptions.key(PREFIX + "load-end.ratio")
                     .doubleType()
                     .defaultValue(0.50)
-                    .withDescription("Share of the heap up to which state is loaded back.");
+                    .withDescription(
+                            "Loading stops when the live share of the heap is up to this.");
 
+    /** Shortest time between two decisions to spill or to load. */
     public static final ConfigOption<Duration> TRIGGER_INTERVAL =
             ConfigOptions.key(PREFIX + "trigger-interval")
                     .durationType()
                     .defaultValue(Duration.ofSeconds(5))
                     .withDescription(
-                            "Least time between two decisions to spill or to load, so that the"
-                                    + " collector can show the effect of the first.");
+                            "Shortest time between two decisions to spill or to load, so"
+                                    + " that a garbage collection can show the effect of the first.");
 
-    /** Meant the polling of the average pause; pressure is reported by the collector now. */
+    /** Option of an earlier preview; has no effect. */
     public static final ConfigOption<String> HEAP_STATUS_CHECK_INTERVAL =
             ConfigOptions.key(PREFIX + "heap-status.check-interval")
                     .stringType()
                     .noDefaultValue()
                     .withDescription(
-                            "Without effect: the collector notifies the backend. See"
+                            "No effect: the garbage collector notifies the backend. See"
                                     + " 'spill-start.ratio'.");
 
-    /** Meant the average pause that started a spill; see {@link #SPILL_START_RATIO}. */
+    /** Option of an earlier preview; has no effect. */
     public static final ConfigOption<String> GC_TIME_THRESHOLD =
             ConfigOptions.key(PREFIX + "gc-time.threshold")
                     .stringType()
                     .noDefaultValue()
                     .withDescription(
-                            "Without effect: pauses say little about a modern collector. See"
-                                    + " 'spill-start.ratio'.");
+                            "No effect: pauses of a modern garbage collector say little"
+                                    + " about the heap. See 'spill-start.ratio'.");
 
-    /** Meant that spilling cancels checkpoints; none is cancelled any more. */
+    /** Option of an earlier preview; has no effect. */
     public static final ConfigOption<String> CANCEL_CHECKPOINT =
             ConfigOptions.key(PREFIX + "cancel.checkpoint")
                     .stringType()
                     .noDefaultValue()
-                    .withDescription("Without effect: spilling never cancels a checkpoint.");
+                    .withDescription("No effect: spilling never cancels a checkpoint.");
 
     private SpillableOptions() {}
 
@@ -130,7 +142,7 @@ public final class SpillableOptions {
         return option.equals(CANCEL_CHECKPOINT)
                 ? "replaced by nothing: no checkpoint is cancelled"
                 : option.equals(HEAP_STATUS_CHECK_INTERVAL)
-                        ? "replaced by nothing: the collector reports the live heap"
+                        ? "replaced by nothing: the garbage collector reports the live heap"
                         : "replaced by '" + SPILL_START_RATIO.key() + "'";
     }
 }

@@ -32,7 +32,7 @@ import org.apache.flink.core.memory.MemorySegment;
  */
 final class Block {
 
-    private final BlockPool pool;
+    private final OffHeapMemory memory;
 
     /** Distinguishes the block from others that had its number before; kept when it is sealed. */
     final long id;
@@ -55,8 +55,8 @@ final class Block {
     /** Entries below this offset are visible to views. Task thread only. */
     private int viewedBelow;
 
-    Block(BlockPool pool, long id, MemorySegment segment, int capacity) {
-        this.pool = pool;
+    Block(OffHeapMemory memory, long id, MemorySegment segment, int capacity) {
+        this.memory = memory;
         this.id = id;
         this.segment = segment;
         this.base = 0;
@@ -65,7 +65,7 @@ final class Block {
     }
 
     private Block(Block original, Extent extent) {
-        this.pool = original.pool;
+        this.memory = original.memory;
         this.id = original.id;
         this.segment = extent.segment();
         this.base = extent.offset();
@@ -104,9 +104,9 @@ final class Block {
     void release() {
         if (holders.decrementAndGet() == 0) {
             if (extent == null) {
-                pool.freeBlock(segment);
+                memory.freeBlock(segment);
             } else {
-                pool.releaseExtent(extent);
+                memory.releaseExtent(extent);
             }
         }
     }

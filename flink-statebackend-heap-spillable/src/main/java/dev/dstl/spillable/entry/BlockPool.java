@@ -17,25 +17,19 @@
 package dev.dstl.spillable.entry;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
-import dev.dstl.spillable.chunk.Extent;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
-import org.apache.flink.core.memory.MemorySegment;
-import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory, chunk files and housekeeping that the spilled maps of one backend share. Task thread,
- * except the giving back of memory and extents, which a snapshot may do.
+ * The blocks that the spilled maps of one backend share: which are sealed and which are compacted
+ * when. Task thread only, except {@link #close()}.
  *
  * <p>Blocks in memory over the budget are sealed, oldest first. If no directory takes them, they
  * stay in memory, over the budget, up to {@value #OVERDRAFT} times of it; then the task fails.
@@ -56,11 +50,11 @@ public final class BlockPool implements AutoCloseable {
 
     /** Where a block is, as long as it is there. */
     private static final class Place {
-        final SpilledMap owner;
+        final BlockOwner owner;
         final int number;
         final long id;
 
-        Place(SpilledMap owner, int number, long id) {
+        Place(BlockOwner owner, int number, long id) {
             this.owner = owner;
             this.number = number;
             this.id = id;
@@ -73,12 +67,10 @@ public final class BlockPool implements AutoCloseable {
         }
     }
 
+    private final OffHeapMemory memory;
     private final OffHeapBudget budget;
     private final ChunkFiles chunks;
-    private final SealedReads reads;
-    private final AtomicInteger holders = new AtomicInteger(1);
-    private final AtomicInteger foreignReaders = new AtomicInteger();
-    private final Queue<Runnable> deferred = new ConcurrentLinkedQueue<>();
+    private final SealedBlockReader sealedBlocks;
     private final Deque<Place> inMemory = new ArrayDeque<>();
     private final List<Place> candidates = new ArrayList<>();
     private final SplittableRandom random = new SplittableRandom(1);
@@ -98,19 +90,23 @@ public final class BlockPool implements AutoCloseable {
     private boolean inCompaction;
 
     /**
+     * @param budget released by this object, after the last view was released
      * @param chunks owned and closed by this object, after the last view was released
-     * @param clockNanos tells how long reads take
+     * @param clockNanos time in nanoseconds, by which slow reads are told from fast ones
      */
     public BlockPool(OffHeapBudget budget, ChunkFiles chunks, LongSupplier clockNanos) {
-        this.reads = new SealedReads(clockNanos);
+        this.memory = new OffHeapMemory(budget, chunks);
         this.budget = budget;
         this.chunks = chunks;
+        this.sealedBlocks = new SealedBlockReader(clockNanos);
     }
 
+    /** What the blocks and the index may take and take. */
     public OffHeapBudget budget() {
         return budget;
     }
 
+    /** The files of sealed blocks; they belong to this object. */
     public ChunkFiles chunks() {
         return chunks;
     }
@@ -138,91 +134,38 @@ public final class BlockPool implements AutoCloseable {
         return entryBytes;
     }
 
+    /** Bytes of entries that were replaced, removed or copied, and not given back yet. */
     public long deadBytes() {
         return deadBytes;
     }
 
+    /** Bytes of entries written to chunk files so far. */
     public long sealedBytes() {
         return sealedBytes;
     }
 
+    /** Bytes of blocks that compaction has read so far. */
     public long compactedBytes() {
         return compactedBytes;
     }
 
     /** Reads of single pages, past the mapping, for which the page cache was too small. */
     public long pageReads() {
-        return reads.pageReads();
+        return sealedBlocks.pageReads();
     }
 
-    SealedReads reads() {
-        return reads;
+    OffHeapMemory memory() {
+        return memory;
     }
 
-    // ------------------------------------------------ memory
-
-    MemorySegment allocateIndex(int bytes) {
-        budget.addIndex(bytes);
-        return MemorySegmentFactory.allocateOffHeapUnsafeMemory(bytes);
-    }
-
-    void freeIndex(MemorySegment slots) {
-        giveUp(
-                () -> {
-                    budget.addIndex(-slots.size());
-                    slots.free();
-                });
+    SealedBlockReader sealedBlocks() {
+        return sealedBlocks;
     }
 
     Block allocateBlock(int bytes) {
-        budget.addBlock(bytes);
         ownedBlockBytes += bytes;
-        return new Block(
-                this,
-                nextBlockId++,
-                MemorySegmentFactory.allocateOffHeapUnsafeMemory(bytes),
-                bytes);
+        return new Block(memory, nextBlockId++, memory.allocateBlock(bytes), bytes);
     }
-
-    void freeBlock(MemorySegment segment) {
-        giveUp(
-                () -> {
-                    budget.addBlock(-segment.size());
-                    segment.free();
-                });
-    }
-
-    void releaseExtent(Extent extent) {
-        giveUp(() -> chunks.release(extent));
-    }
-
-    /** Runs {@code free} once no other thread looks at live memory. */
-    private void giveUp(Runnable free) {
-        if (foreignReaders.get() == 0) {
-            free.run();
-        } else {
-            deferred.add(free);
-        }
-    }
-
-    void enterForeign() {
-        holders.incrementAndGet();
-        foreignReaders.incrementAndGet();
-    }
-
-    void leaveForeign() throws IOException {
-        if (foreignReaders.decrementAndGet() == 0) {
-            for (Runnable free = deferred.poll(); free != null; free = deferred.poll()) {
-                giveUp(free);
-                if (foreignReaders.get() > 0) {
-                    break;
-                }
-            }
-        }
-        release();
-    }
-
-    // ------------------------------------------------ what maps report
 
     void appended(int bytes) {
         entryBytes += bytes;
@@ -233,7 +176,7 @@ public final class BlockPool implements AutoCloseable {
     }
 
     /** A block joined the log of a map. */
-    void blockAdded(SpilledMap owner, int number) {
+    void blockAdded(BlockOwner owner, int number) {
         Place place = new Place(owner, number, owner.block(number).id);
         blockCount++;
         if (candidates.size() > 2 * blockCount + 64) {
@@ -246,7 +189,7 @@ public final class BlockPool implements AutoCloseable {
         candidates.add(place);
     }
 
-    /** A map let go of a block. */
+    /** A map dropped a block. */
     void blockDropped(Block block) {
         blockCount--;
         entryBytes -= block.used;
@@ -255,8 +198,6 @@ public final class BlockPool implements AutoCloseable {
             ownedBlockBytes -= block.capacity;
         }
     }
-
-    // ------------------------------------------------ housekeeping
 
     /** Keeps memory and dead bytes within bounds; a bounded piece of work per call. */
     void maintain() {
@@ -329,7 +270,7 @@ public final class BlockPool implements AutoCloseable {
                 return;
             }
             if (compacting.block().isSealed()) {
-                reads.startCompaction(compacting.block());
+                sealedBlocks.startCompaction(compacting.block());
             }
         }
         int from = compactedTo;
@@ -362,22 +303,14 @@ public final class BlockPool implements AutoCloseable {
         return victim;
     }
 
-    // ------------------------------------------------ life
-
-    void hold() {
-        holders.incrementAndGet();
-    }
-
-    void release() throws IOException {
-        if (holders.decrementAndGet() == 0) {
-            budget.release();
-            chunks.close();
-        }
-    }
-
-    /** Lets go of the chunk files; they are deleted as soon as no view reads them. */
+    /**
+     * Releases the budget and deletes the chunk files as soon as no view needs them. The maps must
+     * have been closed. Any thread.
+     *
+     * @throws IOException if a directory cannot be deleted
+     */
     @Override
     public void close() throws IOException {
-        release();
+        memory.release();
     }
 }

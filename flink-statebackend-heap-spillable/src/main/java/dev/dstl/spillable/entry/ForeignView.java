@@ -26,24 +26,33 @@ import java.io.UncheckedIOException;
  * touches freed memory. What is read may be torn; a reader must take any exception as a reason to
  * look again.
  */
-public final class ForeignView extends EntryStore implements AutoCloseable {
+public final class ForeignView implements AutoCloseable {
 
-    private final BlockPool pool;
+    private final OffHeapMemory memory;
+    private final EntryReader entries;
 
-    ForeignView(BlockPool pool, SpilledMap map) {
-        super(null);
-        this.pool = pool;
+    ForeignView(OffHeapMemory memory, EntryReader live) {
+        this.memory = memory;
         // First keep memory, then look at what there is: the reverse order could look at less.
-        pool.enterForeign();
-        this.tables = map.tables;
-        this.depth = Integer.numberOfTrailingZeros(Math.max(1, tables.length));
-        this.blocks = map.blocks;
+        memory.enterForeign();
+        this.entries = live.shared();
     }
 
+    /** Reads the entries; belongs to the view. */
+    public EntryReader entries() {
+        return entries;
+    }
+
+    /**
+     * Lets memory that was given up meanwhile go.
+     *
+     * @throws UncheckedIOException if the view was the last to need the spill directories and they
+     *     cannot be deleted
+     */
     @Override
     public void close() {
         try {
-            pool.leaveForeign();
+            memory.leaveForeign();
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot delete the spill directories", e);
         }

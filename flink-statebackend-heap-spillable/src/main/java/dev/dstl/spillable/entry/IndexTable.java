@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.core.memory.MemorySegment;
 
 /**
- * A hash table of slots with linear probing, at most {@value #MAX_SLOTS} of them, off the heap.
+ * A hash table of slots with linear probing, at most {@value #MAX_SLOTS} of them, off-heap.
  *
  * <p>Held by the live map and by every view that was opened while it was current. While somebody
  * else holds it, the live map copies it before it changes a slot. The last holder frees the memory.
@@ -30,7 +30,7 @@ final class IndexTable {
     static final int MIN_SLOTS = 64;
     static final int MAX_SLOTS = 8192;
 
-    private final BlockPool pool;
+    private final OffHeapMemory memory;
     private final MemorySegment slots;
     private final int mask;
 
@@ -40,9 +40,9 @@ final class IndexTable {
     private final AtomicInteger holders = new AtomicInteger(1);
     private int entries;
 
-    IndexTable(BlockPool pool, int slotCount, int depth) {
-        this.pool = pool;
-        this.slots = pool.allocateIndex(slotCount * Long.BYTES);
+    IndexTable(OffHeapMemory memory, int slotCount, int depth) {
+        this.memory = memory;
+        this.slots = memory.allocateIndex(slotCount * Long.BYTES);
         this.mask = slotCount - 1;
         this.depth = depth;
         for (int i = 0; i < slotCount; i++) {
@@ -51,8 +51,8 @@ final class IndexTable {
     }
 
     private IndexTable(IndexTable original) {
-        this.pool = original.pool;
-        this.slots = pool.allocateIndex(original.slots.size());
+        this.memory = original.memory;
+        this.slots = memory.allocateIndex(original.slots.size());
         this.mask = original.mask;
         this.depth = original.depth;
         this.entries = original.entries;
@@ -146,7 +146,7 @@ final class IndexTable {
 
     void release() {
         if (holders.decrementAndGet() == 0) {
-            pool.freeIndex(slots);
+            memory.freeIndex(slots);
         }
     }
 }

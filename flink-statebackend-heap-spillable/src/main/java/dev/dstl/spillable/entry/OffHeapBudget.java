@@ -19,8 +19,8 @@ package dev.dstl.spillable.entry;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory off the heap one backend may use, and what it uses. Index tables go first; the
- * blocks in memory get what is left of the limit. Used by any thread.
+ * How much off-heap memory one backend may use, and what it uses, in bytes. Index tables go first;
+ * the blocks in memory get what is left of the limit. Used by any thread.
  */
 public final class OffHeapBudget {
 
@@ -31,7 +31,8 @@ public final class OffHeapBudget {
     private final Runnable onRelease;
 
     /**
-     * @param onRelease gives back what was reserved for the budget
+     * @param limitBytes over 0
+     * @param onRelease gives back what was reserved for the budget; called once, by any thread
      */
     public OffHeapBudget(long limitBytes, Runnable onRelease) {
         this.limitBytes = limitBytes;
@@ -43,15 +44,17 @@ public final class OffHeapBudget {
         onRelease.run();
     }
 
+    /** Bytes that index tables and blocks together are to stay below. */
     public long limitBytes() {
         return limitBytes;
     }
 
+    /** Bytes of index tables, including those that only a running snapshot still holds. */
     public long indexBytes() {
         return indexBytes.get();
     }
 
-    /** Blocks in memory, including those that only a running snapshot still holds. */
+    /** Bytes of blocks in memory, including those that only a running snapshot still holds. */
     public long blockBytes() {
         return blockBytes.get();
     }

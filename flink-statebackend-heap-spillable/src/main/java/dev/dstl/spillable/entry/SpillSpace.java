@@ -28,16 +28,29 @@ public final class SpillSpace implements AutoCloseable {
 
     /** Makes the pool. */
     public interface Opener {
+        /**
+         * Called once, by the first thread that needs the pool.
+         *
+         * @throws IOException if no spill directory can be made; called again next time then
+         */
         BlockPool open() throws IOException;
     }
 
     private final Opener opener;
     @Nullable private volatile BlockPool pool;
 
+    /**
+     * @param opener what it makes belongs to this object
+     */
     public SpillSpace(Opener opener) {
         this.opener = opener;
     }
 
+    /**
+     * The pool, made now if there is none yet.
+     *
+     * @throws IOException if no spill directory can be made
+     */
     public synchronized BlockPool open() throws IOException {
         if (pool == null) {
             pool = opener.open();
@@ -51,6 +64,11 @@ public final class SpillSpace implements AutoCloseable {
         return pool;
     }
 
+    /**
+     * Closes the pool if there is one.
+     *
+     * @throws IOException if a spill directory cannot be deleted
+     */
     @Override
     public synchronized void close() throws IOException {
         if (pool != null) {

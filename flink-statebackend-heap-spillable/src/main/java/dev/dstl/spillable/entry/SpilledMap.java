@@ -17,6 +17,7 @@
 package dev.dstl.spillable.entry;
 
 import java.util.Arrays;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
 
 /**
@@ -33,37 +34,64 @@ import org.apache.flink.core.memory.MemorySegment;
  * An entry in memory that no view sees changes in place if its length allows; any other change
  * appends, which also brings entries that are touched again back into memory.
  */
-public final class SpilledMap extends EntryStore implements AutoCloseable {
+public final class SpilledMap extends BlockOwner implements AutoCloseable {
 
     private static final int FIRST_BLOCK_BYTES = 4096;
     private static final int MAX_DEPTH = 24;
 
     private final BlockPool pool;
+    private final EntryReader entries;
+    private int size;
     private int nextBlockNumber = 1;
     private int[] freeNumbers = new int[8];
     private int freeNumberCount;
     private int openNumber;
     private int lastBlockBytes = FIRST_BLOCK_BYTES / 2;
 
+    /**
+     * @param pool has the memory and the files of the map; it outlives the map
+     */
     public SpilledMap(BlockPool pool) {
-        super(pool.reads());
         this.pool = pool;
-        this.tables = new IndexTable[] {new IndexTable(pool, IndexTable.MIN_SLOTS, 0)};
-        this.blocks = new Block[4];
+        this.entries =
+                new EntryReader(
+                        new IndexTable[] {new IndexTable(pool.memory(), IndexTable.MIN_SLOTS, 0)},
+                        new Block[4],
+                        pool.sealedBlocks());
     }
 
-    /** Sets the value of a key. */
+    /** Reads the entries; owned by the map, its position moves with every change. */
+    public EntryReader entries() {
+        return entries;
+    }
+
+    /** Number of entries, parts not counted. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Sets the value of a key: in place if its length stays and {@link #isMutable} allows it, else
+     * by appending a new entry.
+     *
+     * @param key the key in its first {@code keyLength} bytes
+     * @param hash of the key, by {@link EntryReader#hash} or, for a part, as its layout computes it
+     * @param part whether the entry is a part of another
+     * @param value the value in its first {@code valueLength} bytes
+     * @throws IllegalStateException if the entry or the map gets too large, or if no disk takes
+     *     blocks that memory has no room for
+     */
     public void put(
             byte[] key, int keyLength, int hash, boolean part, byte[] value, int valueLength) {
-        long address = find(key, keyLength, hash, part);
+        long address = entries.find(key, keyLength, hash, part);
         if (address != 0) {
-            if (valueLength == valueLength() && isMutable(address)) {
-                EntryFormat.copyIn(value, segment(), valueOffset(), valueLength);
+            if (valueLength == entries.valueLength() && isMutable(address)) {
+                EntryFormat.copyIn(value, entries.segment(), entries.valueOffset(), valueLength);
                 return;
             }
-            int oldBytes = (int) EntryFormat.entryBytes(keyLength, valueLength());
-            IndexTable table = foundTable;
-            int index = foundIndex;
+            int oldBytes = entries.entryBytes();
+            IndexTable table = entries.foundTable();
+            int index = entries.foundIndex();
             long appended = append(key, keyLength, hash, part, value, valueLength);
             writable(hash, table).set(index, EntryFormat.slot(hash, appended));
             died(address, oldBytes);
@@ -77,19 +105,32 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         pool.maintain();
     }
 
-    /** Whether the entry's value may be changed in place, keeping its length. */
+    /**
+     * Whether the entry's value may be changed in place, keeping its length: it is in memory and no
+     * view sees it.
+     *
+     * @param address as {@link EntryReader#find} gave it, with no change since
+     */
     public boolean isMutable(long address) {
-        return blocks[EntryFormat.blockNumber(address)].isMutable(EntryFormat.offset(address));
+        return entries.block(EntryFormat.blockNumber(address))
+                .isMutable(EntryFormat.offset(address));
     }
 
-    /** Removes a key; false if there was none. */
+    /**
+     * Removes a key and gives its space back some time.
+     *
+     * @param key the key in its first {@code keyLength} bytes
+     * @param hash of the key, as in {@link #put}
+     * @param part whether the entry is a part of another
+     * @return false if there was none
+     */
     public boolean remove(byte[] key, int keyLength, int hash, boolean part) {
-        long address = find(key, keyLength, hash, part);
+        long address = entries.find(key, keyLength, hash, part);
         if (address == 0) {
             return false;
         }
-        int bytes = (int) EntryFormat.entryBytes(keyLength, valueLength());
-        writable(hash, foundTable).remove(foundIndex);
+        int bytes = entries.entryBytes();
+        writable(hash, entries.foundTable()).remove(entries.foundIndex());
         if (!part) {
             size--;
         }
@@ -98,13 +139,11 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         return true;
     }
 
-    // ------------------------------------------------ index
-
     private void insert(int hash, long address) {
-        IndexTable table = tables[tableIndex(hash)];
+        IndexTable table = entries.table(hash);
         if (table.isFull()) {
             grow(hash, table);
-            table = tables[tableIndex(hash)];
+            table = entries.table(hash);
         }
         writable(hash, table).add(EntryFormat.slot(hash, address));
     }
@@ -114,26 +153,26 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
             return table;
         }
         IndexTable copy = table.copy();
-        place(tableIndex(hash), copy);
+        entries.replaceTable(hash, copy);
         table.release();
         return copy;
     }
 
     private void grow(int hash, IndexTable table) {
         if (table.slotCount() < IndexTable.MAX_SLOTS || table.depth == MAX_DEPTH) {
-            IndexTable bigger = new IndexTable(pool, table.slotCount() << 1, table.depth);
+            IndexTable bigger = new IndexTable(pool.memory(), table.slotCount() << 1, table.depth);
             for (int i = 0; i < table.slotCount(); i++) {
                 if (table.get(i) != 0) {
                     bigger.add(table.get(i));
                 }
             }
-            place(tableIndex(hash), bigger);
+            entries.replaceTable(hash, bigger);
         } else {
-            if (table.depth == depth) {
-                doubleDirectory();
+            if (table.depth == entries.depth()) {
+                entries.doubleDirectory();
             }
-            IndexTable zero = new IndexTable(pool, table.slotCount(), table.depth + 1);
-            IndexTable one = new IndexTable(pool, table.slotCount(), table.depth + 1);
+            IndexTable zero = new IndexTable(pool.memory(), table.slotCount(), table.depth + 1);
+            IndexTable one = new IndexTable(pool.memory(), table.slotCount(), table.depth + 1);
             int splitBit = 1 << (23 - table.depth);
             for (int i = 0; i < table.slotCount(); i++) {
                 long slot = table.get(i);
@@ -141,42 +180,24 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
                     ((EntryFormat.slotHash(slot) & splitBit) == 0 ? zero : one).add(slot);
                 }
             }
-            int span = 1 << (depth - table.depth);
-            int start = tableIndex(hash) & -span;
-            place(start, zero);
-            place(start + (span >>> 1), one);
+            entries.replaceTable(hash, zero, one);
         }
         table.release();
     }
-
-    private void doubleDirectory() {
-        IndexTable[] doubled = new IndexTable[tables.length << 1];
-        for (int i = 0; i < doubled.length; i++) {
-            doubled[i] = tables[i >>> 1];
-        }
-        tables = doubled;
-        depth++;
-    }
-
-    private void place(int index, IndexTable table) {
-        int span = 1 << (depth - table.depth);
-        int start = index & -span;
-        Arrays.fill(tables, start, start + span, table);
-    }
-
-    // ------------------------------------------------ log
 
     private long append(
             byte[] key, int keyLength, int hash, boolean part, byte[] value, int valueLength) {
         long bytes = EntryFormat.entryBytes(keyLength, valueLength);
         long address = allocate(bytes);
-        Block block = blocks[EntryFormat.blockNumber(address)];
+        Block block = entries.block(EntryFormat.blockNumber(address));
         MemorySegment memory = block.segment;
         int position = EntryFormat.offset(address);
         memory.putInt(position, hash);
         position =
                 EntryFormat.putVarint(
-                        memory, position + EntryFormat.HASH_BYTES, keyWord(keyLength, part));
+                        memory,
+                        position + EntryFormat.HASH_BYTES,
+                        EntryReader.keyWord(keyLength, part));
         position = EntryFormat.putVarint(memory, position, valueLength);
         EntryFormat.copyIn(key, memory, position, keyLength);
         EntryFormat.copyIn(value, memory, position + keyLength, valueLength);
@@ -195,17 +216,17 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         pool.appended(length);
         if (length > EntryFormat.BLOCK_BYTES) {
             int number = addBlock(length);
-            blocks[number].used = length;
+            entries.block(number).used = length;
             return EntryFormat.address(number, 0);
         }
-        Block open = openNumber == 0 ? null : blocks[openNumber];
+        Block open = openNumber == 0 ? null : entries.block(openNumber);
         if (open == null || open.isSealed() || open.used + length > open.capacity) {
             lastBlockBytes = Math.min(EntryFormat.BLOCK_BYTES, lastBlockBytes << 1);
             while (lastBlockBytes < length) {
                 lastBlockBytes <<= 1;
             }
             openNumber = addBlock(lastBlockBytes);
-            open = blocks[openNumber];
+            open = entries.block(openNumber);
         }
         int offset = open.used;
         open.used += length;
@@ -218,17 +239,14 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
             throw new IllegalStateException(
                     "One state has more than 8 TiB in one key group; raise the maximum parallelism.");
         }
-        if (number >= blocks.length) {
-            blocks = Arrays.copyOf(blocks, blocks.length << 1);
-        }
-        blocks[number] = pool.allocateBlock(bytes);
+        entries.setBlock(number, pool.allocateBlock(bytes));
         pool.blockAdded(this, number);
         return number;
     }
 
     private void died(long address, int bytes) {
         int number = EntryFormat.blockNumber(address);
-        Block block = blocks[number];
+        Block block = entries.block(number);
         block.dead += bytes;
         pool.died(bytes);
         if (block.dead == block.used && number != openNumber) {
@@ -237,8 +255,8 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
     }
 
     private void dropBlock(int number) {
-        Block block = blocks[number];
-        blocks[number] = null;
+        Block block = entries.block(number);
+        entries.setBlock(number, null);
         if (freeNumberCount == freeNumbers.length) {
             freeNumbers = Arrays.copyOf(freeNumbers, freeNumberCount << 1);
         }
@@ -247,16 +265,20 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         block.release();
     }
 
+    @Override
+    @Nullable
     Block block(int number) {
-        return number < blocks.length ? blocks[number] : null;
+        return entries.block(number);
     }
 
+    @Override
     boolean isOpen(int number) {
         return number == openNumber;
     }
 
+    @Override
     void replaceBlock(int number, Block block) {
-        blocks[number] = block;
+        entries.setBlock(number, block);
         if (number == openNumber) {
             // There is no memory for open blocks of this size; the next gets no larger than this
             // one became, so that all open blocks together find room.
@@ -265,12 +287,7 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         }
     }
 
-    /**
-     * Copies what lives in a block to the end of the log, over {@code bytes} of it from {@code
-     * from} on, and drops the block once its end is reached.
-     *
-     * @return where to go on, or -1 if the block is gone
-     */
+    @Override
     int compact(int number, int from, int bytes) {
         Block block = block(number);
         if (block == null || number == openNumber) {
@@ -280,15 +297,20 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         int until = Math.min(block.used, from + bytes);
         while (offset < until) {
             long address = EntryFormat.address(number, offset);
-            read(address);
-            int length = (int) EntryFormat.entryBytes(keyLength(), valueLength());
-            int hash = entryHash();
-            IndexTable table = tables[tableIndex(hash)];
+            entries.read(address);
+            int length = entries.entryBytes();
+            int hash = entries.entryHash();
+            IndexTable table = entries.table(hash);
             int index = table.indexOf(EntryFormat.slot(hash, address));
             if (index >= 0) {
                 long moved = allocate(length);
-                Block target = blocks[EntryFormat.blockNumber(moved)];
-                segment().copyTo(entryOffset(), target.segment, EntryFormat.offset(moved), length);
+                Block target = entries.block(EntryFormat.blockNumber(moved));
+                entries.segment()
+                        .copyTo(
+                                entries.entryOffset(),
+                                target.segment,
+                                EntryFormat.offset(moved),
+                                length);
                 writable(hash, table).set(index, EntryFormat.slot(hash, moved));
                 block.dead += length;
                 pool.died(length);
@@ -302,32 +324,26 @@ public final class SpilledMap extends EntryStore implements AutoCloseable {
         return -1;
     }
 
-    // ------------------------------------------------ views and end
-
-    /** Opens a consistent view. Costs one step per block and index table, none per entry. */
+    /**
+     * Opens a consistent view, which the caller closes. Costs one step per block and index table,
+     * none per entry.
+     */
     public SpilledView view() {
-        return new SpilledView(pool, tables.clone(), depth, blocks.clone(), size);
+        return new SpilledView(pool.memory(), entries.frozen(), size);
     }
 
-    /** Opens a view for another thread, on that thread. */
+    /** Opens a view for another thread, on that thread, which closes it. */
     public ForeignView foreignView() {
-        return new ForeignView(pool, this);
+        return new ForeignView(pool.memory(), entries);
     }
 
-    /** Lets go of everything. The map must not be used afterwards. */
+    /** Gives back everything that no view needs. The map must not be used afterwards. */
     @Override
     public void close() {
-        IndexTable previous = null;
-        for (IndexTable table : tables) {
-            if (table != previous) {
-                table.release();
-            }
-            previous = table;
-        }
-        tables = new IndexTable[0];
+        entries.releaseTables();
         openNumber = 0;
-        for (int number = 1; number < blocks.length; number++) {
-            if (blocks[number] != null) {
+        for (int number = 1; number < entries.blockNumberEnd(); number++) {
+            if (entries.block(number) != null) {
                 dropBlock(number);
             }
         }

@@ -23,90 +23,101 @@ import java.io.UncheckedIOException;
  * The entries of a {@link SpilledMap} as they were when the view was opened. Opened on the task
  * thread, read and closed by one other.
  */
-public final class SpilledView extends EntryStore implements AutoCloseable {
+public final class SpilledView implements AutoCloseable {
 
-    /** Takes addresses. */
+    /** Takes addresses; may read the entry, which the view's reader stands at. */
     public interface AddressConsumer {
+        /**
+         * @param address of an entry, valid as long as the view is open
+         * @throws IOException passed on to the caller of {@link #forEachAsItLies}
+         */
         void accept(long address) throws IOException;
     }
 
-    private final BlockPool pool;
+    private final OffHeapMemory memory;
+    private final EntryReader entries;
+    private final int size;
 
     /** Bytes of entries in each block when the view was opened. */
     private final int[] used;
 
     private boolean closed;
 
-    SpilledView(BlockPool pool, IndexTable[] tables, int depth, Block[] blocks, int size) {
-        super(null);
-        this.pool = pool;
-        this.tables = tables;
-        this.depth = depth;
-        this.blocks = blocks;
+    /**
+     * @param entries belongs to the view
+     */
+    SpilledView(OffHeapMemory memory, EntryReader entries, int size) {
+        this.memory = memory;
+        this.entries = entries;
         this.size = size;
-        this.used = new int[blocks.length];
-        pool.hold();
-        for (int i = 0; i < tables.length; i++) {
-            if (isFirstOfItsTable(i)) {
-                tables[i].hold();
+        this.used = new int[entries.blockNumberEnd()];
+        memory.hold();
+        for (int i = 0; i < entries.cursorEnd(); i++) {
+            if (entries.isFirstOfItsTable(i)) {
+                entries.tableAt(i).hold();
             }
         }
-        for (int number = 0; number < blocks.length; number++) {
-            if (blocks[number] != null) {
-                used[number] = blocks[number].used;
-                blocks[number].holdForView();
+        for (int number = 0; number < used.length; number++) {
+            Block block = entries.block(number);
+            if (block != null) {
+                used[number] = block.used;
+                block.holdForView();
             }
         }
     }
 
+    /** Reads the entries; belongs to the view and holds nothing once that is closed. */
+    public EntryReader entries() {
+        return entries;
+    }
+
+    /** Number of entries, parts not counted. */
+    public int size() {
+        return size;
+    }
+
     /**
-     * Gives out the addresses of the entries, parts left out, in the order in which they lie in
+     * Hands over the addresses of the entries, without parts, in the order in which they lie in
      * memory and in files: reading them one after the other costs neither cache misses nor seeks,
      * and the index, in which each is looked up to see whether it lives, is small.
+     *
+     * @throws IOException if {@code consumer} does
      */
     public void forEachAsItLies(AddressConsumer consumer) throws IOException {
         for (int number = 0; number < used.length; number++) {
             int offset = 0;
             while (offset < used[number]) {
                 long address = EntryFormat.address(number, offset);
-                read(address);
-                offset += (int) EntryFormat.entryBytes(keyLength(), valueLength());
-                if (!isPart() && livesAt(address)) {
+                entries.read(address);
+                offset += entries.entryBytes();
+                if (!entries.isPart() && entries.livesAt(address)) {
                     consumer.accept(address);
                 }
             }
         }
     }
 
-    /** Whether the entry read last, at this address, is in the index. */
-    private boolean livesAt(long address) {
-        int hash = entryHash();
-        return tables[tableIndex(hash)].indexOf(EntryFormat.slot(hash, address)) >= 0;
-    }
-
-    private boolean isFirstOfItsTable(int index) {
-        return index == 0 || tables[index - 1] != tables[index];
-    }
-
-    /** Gives back what only this view still needs. May be called again. */
+    /**
+     * Gives back what only this view still needs. May be called again, on any thread.
+     *
+     * @throws UncheckedIOException if the view was the last to need the spill directories and they
+     *     cannot be deleted
+     */
     @Override
     public void close() {
         if (closed) {
             return;
         }
         closed = true;
-        for (int i = 0; i < tables.length; i++) {
-            if (isFirstOfItsTable(i)) {
-                tables[i].release();
-            }
-        }
-        for (Block block : blocks) {
+        entries.releaseTables();
+        for (int number = 0; number < used.length; number++) {
+            Block block = entries.block(number);
             if (block != null) {
                 block.release();
             }
         }
         try {
-            pool.release();
+            memory.release();
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot delete the spill directories", e);
         }

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.EntryReader;
 import dev.dstl.spillable.entry.SpilledMap;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -56,6 +56,10 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     private final DataOutputSerializer elementOut = new DataOutputSerializer(64);
     private final DataOutputSerializer gathered = new DataOutputSerializer(64);
 
+    /**
+     * @param listSerializer of the whole state; it and the other serializers are used by this
+     *     layout's thread only
+     */
     public ListLayout(
             TypeSerializer<K> keySerializer,
             TypeSerializer<N> namespaceSerializer,
@@ -74,11 +78,11 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     }
 
     @Override
-    public List<V> read(EntryStore store) throws IOException {
-        if (find(store) == 0) {
+    public List<V> read(EntryReader entries) throws IOException {
+        if (find(entries) == 0) {
             return null;
         }
-        int elements = gather(store);
+        int elements = gather(entries);
         in.setBuffer(gathered.getSharedBuffer(), 0, gathered.length());
         List<V> list = new ArrayList<>(elements);
         for (int i = 0; i < elements; i++) {
@@ -88,27 +92,29 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     }
 
     @Override
-    void copyState(EntryStore store, DataOutputView out) throws IOException {
-        find(store);
-        int elements = gather(store);
+    void copyState(EntryReader entries, DataOutputView out) throws IOException {
+        find(entries);
+        int elements = gather(entries);
         out.writeInt(elements);
         out.write(gathered.getSharedBuffer(), 0, gathered.length());
     }
 
     /** Collects the bytes of all elements of the head read last; returns their number. */
-    private int gather(EntryStore store) throws IOException {
+    private int gather(EntryReader entries) throws IOException {
         gathered.clear();
-        int head = store.valueOffset();
-        int elements = store.segment().getInt(head);
-        int fragments = store.segment().getInt(head + FRAGMENTS_AT);
+        int head = entries.valueOffset();
+        int elements = entries.segment().getInt(head);
+        int fragments = entries.segment().getInt(head + FRAGMENTS_AT);
         gathered.write(
-                store.segment(), head + HEAD_BYTES, store.segment().getInt(head + HEAD_USED_AT));
+                entries.segment(),
+                head + HEAD_BYTES,
+                entries.segment().getInt(head + HEAD_USED_AT));
         for (int i = 0; i < fragments; i++) {
-            findPart(store, i);
+            findPart(entries, i);
             gathered.write(
-                    store.segment(),
-                    store.valueOffset() + FRAGMENT_BYTES,
-                    store.segment().getInt(store.valueOffset()));
+                    entries.segment(),
+                    entries.valueOffset() + FRAGMENT_BYTES,
+                    entries.segment().getInt(entries.valueOffset()));
         }
         return elements;
     }
@@ -133,12 +139,18 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         putHead(map, list.size(), fragments, 0, 0, 0);
     }
 
-    /** Adds one element to the selected list, or starts one. */
+    /**
+     * Adds one element to the selected list, or starts one. Costs the same however long the list
+     * is.
+     *
+     * @throws IOException if the element cannot be serialized
+     */
     public void add(SpilledMap map, V element) throws IOException {
+        EntryReader entries = map.entries();
         elementOut.clear();
         elementSerializer.serialize(element, elementOut);
         int bytes = elementOut.length();
-        long head = find(map);
+        long head = find(entries);
         if (head == 0) {
             if (bytes <= HEAD_ROOM) {
                 putHead(map, 1, 0, 0, bytes, Math.max(SMALLEST_ROOM, bytes));
@@ -148,9 +160,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             }
             return;
         }
-        int elements = map.segment().getInt(map.valueOffset());
-        int fragments = map.segment().getInt(map.valueOffset() + FRAGMENTS_AT);
-        int used = map.segment().getInt(map.valueOffset() + HEAD_USED_AT);
+        int elements = entries.segment().getInt(entries.valueOffset());
+        int fragments = entries.segment().getInt(entries.valueOffset() + FRAGMENTS_AT);
+        int used = entries.segment().getInt(entries.valueOffset() + HEAD_USED_AT);
         if (fragments == 0 && used + bytes <= HEAD_ROOM) {
             addToHead(map, head, elements, used, bytes);
             return;
@@ -161,21 +173,23 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         }
         int room = Math.min(LARGEST_ROOM, HEAD_ROOM << Math.min(fragments, 6));
         putFragment(map, fragments, 0, bytes, Math.max(room, bytes));
-        setHead(map, find(map), elements + 1, fragments + 1);
+        setHead(map, find(entries), elements + 1, fragments + 1);
     }
 
     private void addToHead(SpilledMap map, long head, int elements, int used, int bytes)
             throws IOException {
-        int room = map.valueLength() - HEAD_BYTES;
+        EntryReader entries = map.entries();
+        int room = entries.valueLength() - HEAD_BYTES;
         if (used + bytes <= room && map.isMutable(head)) {
-            int value = map.valueOffset();
-            map.segment().put(value + HEAD_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-            map.segment().putInt(value, elements + 1);
-            map.segment().putInt(value + HEAD_USED_AT, used + bytes);
+            int value = entries.valueOffset();
+            entries.segment()
+                    .put(value + HEAD_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+            entries.segment().putInt(value, elements + 1);
+            entries.segment().putInt(value + HEAD_USED_AT, used + bytes);
             return;
         }
         int newRoom = Math.min(HEAD_ROOM, Math.max(used + bytes, room * 2));
-        byte[] old = copyValue(map, HEAD_BYTES);
+        byte[] old = copyValue(entries, HEAD_BYTES);
         startHead(elements + 1, 0, used + bytes);
         valueOut.write(old, 0, used);
         valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
@@ -183,27 +197,30 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     }
 
     private boolean addToFragment(SpilledMap map, int fragment, int bytes) {
-        long address = findPart(map, fragment);
-        int value = map.valueOffset();
-        int used = map.segment().getInt(value);
-        if (FRAGMENT_BYTES + used + bytes > map.valueLength() || !map.isMutable(address)) {
+        EntryReader entries = map.entries();
+        long address = findPart(entries, fragment);
+        int value = entries.valueOffset();
+        int used = entries.segment().getInt(value);
+        if (FRAGMENT_BYTES + used + bytes > entries.valueLength() || !map.isMutable(address)) {
             return false;
         }
-        map.segment().put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-        map.segment().putInt(value, used + bytes);
+        entries.segment()
+                .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+        entries.segment().putInt(value, used + bytes);
         return true;
     }
 
     /** Changes the numbers in the head read last, in place if that is allowed. */
     private void setHead(SpilledMap map, long head, int elements, int fragments)
             throws IOException {
+        EntryReader entries = map.entries();
         if (map.isMutable(head)) {
-            map.segment().putInt(map.valueOffset(), elements);
-            map.segment().putInt(map.valueOffset() + FRAGMENTS_AT, fragments);
+            entries.segment().putInt(entries.valueOffset(), elements);
+            entries.segment().putInt(entries.valueOffset() + FRAGMENTS_AT, fragments);
             return;
         }
-        int used = map.segment().getInt(map.valueOffset() + HEAD_USED_AT);
-        byte[] old = copyValue(map, HEAD_BYTES);
+        int used = entries.segment().getInt(entries.valueOffset() + HEAD_USED_AT);
+        byte[] old = copyValue(entries, HEAD_BYTES);
         startHead(elements, fragments, used);
         valueOut.write(old, 0, used);
         putPadded(map, HEAD_BYTES + used);
@@ -250,10 +267,11 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     @Override
     public boolean delete(SpilledMap map) {
-        if (find(map) == 0) {
+        EntryReader entries = map.entries();
+        if (find(entries) == 0) {
             return false;
         }
-        int fragments = map.segment().getInt(map.valueOffset() + FRAGMENTS_AT);
+        int fragments = entries.segment().getInt(entries.valueOffset() + FRAGMENTS_AT);
         for (int i = 0; i < fragments; i++) {
             removePart(map, i);
         }

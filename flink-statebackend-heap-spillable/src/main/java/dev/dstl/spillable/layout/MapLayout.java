@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.EntryReader;
 import dev.dstl.spillable.entry.SpilledMap;
 import java.io.IOException;
 import java.util.HashMap;
@@ -57,6 +57,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     private int userEntries;
     private int buckets;
 
+    /**
+     * @param mapSerializer of the whole state; it and the other serializers are used by this
+     *     layout's thread only
+     */
     public MapLayout(
             TypeSerializer<K> keySerializer,
             TypeSerializer<N> namespaceSerializer,
@@ -75,21 +79,29 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
                 (MapSerializer<UK, UV>) mapSerializer.duplicate());
     }
 
-    // ------------------------------------------------ single user entries
-
-    /** Whether the selected map has the user key. */
-    public boolean contains(EntryStore store, UK userKey) throws IOException {
-        return findUserEntry(store, userKey);
+    /**
+     * Whether the selected map has the user key.
+     *
+     * @throws IOException if the user key cannot be serialized
+     */
+    public boolean contains(EntryReader entries, UK userKey) throws IOException {
+        return findUserEntry(entries, userKey);
     }
 
-    public boolean isEmpty(EntryStore store) {
-        readHead(store);
+    /** Whether the selected map has no user entries or does not exist. */
+    public boolean isEmpty(EntryReader entries) {
+        readHead(entries);
         return userEntries == 0;
     }
 
+    /**
+     * The value of a user key in the selected map; null if it is null or if there is none.
+     *
+     * @throws IOException if the user key cannot be serialized or the value cannot be read
+     */
     @Nullable
-    public UV get(EntryStore store, UK userKey) throws IOException {
-        return findUserEntry(store, userKey) ? userValue() : null;
+    public UV get(EntryReader entries, UK userKey) throws IOException {
+        return findUserEntry(entries, userKey) ? userValue() : null;
     }
 
     private UV userValue() throws IOException {
@@ -102,9 +114,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         return userKeySerializer.deserialize(in);
     }
 
-    /** Sets a user entry of the selected map, or starts a map with it. */
+    /**
+     * Sets a user entry of the selected map, or starts a map with it.
+     *
+     * @throws IOException if the user entry cannot be serialized
+     */
     public void put(SpilledMap map, UK userKey, @Nullable UV userValue) throws IOException {
-        boolean found = findUserEntry(map, userKey);
+        boolean found = findUserEntry(map.entries(), userKey);
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
@@ -132,9 +148,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
     }
 
-    /** Removes a user entry; the map goes with its last one. */
+    /**
+     * Removes a user entry of the selected map if it has it; the map goes with its last one.
+     *
+     * @throws IOException if the user key cannot be serialized
+     */
     public void remove(SpilledMap map, UK userKey) throws IOException {
-        if (!findUserEntry(map, userKey)) {
+        if (!findUserEntry(map.entries(), userKey)) {
             return;
         }
         if (userEntries == 1) {
@@ -150,20 +170,20 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
     }
 
-    private boolean findUserEntry(EntryStore store, UK userKey) throws IOException {
+    private boolean findUserEntry(EntryReader entries, UK userKey) throws IOException {
         userKeyOut.clear();
         userKeySerializer.serialize(userKey, userKeyOut);
-        if (!readHead(store)) {
+        if (!readHead(entries)) {
             return false;
         }
         if (buckets > 1) {
-            readBucket(store, bucketOf(userKeyHash()));
+            readBucket(entries, bucketOf(userKeyHash()));
         }
         return bucket.seek(userKeyOut);
     }
 
     private int userKeyHash() {
-        return EntryStore.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
+        return EntryReader.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
     }
 
     private int bucketOf(int hash) {
@@ -183,29 +203,27 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         return number < buckets ? number : number & (level - 1);
     }
 
-    // ------------------------------------------------ head and buckets
-
     /** Reads the head's numbers and, of a small map, its user entries; false if there is no map. */
-    private boolean readHead(EntryStore store) {
-        if (find(store) == 0) {
+    private boolean readHead(EntryReader entries) {
+        if (find(entries) == 0) {
             userEntries = 0;
             buckets = 0;
             bucket.clear();
             return false;
         }
-        userEntries = store.segment().getInt(store.valueOffset());
-        buckets = store.segment().getInt(store.valueOffset() + Integer.BYTES);
+        userEntries = entries.segment().getInt(entries.valueOffset());
+        buckets = entries.segment().getInt(entries.valueOffset() + Integer.BYTES);
         if (buckets == 1) {
-            bucket.set(store, HEAD_BYTES);
+            bucket.set(entries, HEAD_BYTES);
         }
         return true;
     }
 
-    private void readBucket(EntryStore store, int number) {
-        if (findPart(store, number) == 0) {
+    private void readBucket(EntryReader entries, int number) {
+        if (findPart(entries, number) == 0) {
             bucket.clear();
         } else {
-            bucket.set(store, 0);
+            bucket.set(entries, 0);
         }
     }
 
@@ -235,7 +253,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     private void split(SpilledMap map) throws IOException {
         int source = buckets - Integer.highestOneBit(buckets);
         if (buckets > 1) {
-            readBucket(map, source);
+            readBucket(map.entries(), source);
         }
         int target = buckets++;
         splitZero.clear();
@@ -250,18 +268,16 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         writeHead(map);
     }
 
-    // ------------------------------------------------ whole maps
-
     @Override
-    public Map<UK, UV> read(EntryStore store) throws IOException {
-        if (!readHead(store)) {
+    public Map<UK, UV> read(EntryReader entries) throws IOException {
+        if (!readHead(entries)) {
             return null;
         }
         int bucketCount = buckets;
         Map<UK, UV> map = new HashMap<>(Math.max(4, (int) Math.min(1 << 30, userEntries * 2L)));
         for (int i = 0; i < bucketCount; i++) {
             if (bucketCount > 1) {
-                readBucket(store, i);
+                readBucket(entries, i);
             }
             bucket.rewind();
             while (bucket.next()) {
@@ -277,8 +293,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Buckets of the selected map; 0 if there is no map. */
-    int bucketCount(EntryStore store) {
-        readHead(store);
+    int bucketCount(EntryReader entries) {
+        readHead(entries);
         return buckets;
     }
 
@@ -287,9 +303,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      * since.
      */
     void visitBucket(
-            EntryStore store, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
+            EntryReader entries, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
             throws IOException {
-        if (!readHead(store)) {
+        if (!readHead(entries)) {
             return;
         }
         int bucketsNow = buckets;
@@ -300,7 +316,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
                 continue;
             }
             if (bucketsNow > 1) {
-                readBucket(store, i);
+                readBucket(entries, i);
             }
             bucket.rewind();
             while (bucket.next()) {
@@ -327,7 +343,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     @Override
     public boolean delete(SpilledMap map) {
-        if (!readHead(map)) {
+        if (!readHead(map.entries())) {
             return false;
         }
         for (int i = 0; buckets > 1 && i < buckets; i++) {
@@ -337,13 +353,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     @Override
-    void copyState(EntryStore store, DataOutputView out) throws IOException {
-        readHead(store);
+    void copyState(EntryReader entries, DataOutputView out) throws IOException {
+        readHead(entries);
         out.writeInt(userEntries);
         int bucketCount = buckets;
         for (int i = 0; i < bucketCount; i++) {
             if (bucketCount > 1) {
-                readBucket(store, i);
+                readBucket(entries, i);
             }
             bucket.rewind();
             while (bucket.next()) {

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.EntryReader;
 import dev.dstl.spillable.entry.SpilledMap;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -27,6 +27,10 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
 
     private final TypeSerializer<S> stateSerializer;
 
+    /**
+     * @param stateSerializer of the whole state; it and the other serializers are used by this
+     *     layout's thread only
+     */
     public PlainLayout(
             TypeSerializer<K> keySerializer,
             TypeSerializer<N> namespaceSerializer,
@@ -44,11 +48,11 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     }
 
     @Override
-    public S read(EntryStore store) throws IOException {
-        if (find(store) == 0) {
+    public S read(EntryReader entries) throws IOException {
+        if (find(entries) == 0) {
             return null;
         }
-        in.setBuffer(copyValue(store, 0), 0, store.valueLength());
+        in.setBuffer(copyValue(entries, 0), 0, entries.valueLength());
         return stateSerializer.deserialize(in);
     }
 
@@ -64,17 +68,20 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
         return remove(map);
     }
 
-    /** Key and value lie one behind the other as the snapshot has them. */
+    /**
+     * Key and value lie one behind the other as the snapshot has them, so no selection is needed.
+     */
     @Override
-    public void copyEntry(EntryStore store, long address, DataOutputView out) throws IOException {
-        store.read(address);
-        int length = store.keyLength() + store.valueLength();
-        out.write(copyBytes(store, store.keyOffset(), length), 0, length);
+    public void copyEntry(EntryReader entries, long address, DataOutputView out)
+            throws IOException {
+        entries.read(address);
+        int length = entries.keyLength() + entries.valueLength();
+        out.write(copyBytes(entries, entries.keyOffset(), length), 0, length);
     }
 
     @Override
-    void copyState(EntryStore store, DataOutputView out) throws IOException {
-        find(store);
-        out.write(copyValue(store, 0), 0, store.valueLength());
+    void copyState(EntryReader entries, DataOutputView out) throws IOException {
+        find(entries);
+        out.write(copyValue(entries, 0), 0, entries.valueLength());
     }
 }

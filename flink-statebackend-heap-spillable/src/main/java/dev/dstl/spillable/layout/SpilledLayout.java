@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.EntryReader;
 import dev.dstl.spillable.entry.SpilledMap;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -25,13 +25,16 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * Turns one state's entries into bytes and back. Used by one thread; a thread of its own takes a
- * {@link #duplicate()}.
+ * Turns one state's entries into bytes and back. Used by one thread; another thread takes a {@link
+ * #duplicate()}.
  *
  * <p>Operations act on the entry last selected by {@link #select} or {@link #selectAt}. Keys are
  * equal when their bytes are, as in RocksDB.
  */
 public abstract class SpilledLayout<K, N, S> {
+
+    /** For {@link #select(Object, Object, long)}: what was selected before is no use. */
+    public static final long NO_EPOCH = 0;
 
     private static final int SCRATCH_BYTES = 64;
 
@@ -52,94 +55,127 @@ public abstract class SpilledLayout<K, N, S> {
         this.namespaceSerializer = namespaceSerializer;
     }
 
-    /** The same layout with serializers of its own. */
+    /** The same layout with duplicates of the serializers, for another thread. */
     public abstract SpilledLayout<K, N, S> duplicate();
 
-    // ------------------------------------------------ selection
-
+    /**
+     * Selects the entry of a key and namespace, whether it exists or not.
+     *
+     * @throws IOException if a serializer fails
+     */
     public final void select(K newKey, N namespace) throws IOException {
-        selectedEpoch = 0;
+        selectedEpoch = NO_EPOCH;
         key.clear();
         namespaceSerializer.serialize(namespace, key);
         keySerializer.serialize(newKey, key);
         keyLength = key.length();
-        keyHash = EntryStore.hash(key.getSharedBuffer(), keyLength);
+        keyHash = EntryReader.hash(key.getSharedBuffer(), keyLength);
     }
 
     /**
      * Selects the current key's entry, without serializing it again within one selection of the
      * key.
      *
-     * @param epoch number of the key's selection, over 0
+     * @param epoch number of the key's selection, over 0, or {@link #NO_EPOCH} to select in any
+     *     case
+     * @throws IOException if a serializer fails
      */
     public final void select(K newKey, N namespace, long epoch) throws IOException {
-        if (epoch != selectedEpoch || namespace != selectedNamespace) {
+        if (epoch == NO_EPOCH || epoch != selectedEpoch || namespace != selectedNamespace) {
             select(newKey, namespace);
             selectedEpoch = epoch;
             selectedNamespace = namespace;
         }
     }
 
-    /** Selects the entry at an address. */
-    public final void selectAt(EntryStore store, long address) throws IOException {
-        selectedEpoch = 0;
-        store.read(address);
+    /**
+     * Selects the entry at an address and goes to it.
+     *
+     * @param address as {@code entries} gave it, with no change since
+     * @throws IOException if the key is too long for an array
+     */
+    public final void selectAt(EntryReader entries, long address) throws IOException {
+        selectedEpoch = NO_EPOCH;
+        entries.read(address);
         key.clear();
-        key.write(store.segment(), store.keyOffset(), store.keyLength());
+        key.write(entries.segment(), entries.keyOffset(), entries.keyLength());
         keyLength = key.length();
-        keyHash = EntryStore.hash(key.getSharedBuffer(), keyLength);
+        keyHash = EntryReader.hash(key.getSharedBuffer(), keyLength);
     }
 
-    /** Selects the entry whose key has these bytes. */
+    /**
+     * Selects the entry whose key has these bytes.
+     *
+     * @param keyBytes as {@link EntryReader#copyKey()} gave them
+     * @throws IOException if the key is too long for an array
+     */
     public final void selectBytes(byte[] keyBytes) throws IOException {
-        selectedEpoch = 0;
+        selectedEpoch = NO_EPOCH;
         key.clear();
         key.write(keyBytes);
         keyLength = keyBytes.length;
-        keyHash = EntryStore.hash(keyBytes, keyLength);
+        keyHash = EntryReader.hash(keyBytes, keyLength);
     }
 
     /** Receives a key and its namespace. */
     public interface KeyConsumer<K, N> {
+        /**
+         * @throws IOException passed on to the caller of {@link #readKey}
+         */
         void accept(K key, N namespace) throws IOException;
     }
 
-    /** Hands the selected key to {@code consumer}, as objects. */
+    /**
+     * Hands the selected key to {@code consumer}, as new objects.
+     *
+     * @throws IOException if a serializer or {@code consumer} fails
+     */
     public final void readKey(KeyConsumer<K, N> consumer) throws IOException {
         in.setBuffer(key.getSharedBuffer(), 0, keyLength);
         N namespace = namespaceSerializer.deserialize(in);
         consumer.accept(keySerializer.deserialize(in), namespace);
     }
 
-    public final boolean exists(EntryStore store) {
-        return find(store) != 0;
+    /** Whether the selected entry is among {@code entries}; goes to it if so. */
+    public final boolean exists(EntryReader entries) {
+        return find(entries) != 0;
     }
 
-    // ------------------------------------------------ whole states
+    /**
+     * The selected entry's state as a new object, or null if there is none.
+     *
+     * @throws IOException if the state cannot be deserialized
+     */
+    public abstract S read(EntryReader entries) throws IOException;
 
-    /** The selected entry's state, or null if there is none. */
-    public abstract S read(EntryStore store) throws IOException;
-
-    /** Sets the selected entry's state. */
+    /**
+     * Sets the selected entry's state.
+     *
+     * @throws IOException if the state cannot be serialized; the entry may be gone then
+     */
     public abstract void write(SpilledMap map, S state) throws IOException;
 
     /** Removes the selected entry and its parts; false if there is none. */
     public abstract boolean delete(SpilledMap map);
 
     /** Writes the selected entry's state as its serializer would. The entry must exist. */
-    abstract void copyState(EntryStore store, DataOutputView out) throws IOException;
+    abstract void copyState(EntryReader entries, DataOutputView out) throws IOException;
 
-    /** Writes namespace, key and state of an entry as their serializers would. */
-    public void copyEntry(EntryStore store, long address, DataOutputView out) throws IOException {
-        selectAt(store, address);
+    /**
+     * Writes namespace, key and state of an entry as their serializers would, and selects it.
+     *
+     * @param address as {@code entries} gave it, with no change since
+     * @throws IOException if {@code out} fails
+     */
+    public void copyEntry(EntryReader entries, long address, DataOutputView out)
+            throws IOException {
+        selectAt(entries, address);
         out.write(key.getSharedBuffer(), 0, keyLength);
-        copyState(store, out);
+        copyState(entries, out);
     }
 
-    // ------------------------------------------------ for the kinds of state
-
-    final long find(EntryStore store) {
-        return store.find(key.getSharedBuffer(), keyLength, keyHash, false);
+    final long find(EntryReader entries) {
+        return entries.find(key.getSharedBuffer(), keyLength, keyHash, false);
     }
 
     final void put(SpilledMap map, byte[] value, int valueLength) {
@@ -150,8 +186,8 @@ public abstract class SpilledLayout<K, N, S> {
         return map.remove(key.getSharedBuffer(), keyLength, keyHash, false);
     }
 
-    final long findPart(EntryStore store, int part) {
-        return store.find(partKey(part), keyLength + Integer.BYTES, partHash(part), true);
+    final long findPart(EntryReader entries, int part) {
+        return entries.find(partKey(part), keyLength + Integer.BYTES, partHash(part), true);
     }
 
     final void putPart(SpilledMap map, int part, byte[] value, int valueLength) {
@@ -179,16 +215,16 @@ public abstract class SpilledLayout<K, N, S> {
     }
 
     /** Copies the value read last; valid until the next copy. */
-    final byte[] copyValue(EntryStore store, int from) {
-        return copyBytes(store, store.valueOffset() + from, store.valueLength() - from);
+    final byte[] copyValue(EntryReader entries, int from) {
+        return copyBytes(entries, entries.valueOffset() + from, entries.valueLength() - from);
     }
 
     /** Copies bytes of the entry read last; valid until the next copy. */
-    final byte[] copyBytes(EntryStore store, int offset, int length) {
+    final byte[] copyBytes(EntryReader entries, int offset, int length) {
         if (copy.length < length) {
             copy = new byte[Math.max(length, (int) Math.min(1 << 30, 2L * copy.length))];
         }
-        store.copy(offset, copy, length);
+        entries.copy(offset, copy, length);
         return copy;
     }
 }

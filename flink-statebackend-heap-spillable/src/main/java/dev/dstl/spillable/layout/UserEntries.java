@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryStore;
+import dev.dstl.spillable.entry.EntryReader;
 import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
@@ -39,11 +39,11 @@ final class UserEntries {
     }
 
     /** Takes over the value read last, from {@code from} on. */
-    void set(EntryStore store, int from) {
+    void set(EntryReader entries, int from) {
         length = 0;
-        int newLength = store.valueLength() - from;
+        int newLength = entries.valueLength() - from;
         ensureRoom(newLength);
-        store.segment().get(store.valueOffset() + from, bytes, 0, newLength);
+        entries.segment().get(entries.valueOffset() + from, bytes, 0, newLength);
         length = newLength;
         rewind();
     }
@@ -122,7 +122,7 @@ final class UserEntries {
     }
 
     int keyHash() {
-        return EntryStore.hash(Arrays.copyOfRange(bytes, keyOffset, valueOffset()), keyLength);
+        return EntryReader.hash(Arrays.copyOfRange(bytes, keyOffset, valueOffset()), keyLength);
     }
 
     void append(DataOutputSerializer key, DataOutputSerializer value) {
@@ -183,7 +183,7 @@ final class UserEntries {
                 throw new IllegalStateException(
                         "A user entry of a map state serializes to over "
                                 + (Integer.MAX_VALUE - 64)
-                                + " bytes; store it in smaller pieces.");
+                                + " bytes; entries it in smaller pieces.");
             }
             bytes = Arrays.copyOf(bytes, (int) Math.min(Integer.MAX_VALUE - 64, needed * 2));
         }

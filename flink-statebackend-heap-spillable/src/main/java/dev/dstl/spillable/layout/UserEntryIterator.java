@@ -40,14 +40,18 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
         /**
          * Selects the map in the layout and returns where it is, or null if it is not spilled any
          * more.
+         *
+         * @throws IOException if its key cannot be serialized
          */
         SpilledMap select() throws IOException;
 
-        /** Entries of the map if it is not spilled any more. */
+        /** The map if it is not spilled any more; empty if it does not exist. Read-only here. */
         Map<UK, UV> onHeap();
 
+        /** Sets a user entry, wherever the map is now. */
         void put(UK userKey, UV userValue);
 
+        /** Removes a user entry, wherever the map is now. */
         void remove(UK userKey);
     }
 
@@ -59,12 +63,17 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
     private int given;
     private Map.Entry<UK, UV> current;
 
+    /**
+     * Starts at the first bucket, reading nothing of it yet.
+     *
+     * @throws IOException if the map's key cannot be serialized
+     */
     public UserEntryIterator(MapLayout<K, N, UK, UV> layout, Source<K, N, UK, UV> source)
             throws IOException {
         this.layout = layout;
         this.source = source;
         SpilledMap map = source.select();
-        this.bucketCount = map == null ? 0 : layout.bucketCount(map);
+        this.bucketCount = map == null ? 0 : layout.bucketCount(map.entries());
     }
 
     @Override
@@ -85,7 +94,10 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
             SpilledMap map = source.select();
             if (map != null) {
                 layout.visitBucket(
-                        map, number, bucketCount, (k, v) -> found.add(new UserEntry(k, v)));
+                        map.entries(),
+                        number,
+                        bucketCount,
+                        (k, v) -> found.add(new UserEntry(k, v)));
                 return;
             }
             for (Map.Entry<UK, UV> entry : source.onHeap().entrySet()) {

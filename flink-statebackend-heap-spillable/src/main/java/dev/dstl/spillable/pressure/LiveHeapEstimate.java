@@ -21,7 +21,8 @@ import java.util.Deque;
 import java.util.OptionalLong;
 
 /**
- * Tells live bytes of the old generation from what collections leave behind. Used by one thread.
+ * Estimates the live bytes of the old generation from what garbage collections leave behind. Used
+ * by one thread.
  *
  * <p>A collection of the whole old generation leaves only live bytes. G1 collects it a few regions
  * at a time, and a young collection none of it; what G1 leaves is garbage to an unknown part. The
@@ -35,7 +36,7 @@ final class LiveHeapEstimate {
     private final Deque<Long> window = new ArrayDeque<>();
 
     /**
-     * @param collector name of the collector, as its management bean gives it
+     * @param collector name of the garbage collector, as its management bean gives it
      * @param action what it did, as its notification gives it
      * @param oldBytes what it left in the old generation
      * @return live bytes, if they are known now

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides for all backends of a TaskManager who spills and who loads. Members join and leave on
- * task threads; decisions are made on the thread that reports collections.
+ * task threads; decisions are made on the thread that reports garbage collections.
  *
  * <pre>
  *   live share of the heap
@@ -54,14 +54,20 @@ public final class SpillArbiter implements AutoCloseable {
     /** Live bytes that were not state of a member, as of the last report of live bytes. */
     private long otherBytes;
 
-    /** Starts whatever reports collections to the arbiter. */
+    /** Starts whatever reports garbage collections to the arbiter. */
     public interface Source {
-        /** Returns what stops it. */
+        /**
+         * Starts the reports, on a thread of the source's choice.
+         *
+         * @return what stops them
+         */
         Runnable start(SpillArbiter arbiter);
     }
 
     /**
+     * @param clockMillis time in milliseconds, for the trigger interval
      * @param heapBytes most bytes of live objects
+     * @param source started at once, stopped by {@link #close()}
      */
     public SpillArbiter(LongSupplier clockMillis, long heapBytes, Source source) {
         this.clockMillis = clockMillis;
@@ -69,10 +75,12 @@ public final class SpillArbiter implements AutoCloseable {
         this.stopSource = source.start(this);
     }
 
+    /** Takes a backend into account from now on. */
     public synchronized void join(SpillMember member) {
         members.add(member);
     }
 
+    /** Forgets a backend; it gets no request afterwards. */
     public synchronized void leave(SpillMember member) {
         members.remove(member);
     }
@@ -103,9 +111,9 @@ public final class SpillArbiter implements AutoCloseable {
     }
 
     /**
-     * Takes note of what a collection left that did not look for all garbage. What state is known
-     * to take is live all the same: state that grows fast, as when it is restored, would otherwise
-     * have filled the heap to the last byte when the first full collection tells.
+     * Takes note of what a garbage collection left that did not look for all garbage. What state is
+     * known to take is live all the same: state that grows fast, as when it is restored, would
+     * otherwise have filled the heap to the last byte when the first full collection measures it.
      *
      * @return whether state is going to move because of it
      */

@@ -18,9 +18,10 @@ package dev.dstl.spillable.pressure;
 
 import dev.dstl.spillable.config.SpillConfig;
 
-/** A backend as the arbiter sees it. Called on the thread that reports collections. */
+/** A backend as the arbiter sees it. Called on the thread that reports garbage collections. */
 public interface SpillMember {
 
+    /** The ratios and the trigger interval that hold for it. */
     SpillConfig config();
 
     /** Estimated bytes of its state on the heap. */
@@ -32,7 +33,7 @@ public interface SpillMember {
     /** Recent accesses to its state on the heap per byte. */
     double heatPerByte();
 
-    /** Asks to take about that many bytes off the heap; replaces what was asked before. */
+    /** Asks to take about that many bytes off-heap; replaces what was asked before. */
     void requestSpill(long bytes, boolean urgent);
 
     /** Asks to take about that many bytes back onto the heap; replaces what was asked before. */

@@ -18,8 +18,8 @@ package dev.dstl.spillable.restore;
 
 import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.MapLayout;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.Collection;
@@ -45,10 +45,13 @@ import org.apache.flink.runtime.state.restore.KeyGroupEntry;
 import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
 import org.apache.flink.runtime.state.restore.ThrowingIterator;
 
-/** Reads canonical savepoints, which any backend may have written. Runs on the task thread. */
+/**
+ * Reads canonical savepoints, which any backend may have written. Runs on the task thread; a handle
+ * with key groups of another task fails the restore.
+ */
 public final class CanonicalRestore<K> {
 
-    private final RegisteredStates<K> states;
+    private final StateRegistry<K> states;
     private final StateSerializerProvider<K> keySerializerProvider;
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
@@ -58,8 +61,13 @@ public final class CanonicalRestore<K> {
     private final DataInputDeserializer valueIn = new DataInputDeserializer();
     private final ListDelimitedSerializer listSerializer = new ListDelimitedSerializer();
 
+    /**
+     * @param states takes what is read; filled in part if a restore fails
+     * @param keySerializerProvider checks the snapshot's key serializer
+     * @param mover asked before each entry whether it fits on the heap
+     */
     public CanonicalRestore(
-            RegisteredStates<K> states,
+            StateRegistry<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             int numberOfKeyGroups,
@@ -75,6 +83,11 @@ public final class CanonicalRestore<K> {
         this.mover = mover;
     }
 
+    /**
+     * Reads all handles, one after the other.
+     *
+     * @throws Exception if a handle cannot be read or its key serializer is incompatible
+     */
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
         FullSnapshotRestoreOperation<K> operation =
                 new FullSnapshotRestoreOperation<>(
@@ -137,7 +150,7 @@ public final class CanonicalRestore<K> {
         N namespace =
                 CompositeKeySerializationUtils.readNamespace(namespaceSerializer, keyIn, ambiguous);
         if (!mover.restoresToHeap((long) entry.getKey().length + entry.getValue().length)) {
-            table.spillFromNowOn(keyGroup);
+            table.placement().spillFromNowOn(keyGroup);
         }
         switch (metaInfo.getStateType()) {
             case LIST:
@@ -146,7 +159,7 @@ public final class CanonicalRestore<K> {
                                 entry.getValue(),
                                 ((ListSerializer<Object>) (TypeSerializer<?>) stateSerializer)
                                         .getElementSerializer());
-                table.put(key, keyGroup, namespace, (S) list);
+                table.entries().put(key, keyGroup, namespace, (S) list);
                 break;
             case MAP:
                 restoreUserEntry(
@@ -157,7 +170,7 @@ public final class CanonicalRestore<K> {
                         namespace);
                 break;
             default:
-                table.put(key, keyGroup, namespace, stateSerializer.deserialize(valueIn));
+                table.entries().put(key, keyGroup, namespace, stateSerializer.deserialize(valueIn));
         }
     }
 
@@ -171,15 +184,16 @@ public final class CanonicalRestore<K> {
         Object userKey = serializer.getKeySerializer().deserialize(keyIn);
         boolean isNull = valueIn.readBoolean();
         Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(valueIn);
-        Map<Object, Object> map = table.heapState(key, keyGroup, namespace);
+        Map<Object, Object> map = table.entries().heapState(key, keyGroup, namespace);
         if (map == null) {
-            SpilledMap spilled = table.spilledHome(key, keyGroup, namespace);
+            SpilledMap spilled = table.entries().spilledHome(key, keyGroup, namespace);
             if (spilled != null) {
-                ((MapLayout<K, N, Object, Object>) table.layout()).put(spilled, userKey, userValue);
+                ((MapLayout<K, N, Object, Object>) table.entries().layout())
+                        .put(spilled, userKey, userValue);
                 return;
             }
             map = new HashMap<>();
-            table.put(key, keyGroup, namespace, map);
+            table.entries().put(key, keyGroup, namespace, map);
         }
         map.put(userKey, userValue);
     }

@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.restore;
 
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.spill.StateMover;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -52,7 +52,7 @@ public final class HeapFormatRestore<K> {
     /** The first version of the format that writes entries one by one. */
     private static final int OLDEST_VERSION = 2;
 
-    private final RegisteredStates<K> states;
+    private final StateRegistry<K> states;
     private final StateSerializerProvider<K> keySerializerProvider;
     private final KeyGroupRange keyGroupRange;
     private final ClassLoader userClassLoader;
@@ -60,8 +60,14 @@ public final class HeapFormatRestore<K> {
     private final StateMover mover;
     private boolean keySerializerChecked;
 
+    /**
+     * @param states takes what is read; filled in part if a restore fails
+     * @param keySerializerProvider checks the snapshot's key serializer
+     * @param cancelRegistry closes the stream being read if the task is cancelled
+     * @param mover asked before each entry whether it fits on the heap
+     */
     public HeapFormatRestore(
-            RegisteredStates<K> states,
+            StateRegistry<K> states,
             StateSerializerProvider<K> keySerializerProvider,
             KeyGroupRange keyGroupRange,
             ClassLoader userClassLoader,
@@ -75,6 +81,13 @@ public final class HeapFormatRestore<K> {
         this.mover = mover;
     }
 
+    /**
+     * Reads all handles, one after the other; null counts as empty.
+     *
+     * @throws IllegalStateException if a handle is of another kind
+     * @throws Exception if a handle cannot be read, is corrupt, or has an incompatible key
+     *     serializer
+     */
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
         for (KeyedStateHandle handle : handles) {
             if (handle != null) {
@@ -222,9 +235,9 @@ public final class HeapFormatRestore<K> {
             K key = keySerializer.deserialize(in);
             S state = stateSerializer.deserialize(in);
             if (!mover.restoresToHeap(input.position() - start)) {
-                table.spillFromNowOn(keyGroup);
+                table.placement().spillFromNowOn(keyGroup);
             }
-            table.put(key, keyGroup, namespace, state);
+            table.entries().put(key, keyGroup, namespace, state);
         }
     }
 }

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.snapshot;
 
-import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.TableView;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -41,7 +41,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 
 /**
  * Writes snapshots in the format of Flink's heap backend, so that either restores what the other
- * wrote.
+ * wrote. Prepared on the task thread, written by one other thread per snapshot.
  *
  * <pre>
  *   header     compression flag, key serializer, states (KeyedBackendSerializationProxy)
@@ -56,15 +56,20 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 public final class HeapFormatSnapshot<K>
         implements SnapshotStrategy<KeyedStateHandle, StatesView<K>> {
 
-    private final RegisteredStates<K> states;
+    private final StateRegistry<K> states;
     private final KeyGroupRange keyGroupRange;
     private final int numberOfKeyGroups;
     private final TypeSerializer<K> keySerializer;
     private final StreamCompressionDecorator compression;
     private final LocalRecoveryConfig localRecovery;
 
+    /**
+     * @param states what is written
+     * @param keySerializer duplicated for each snapshot
+     * @param localRecovery whether checkpoints get a second copy on the local disk
+     */
     public HeapFormatSnapshot(
-            RegisteredStates<K> states,
+            StateRegistry<K> states,
             KeyGroupRange keyGroupRange,
             int numberOfKeyGroups,
             TypeSerializer<K> keySerializer,

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.snapshot;
 
-import dev.dstl.spillable.registry.RegisteredStates;
+import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import dev.dstl.spillable.table.TableView;
 import java.io.IOException;
@@ -46,8 +46,14 @@ public final class StatesView<K> implements FullSnapshotResources<K> {
     private final List<TableView<K, ?, ?>> tables = new ArrayList<>();
     private final List<HeapPriorityQueueStateSnapshot<?>> queues = new ArrayList<>();
 
+    /**
+     * Opens the view, which {@link #release()} closes.
+     *
+     * @param keySerializer of the thread that writes the snapshot
+     * @throws IllegalStateException if there are more states than a snapshot can hold
+     */
     public StatesView(
-            RegisteredStates<K> states,
+            StateRegistry<K> states,
             KeyGroupRange keyGroupRange,
             int numberOfKeyGroups,
             TypeSerializer<K> keySerializer,

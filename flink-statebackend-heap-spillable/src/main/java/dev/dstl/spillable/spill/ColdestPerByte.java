@@ -18,6 +18,7 @@ package dev.dstl.spillable.spill;
 
 import dev.dstl.spillable.table.Residency;
 import dev.dstl.spillable.table.StateTable;
+import dev.dstl.spillable.table.TablePlacement;
 import java.util.Collection;
 import javax.annotation.Nullable;
 
@@ -28,11 +29,11 @@ final class ColdestPerByte {
 
     /** One key group of one state. */
     static final class Choice {
-        final StateTable<?, ?, ?> table;
+        final TablePlacement placement;
         final int position;
 
-        Choice(StateTable<?, ?, ?> table, int position) {
-            this.table = table;
+        Choice(TablePlacement placement, int position) {
+            this.placement = placement;
             this.position = position;
         }
     }
@@ -45,17 +46,20 @@ final class ColdestPerByte {
         Choice coldest = null;
         double least = Double.POSITIVE_INFINITY;
         for (StateTable<?, ?, ?> table : tables) {
-            for (int i = 0; i < table.groupCount(); i++) {
-                int entries = table.heapEntries(i);
+            TablePlacement placement = table.placement();
+            for (int i = 0; i < placement.groupCount(); i++) {
+                int entries = placement.heapEntries(i);
                 if (entries == 0) {
                     continue;
                 }
                 // A group that is half drained is finished first.
                 double heat =
-                        table.residency(i) == Residency.SPILLING ? -1 : table.heat(i) / entries;
+                        placement.residency(i) == Residency.SPILLING
+                                ? -1
+                                : placement.heat(i) / entries;
                 if (heat < least) {
                     least = heat;
-                    coldest = new Choice(table, i);
+                    coldest = new Choice(placement, i);
                 }
             }
         }
@@ -68,18 +72,19 @@ final class ColdestPerByte {
         Choice hottest = null;
         double most = Double.NEGATIVE_INFINITY;
         for (StateTable<?, ?, ?> table : tables) {
-            for (int i = 0; i < table.groupCount(); i++) {
-                int entries = table.spilledEntries(i);
+            TablePlacement placement = table.placement();
+            for (int i = 0; i < placement.groupCount(); i++) {
+                int entries = placement.spilledEntries(i);
                 if (entries == 0) {
                     continue;
                 }
                 double heat =
-                        table.residency(i) == Residency.LOADING
+                        placement.residency(i) == Residency.LOADING
                                 ? Double.MAX_VALUE
-                                : table.heat(i) / entries;
+                                : placement.heat(i) / entries;
                 if (heat > most) {
                     most = heat;
-                    hottest = new Choice(table, i);
+                    hottest = new Choice(placement, i);
                 }
             }
         }

@@ -61,42 +61,52 @@ public final class SpillCounters {
         longestPauseNanos = Math.max(longestPauseNanos, nanos);
     }
 
+    /** Entries on the heap. */
     public long heapEntries() {
         return heapEntries;
     }
 
+    /** Entries off-heap. */
     public long spilledEntries() {
         return spilledEntries;
     }
 
+    /** Key groups of all states that have all their entries on the heap. */
     public int heapGroups() {
         return heapGroups;
     }
 
+    /** Key groups of all states that have entries off-heap or are about to. */
     public int spilledGroups() {
         return spilledGroups;
     }
 
+    /** Estimated bytes of the entries on the heap. */
     public long heapBytes() {
         return heapBytes;
     }
 
+    /** Entries spilled so far. */
     public long movedOut() {
         return movedOut;
     }
 
+    /** Bytes that spilled entries have taken off-heap so far, when they were spilled. */
     public long movedOutBytes() {
         return movedOutBytes;
     }
 
+    /** Entries loaded back so far. */
     public long movedIn() {
         return movedIn;
     }
 
+    /** Requests dropped so far because there was no room for spilled state. */
     public long refusals() {
         return refusals;
     }
 
+    /** Longest time for which the task thread moved state between two records, in nanoseconds. */
     public long longestPauseNanos() {
         return longestPauseNanos;
     }

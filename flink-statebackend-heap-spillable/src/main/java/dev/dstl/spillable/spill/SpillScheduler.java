@@ -21,11 +21,10 @@ import dev.dstl.spillable.entry.BlockPool;
 import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.pressure.SpillMember;
-import dev.dstl.spillable.registry.RegisteredStates;
 import dev.dstl.spillable.table.Residency;
-import dev.dstl.spillable.table.StateTable;
+import dev.dstl.spillable.table.StateRegistry;
+import dev.dstl.spillable.table.TablePlacement;
 import java.io.IOException;
-import java.util.Collection;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
@@ -55,46 +54,38 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private static final long RESTORED_BYTES_PER_LOOK = 1 << 20;
     private static final long COOL_DOWN_NANOS = 10_000_000_000L;
 
-    /** Of an entry on the heap, beside what it serializes to: links, headers, table. */
-    private static final int OVERHEAD_BYTES = 96;
-
-    /** Objects take about this many times the bytes they serialize to. */
-    private static final int OBJECT_FACTOR = 2;
-
-    private static final long ASSUMED_SERIALIZED_BYTES = 32;
-
     private final SpillConfig config;
     private final SpillArbiter arbiter;
-    private final RegisteredStates<?> states;
+    private final StateRegistry<?> states;
     private final SpillSpace space;
     @Nullable private final MailboxExecutor mailbox;
     private final LongSupplier clockNanos;
     private final SpillCounters counters;
+    private final StateSizes sizes;
+    private final SpillRequest request = new SpillRequest();
     private final Thread taskThread = Thread.currentThread();
     private final AtomicBoolean mailSent = new AtomicBoolean();
-
-    /** Bytes to spill if positive, to load if negative. Set by the arbiter, worked off here. */
-    private volatile long requestedBytes;
-
-    private volatile boolean urgent;
-    private volatile long heapBytes;
-    private volatile long spilledBytes;
-    private volatile double heatPerByte;
 
     private int keysUntilReport;
     private long nextSliceNanos;
     private long nextCoolDownNanos;
-    private long serializedBytes = ASSUMED_SERIALIZED_BYTES;
     private boolean refusalLogged;
     private int restoredEntries;
     private long restoredBytes;
     private boolean restoresToHeap = true;
 
-    /** Made on the task thread. */
+    /**
+     * Joins the arbiter. To be called on the task thread, on which all state moves.
+     *
+     * @param space where state spills; not closed by this object
+     * @param mailbox wakes the task thread, null if that is not needed
+     * @param clockNanos time in nanoseconds, for the lengths of slices
+     * @param counters take what is done and what is where
+     */
     public SpillScheduler(
             SpillConfig config,
             SpillArbiter arbiter,
-            RegisteredStates<?> states,
+            StateRegistry<?> states,
             SpillSpace space,
             @Nullable MailboxExecutor mailbox,
             LongSupplier clockNanos,
@@ -106,12 +97,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
         this.mailbox = mailbox;
         this.clockNanos = clockNanos;
         this.counters = counters;
+        this.sizes = new StateSizes(counters);
         this.nextSliceNanos = clockNanos.getAsLong();
         this.nextCoolDownNanos = nextSliceNanos + COOL_DOWN_NANOS;
         arbiter.join(this);
     }
-
-    // ------------------------------------------------ on the task thread
 
     @Override
     public void keySelected() {
@@ -119,7 +109,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
             keysUntilReport = KEYS_PER_REPORT;
             report();
         }
-        if (requestedBytes != 0) {
+        if (request.isOpen()) {
             workIfDue();
         }
     }
@@ -129,7 +119,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         restoredEntries++;
         restoredBytes += bytes;
         if (restoredEntries >= RESTORED_PER_LOOK || restoredBytes >= RESTORED_BYTES_PER_LOOK) {
-            serializedBytes = Math.max(1, restoredBytes / restoredEntries);
+            sizes.restored(restoredEntries, restoredBytes);
             restoredEntries = 0;
             restoredBytes = 0;
             report();
@@ -140,7 +130,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
             restoresToHeap = toHeap;
         }
         // What a heap that is being filled has room for is no reason to load.
-        if (requestedBytes > 0) {
+        if (request.asksToSpill()) {
             workIfDue();
         }
         return restoresToHeap;
@@ -151,10 +141,10 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (start - nextSliceNanos < 0) {
             return;
         }
-        long slice = urgent ? URGENT_SLICE_NANOS : SLICE_NANOS;
+        long slice = request.isUrgent() ? URGENT_SLICE_NANOS : SLICE_NANOS;
         try {
-            while (requestedBytes != 0 && clockNanos.getAsLong() - start < slice) {
-                if (requestedBytes > 0) {
+            while (request.isOpen() && clockNanos.getAsLong() - start < slice) {
+                if (request.asksToSpill()) {
                     spillStep(start + slice);
                 } else {
                     loadStep();
@@ -165,7 +155,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         }
         long end = clockNanos.getAsLong();
         counters.paused(end - start);
-        nextSliceNanos = end + (urgent ? slice / 4 : end - start);
+        nextSliceNanos = end + (request.isUrgent() ? slice / 4 : end - start);
         report();
     }
 
@@ -174,26 +164,26 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (!spaceTakesMore(pool)) {
             return;
         }
-        ColdestPerByte.Choice choice = ColdestPerByte.toSpill(tables());
+        ColdestPerByte.Choice choice = ColdestPerByte.toSpill(states.tables());
         if (choice == null) {
-            requestedBytes = 0;
+            request.drop();
             return;
         }
-        StateTable<?, ?, ?> table = choice.table;
-        Residency residency = table.residency(choice.position);
+        TablePlacement placement = choice.placement;
+        Residency residency = placement.residency(choice.position);
         if (residency == Residency.ON_HEAP || residency == Residency.LOADING) {
-            table.startSpill(choice.position);
+            placement.startSpill(choice.position);
         }
-        while (table.residency(choice.position) == Residency.SPILLING
-                && requestedBytes > 0
+        while (placement.residency(choice.position) == Residency.SPILLING
+                && request.asksToSpill()
                 && clockNanos.getAsLong() - sliceEnd < 0) {
             long before = pool.entryBytes() - pool.deadBytes();
-            int moved = table.spill(choice.position, SPILLED_PER_STEP);
+            int moved = placement.spill(choice.position, SPILLED_PER_STEP);
             long written = pool.entryBytes() - pool.deadBytes() - before;
             if (moved > 0) {
-                serializedBytes = Math.max(1, (serializedBytes * 7 + written / moved) / 8);
+                sizes.spilled(moved, written);
                 counters.spilled(moved, written);
-                done(moved * bytesPerEntry());
+                request.done(moved * sizes.bytesPerEntry());
             }
         }
         refusalLogged = false;
@@ -218,32 +208,22 @@ public final class SpillScheduler implements StateMover, SpillMember {
     }
 
     private void loadStep() throws IOException {
-        ColdestPerByte.Choice choice = ColdestPerByte.toLoad(tables());
+        ColdestPerByte.Choice choice = ColdestPerByte.toLoad(states.tables());
         if (choice == null) {
-            requestedBytes = 0;
+            request.drop();
             return;
         }
-        StateTable<?, ?, ?> table = choice.table;
-        if (table.residency(choice.position) != Residency.LOADING) {
-            table.startLoad(choice.position);
+        TablePlacement placement = choice.placement;
+        if (placement.residency(choice.position) != Residency.LOADING) {
+            placement.startLoad(choice.position);
         }
-        int moved = table.load(choice.position, LOADED_PER_STEP);
+        int moved = placement.load(choice.position, LOADED_PER_STEP);
         counters.loaded(moved);
-        done(moved * bytesPerEntry());
-    }
-
-    /** Takes off what was done, unless another request has come meanwhile. */
-    private synchronized void done(long bytes) {
-        long requested = requestedBytes;
-        if (requested > 0) {
-            requestedBytes = Math.max(0, requested - bytes);
-        } else if (requested < 0) {
-            requestedBytes = Math.min(0, requested + bytes);
-        }
+        request.done(moved * sizes.bytesPerEntry());
     }
 
     private void drop() {
-        requestedBytes = 0;
+        request.drop();
         counters.refused();
     }
 
@@ -255,49 +235,19 @@ public final class SpillScheduler implements StateMover, SpillMember {
         }
     }
 
-    private long bytesPerEntry() {
-        return OVERHEAD_BYTES + OBJECT_FACTOR * serializedBytes;
-    }
-
-    private Collection<? extends StateTable<?, ?, ?>> tables() {
-        return states.tables();
-    }
-
     private void report() {
         long now = clockNanos.getAsLong();
         boolean coolDown = now - nextCoolDownNanos > 0;
-        long onHeap = 0;
-        long spilled = 0;
-        int groups = 0;
-        int spilledGroups = 0;
-        double heat = 0;
-        for (StateTable<?, ?, ?> table : tables()) {
-            for (int i = 0; i < table.groupCount(); i++) {
-                onHeap += table.heapEntries(i);
-                spilled += table.spilledEntries(i);
-                groups++;
-                spilledGroups += table.residency(i) == Residency.ON_HEAP ? 0 : 1;
-                heat += table.heat(i);
-            }
-            if (coolDown) {
-                table.coolDown();
-            }
-        }
+        sizes.count(states.tables(), coolDown);
         if (coolDown) {
             nextCoolDownNanos = now + COOL_DOWN_NANOS;
         }
-        heapBytes = onHeap * bytesPerEntry();
-        spilledBytes = spilled * bytesPerEntry();
-        heatPerByte = heapBytes == 0 ? 0 : heat / heapBytes;
-        counters.placed(onHeap, spilled, groups - spilledGroups, spilledGroups, heapBytes);
     }
 
     @Override
     public void close() {
         arbiter.leave(this);
     }
-
-    // ------------------------------------------------ for the arbiter
 
     @Override
     public SpillConfig config() {
@@ -306,17 +256,17 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public long heapStateBytes() {
-        return heapBytes;
+        return sizes.heapBytes();
     }
 
     @Override
     public long spilledStateBytes() {
-        return spilledBytes;
+        return sizes.spilledBytes();
     }
 
     @Override
     public double heatPerByte() {
-        return heatPerByte;
+        return sizes.heatPerByte();
     }
 
     @Override
@@ -340,10 +290,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     }
 
     private void request(long bytes, boolean isUrgent) {
-        synchronized (this) {
-            urgent = isUrgent;
-            requestedBytes = bytes;
-        }
+        request.set(bytes, isUrgent);
         sendMail();
     }
 
@@ -361,7 +308,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private void onMail() {
         mailSent.set(false);
         // A mailbox without a thread of its own, as in test harnesses, runs mails on the sender's.
-        if (requestedBytes != 0 && Thread.currentThread() == taskThread) {
+        if (request.isOpen() && Thread.currentThread() == taskThread) {
             workIfDue();
             sendMail();
         }
@@ -369,6 +316,6 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public String toString() {
-        return "a backend with " + heapBytes + " bytes of state on the heap";
+        return "a backend with " + sizes.heapBytes() + " bytes of state on the heap";
     }
 }

@@ -26,14 +26,16 @@ public interface StateMover extends AutoCloseable {
 
     /**
      * An entry was read from a snapshot and is about to be placed; those placed before may move
-     * now. State that needed spilling before a failure would fill the heap faster than collections
-     * can tell, so it is asked.
+     * now. State that needed spilling before a failure would fill the heap faster than garbage
+     * collections can tell, so it is asked.
      *
      * @param serializedBytes what the entry took in the snapshot
      * @return whether it may become an object on the heap; otherwise its key group is to be spilled
+     * @throws IOException if no spill directory can be made
      */
     boolean restoresToHeap(long serializedBytes) throws IOException;
 
+    /** Ends it; state stays where it is. */
     @Override
     void close();
 }

@@ -1,2 +1,2 @@
-/** Moves state between heap and chunk files in small steps. */
+/** Moves state between heap and chunk files in small steps, and says what it did as metrics. */
 package dev.dstl.spillable.spill;

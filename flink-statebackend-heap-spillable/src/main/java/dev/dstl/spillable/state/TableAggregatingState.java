@@ -51,7 +51,7 @@ final class TableAggregatingState<K, N, IN, ACC, OUT> extends TableMergingState<
         if (value == null) {
             clear();
         } else {
-            table.transform(
+            entry.transform(
                     namespace,
                     value,
                     (previous, added) ->

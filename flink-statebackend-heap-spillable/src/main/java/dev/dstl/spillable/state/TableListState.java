@@ -49,21 +49,21 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
     public void add(V value) throws IOException {
         Objects.requireNonNull(value, "You cannot add null to a ListState.");
         SpilledMap spilled = null;
-        List<V> list = table.heapState(namespace);
+        List<V> list = entry.heapState(namespace);
         if (list == null) {
-            spilled = table.spilledHome(namespace);
+            spilled = entry.spilledHome(namespace);
             list = spilled == null ? newHeapList() : null;
         }
         if (list != null) {
             list.add(value);
         } else {
-            ((ListLayout<K, N, V>) table.layout()).add(spilled, value);
+            ((ListLayout<K, N, V>) entry.layout()).add(spilled, value);
         }
     }
 
     private List<V> newHeapList() {
         List<V> list = new ArrayList<>();
-        table.put(namespace, list);
+        entry.put(namespace, list);
         return list;
     }
 
@@ -83,7 +83,7 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
         if (values.isEmpty()) {
             clear();
         } else {
-            table.put(namespace, new ArrayList<>(values));
+            entry.put(namespace, new ArrayList<>(values));
         }
     }
 

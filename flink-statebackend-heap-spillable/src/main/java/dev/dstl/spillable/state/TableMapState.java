@@ -44,35 +44,35 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
     }
 
     private MapLayout<K, N, UK, UV> layout() {
-        return (MapLayout<K, N, UK, UV>) table.layout();
+        return (MapLayout<K, N, UK, UV>) entry.layout();
     }
 
     @Override
     public UV get(UK userKey) throws IOException {
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             return map.get(userKey);
         }
-        SpilledMap spilled = table.spilledHome(namespace);
-        return spilled == null ? null : layout().get(spilled, userKey);
+        SpilledMap spilled = entry.spilledHome(namespace);
+        return spilled == null ? null : layout().get(spilled.entries(), userKey);
     }
 
     @Override
     public boolean contains(UK userKey) throws IOException {
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             return map.containsKey(userKey);
         }
-        SpilledMap spilled = table.spilledHome(namespace);
-        return spilled != null && layout().contains(spilled, userKey);
+        SpilledMap spilled = entry.spilledHome(namespace);
+        return spilled != null && layout().contains(spilled.entries(), userKey);
     }
 
     @Override
     public void put(UK userKey, UV userValue) throws IOException {
         SpilledMap spilled = null;
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map == null) {
-            spilled = table.spilledHome(namespace);
+            spilled = entry.spilledHome(namespace);
             map = spilled == null ? newHeapMap() : null;
         }
         if (map != null) {
@@ -91,13 +91,13 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     private Map<UK, UV> newHeapMap() {
         Map<UK, UV> map = new HashMap<>();
-        table.put(namespace, map);
+        entry.put(namespace, map);
         return map;
     }
 
     @Override
     public void remove(UK userKey) throws IOException {
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             map.remove(userKey);
             if (map.isEmpty()) {
@@ -105,7 +105,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
             }
             return;
         }
-        SpilledMap spilled = table.spilledHome(namespace);
+        SpilledMap spilled = entry.spilledHome(namespace);
         if (spilled != null) {
             layout().remove(spilled, userKey);
         }
@@ -113,15 +113,13 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public boolean isEmpty() throws IOException {
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             return map.isEmpty();
         }
-        SpilledMap spilled = table.spilledHome(namespace);
-        return spilled == null || layout().isEmpty(spilled);
+        SpilledMap spilled = entry.spilledHome(namespace);
+        return spilled == null || layout().isEmpty(spilled.entries());
     }
-
-    // ------------------------------------------------ iteration
 
     @Override
     public Iterator<Map.Entry<UK, UV>> iterator() throws IOException {
@@ -130,13 +128,13 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public Iterable<Map.Entry<UK, UV>> entries() throws IOException {
-        Map<UK, UV> map = table.heapState(namespace);
+        Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             return map.entrySet();
         }
-        return table.spilledHome(namespace) == null
+        return entry.spilledHome(namespace) == null
                 ? Collections.emptySet()
-                : new SpilledUserEntries(table.currentKey(), table.currentKeyGroup(), namespace);
+                : new SpilledUserEntries(entry.key(), entry.keyGroup(), namespace);
     }
 
     @Override
@@ -197,12 +195,12 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         @Override
         @Nullable
         public SpilledMap select() throws IOException {
-            return table.selectSpilled(key, keyGroup, itsNamespace);
+            return table.entries().spilled(key, keyGroup, itsNamespace);
         }
 
         @Override
         public Map<UK, UV> onHeap() {
-            Map<UK, UV> map = table.get(key, keyGroup, itsNamespace);
+            Map<UK, UV> map = table.entries().get(key, keyGroup, itsNamespace);
             return map == null ? Collections.emptyMap() : map;
         }
 

@@ -31,7 +31,7 @@ abstract class TableMergingState<K, N, IN, S, OUT> extends TableState<K, N, S>
 
     @Override
     public S getInternal() {
-        return table.get(namespace);
+        return entry.get(namespace);
     }
 
     @Override
@@ -39,7 +39,7 @@ abstract class TableMergingState<K, N, IN, S, OUT> extends TableState<K, N, S>
         if (state == null) {
             clear();
         } else {
-            table.put(namespace, state);
+            entry.put(namespace, state);
         }
     }
 
@@ -50,13 +50,13 @@ abstract class TableMergingState<K, N, IN, S, OUT> extends TableState<K, N, S>
         }
         S merged = null;
         for (N source : sources) {
-            S state = table.removeAndGet(source);
+            S state = entry.removeAndGet(source);
             if (state != null) {
                 merged = merged == null ? state : merge(merged, state);
             }
         }
         if (merged != null) {
-            table.transform(
+            entry.transform(
                     target,
                     merged,
                     (previous, addition) ->

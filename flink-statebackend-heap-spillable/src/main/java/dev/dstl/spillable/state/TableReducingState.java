@@ -50,7 +50,7 @@ final class TableReducingState<K, N, V> extends TableMergingState<K, N, V, V, V>
         if (value == null) {
             clear();
         } else {
-            table.transform(
+            entry.transform(
                     namespace,
                     value,
                     (previous, added) -> previous == null ? added : merge(previous, added));

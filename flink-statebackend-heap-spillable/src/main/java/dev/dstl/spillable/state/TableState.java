@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.state;
 
+import dev.dstl.spillable.table.CurrentEntry;
 import dev.dstl.spillable.table.StateTable;
 import java.util.Objects;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -27,12 +28,14 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 abstract class TableState<K, N, S> implements InternalKvState<K, N, S> {
 
     final StateTable<K, N, S> table;
+    final CurrentEntry<K, N, S> entry;
     N namespace;
     private final TypeSerializer<K> keySerializer;
     private S defaultValue;
 
     TableState(StateTable<K, N, S> table, TypeSerializer<K> keySerializer, S defaultValue) {
         this.table = table;
+        this.entry = table.current();
         this.keySerializer = keySerializer;
         this.defaultValue = defaultValue;
     }
@@ -48,7 +51,7 @@ abstract class TableState<K, N, S> implements InternalKvState<K, N, S> {
 
     @Override
     public final void clear() {
-        table.remove(namespace);
+        entry.remove(namespace);
     }
 
     @Override

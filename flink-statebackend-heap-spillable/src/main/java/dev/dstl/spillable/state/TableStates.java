@@ -34,6 +34,9 @@ public final class TableStates<K> {
     private final TypeSerializer<K> keySerializer;
     private final Map<String, TableState<K, ?, ?>> created = new HashMap<>();
 
+    /**
+     * @param keySerializer of the backend, handed to every state object
+     */
     public TableStates(TypeSerializer<K> keySerializer) {
         this.keySerializer = keySerializer;
     }
@@ -41,6 +44,9 @@ public final class TableStates<K> {
     /**
      * The state object of a descriptor: created the first time, afterwards the same object with the
      * descriptor's functions and default value.
+     *
+     * @param table of the same name, always the same one
+     * @throws FlinkRuntimeException if the kind of state is unknown
      */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as Flink's factory method
     public <N, SV, S extends State, IS extends S> IS createOrUpdate(

@@ -30,7 +30,7 @@ final class TableValueState<K, N, V> extends TableState<K, N, V>
 
     @Override
     public V value() {
-        V value = table.get(namespace);
+        V value = entry.get(namespace);
         return value == null ? defaultValue() : value;
     }
 
@@ -39,7 +39,7 @@ final class TableValueState<K, N, V> extends TableState<K, N, V>
         if (value == null) {
             clear();
         } else {
-            table.put(namespace, value);
+            entry.put(namespace, value);
         }
     }
 }

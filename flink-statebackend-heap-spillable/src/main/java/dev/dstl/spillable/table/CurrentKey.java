@@ -20,7 +20,7 @@ import org.apache.flink.runtime.state.InternalKeyContext;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The key a task is working on. Task thread only.
+ * The key that the task is working on, and how often one was selected. Task thread only.
  *
  * <p>Every selection of a key starts a new {@link #epoch()}, even of an equal or the same object: a
  * job may reuse one mutable key object, so identity alone does not say that a key is unchanged.
@@ -34,6 +34,10 @@ public final class CurrentKey<K> implements InternalKeyContext<K> {
     private int keyGroup;
     private long epoch;
 
+    /**
+     * @param keyGroupRange of the task
+     * @param numberOfKeyGroups of the job, its maximum parallelism
+     */
     public CurrentKey(KeyGroupRange keyGroupRange, int numberOfKeyGroups) {
         this.keyGroupRange = keyGroupRange;
         this.numberOfKeyGroups = numberOfKeyGroups;

@@ -63,8 +63,6 @@ final class KeyGroupMap<K, N, S> {
         return residency;
     }
 
-    // ------------------------------------------------ entries
-
     /** The state if it is on the heap; it may be changed in place. */
     @Nullable
     S heapState(K key, N namespace) {
@@ -81,13 +79,13 @@ final class KeyGroupMap<K, N, S> {
         if (spilled == null) {
             return null;
         }
-        return residency.spillsNewEntries() || layout.exists(spilled) ? spilled : null;
+        return residency.spillsNewEntries() || layout.exists(spilled.entries()) ? spilled : null;
     }
 
     /** The spilled map if the entry selected in the layout is in it. */
     @Nullable
     SpilledMap spilled(SpilledLayout<K, N, S> layout) {
-        return spilled != null && layout.exists(spilled) ? spilled : null;
+        return spilled != null && layout.exists(spilled.entries()) ? spilled : null;
     }
 
     /** Reads an entry from another thread; the layout is the caller's own. */
@@ -100,7 +98,7 @@ final class KeyGroupMap<K, N, S> {
         }
         try (ForeignView view = map.foreignView()) {
             layout.select(key, namespace);
-            return layout.read(view);
+            return layout.read(view.entries());
         }
     }
 
@@ -111,8 +109,9 @@ final class KeyGroupMap<K, N, S> {
     /** The state of the entry, of which the layout has the key selected if anything is spilled. */
     @Nullable
     S get(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
-        S state = heapState(key, namespace);
-        return state != null || spilled == null ? state : layout.read(spilled);
+        accesses++;
+        S state = heap.size() == 0 ? null : heap.get(key, namespace);
+        return state != null || spilled == null ? state : layout.read(spilled.entries());
     }
 
     void put(K key, N namespace, S state, SpilledLayout<K, N, S> layout) throws IOException {
@@ -141,7 +140,7 @@ final class KeyGroupMap<K, N, S> {
         accesses++;
         S state = heap.remove(key, namespace);
         if (state == null && spilled != null) {
-            state = layout.read(spilled);
+            state = layout.read(spilled.entries());
             if (state != null) {
                 layout.delete(spilled);
             }
@@ -149,11 +148,9 @@ final class KeyGroupMap<K, N, S> {
         return state;
     }
 
-    // ------------------------------------------------ walks
-
     /** Positions over both sides: {@code [0, cursorEnd())}. */
     int cursorEnd() {
-        return heap.cursorEnd() + (spilled == null ? 0 : spilled.cursorEnd());
+        return heap.cursorEnd() + (spilled == null ? 0 : spilled.entries().cursorEnd());
     }
 
     /** Keys under one cursor position; an entry of a side that grew meanwhile may be missed. */
@@ -161,9 +158,9 @@ final class KeyGroupMap<K, N, S> {
             throws IOException {
         if (cursor < heap.cursorEnd()) {
             heap.visit(cursor, e -> consumer.accept(e.key, e.namespace));
-        } else if (spilled != null && cursor - heap.cursorEnd() < spilled.cursorEnd()) {
+        } else if (spilled != null && cursor - heap.cursorEnd() < spilled.entries().cursorEnd()) {
             for (long address : addressesAt(cursor - heap.cursorEnd())) {
-                layout.selectAt(spilled, address);
+                layout.selectAt(spilled.entries(), address);
                 layout.readKey(consumer::accept);
             }
         }
@@ -176,7 +173,7 @@ final class KeyGroupMap<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.addressesAt(cursor, Integer.MAX_VALUE, addresses);
+        spilled.entries().addressesAt(cursor, Integer.MAX_VALUE, addresses);
         return addresses.toArray();
     }
 
@@ -194,8 +191,6 @@ final class KeyGroupMap<K, N, S> {
         return keys;
     }
 
-    // ------------------------------------------------ moving
-
     void startSpill(BlockPool pool) {
         residency = residency.to(Residency.SPILLING);
         if (spilled == null) {
@@ -203,7 +198,7 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
-    /** Moves about {@code entries} entries off the heap; returns how many it moved. */
+    /** Moves about {@code entries} entries off-heap; returns how many it moved. */
     int spill(int entries, SpilledLayout<K, N, S> layout) throws IOException {
         int moved =
                 heap.drain(
@@ -227,21 +222,21 @@ final class KeyGroupMap<K, N, S> {
     int load(int entries, SpilledLayout<K, N, S> layout) throws IOException {
         int moved = 0;
         while (moved < entries && spilled.size() > 0) {
-            if (loadCursor >= spilled.cursorEnd()) {
+            if (loadCursor >= spilled.entries().cursorEnd()) {
                 loadCursor = 0;
             }
             Addresses addresses = new Addresses();
             int wanted = entries - moved;
-            spilled.addressesAt(loadCursor, wanted, addresses);
+            spilled.entries().addressesAt(loadCursor, wanted, addresses);
             long[] found = addresses.toArray();
             List<byte[]> keys = new ArrayList<>(found.length);
             for (long address : found) {
-                spilled.read(address);
-                keys.add(spilled.copyKey());
+                spilled.entries().read(address);
+                keys.add(spilled.entries().copyKey());
             }
             for (byte[] key : keys) {
                 layout.selectBytes(key);
-                S state = layout.read(spilled);
+                S state = layout.read(spilled.entries());
                 layout.readKey((k, n) -> heap.put(k, n, state));
                 layout.delete(spilled);
             }
@@ -262,10 +257,10 @@ final class KeyGroupMap<K, N, S> {
     void reencode(BlockPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
         SpilledMap target = new SpilledMap(pool);
-        for (int cursor = 0; cursor < spilled.cursorEnd(); cursor++) {
+        for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
             for (long address : addressesAt(cursor)) {
-                from.selectAt(spilled, address);
-                S state = from.read(spilled);
+                from.selectAt(spilled.entries(), address);
+                S state = from.read(spilled.entries());
                 from.readKey(to::select);
                 to.write(target, state);
             }
@@ -273,8 +268,6 @@ final class KeyGroupMap<K, N, S> {
         spilled.close();
         spilled = target;
     }
-
-    // ------------------------------------------------ the rest
 
     /** Halves the old heat and adds the accesses since; returns the new heat. */
     double coolDown() {

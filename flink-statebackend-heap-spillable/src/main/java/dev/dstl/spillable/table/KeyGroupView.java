@@ -64,8 +64,8 @@ final class KeyGroupView<K, N, S> {
         Addresses unchanged = new Addresses();
         forEachSpilled(
                 address -> {
-                    layout.selectAt(spilled, address);
-                    S state = layout.read(spilled);
+                    layout.selectAt(spilled.entries(), address);
+                    S state = layout.read(spilled.entries());
                     S transformed = transformer.filterOrTransform(state);
                     if (transformed == state) {
                         unchanged.accept(address);
@@ -82,7 +82,7 @@ final class KeyGroupView<K, N, S> {
         writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
         writeEntries(changed, keySerializer, namespaceSerializer, stateSerializer, out);
         for (long address : copied) {
-            layout.copyEntry(spilled, address, out.view());
+            layout.copyEntry(spilled.entries(), address, out.view());
             out.endEntry();
         }
     }
@@ -106,7 +106,7 @@ final class KeyGroupView<K, N, S> {
     private void copySpilled(SpilledLayout<K, N, S> layout, EntryOutput out) throws IOException {
         forEachSpilled(
                 address -> {
-                    layout.copyEntry(spilled, address, out.view());
+                    layout.copyEntry(spilled.entries(), address, out.view());
                     out.endEntry();
                 });
     }
@@ -119,7 +119,7 @@ final class KeyGroupView<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.addressesAt(cursor, Integer.MAX_VALUE, addresses);
+        spilled.entries().addressesAt(cursor, Integer.MAX_VALUE, addresses);
         return addresses.toArray();
     }
 
@@ -143,7 +143,7 @@ final class KeyGroupView<K, N, S> {
                         next = onHeap.next();
                     } else if (given < addresses.length) {
                         next = readSpilled(addresses[given++]);
-                    } else if (cursor < spilled.cursorEnd()) {
+                    } else if (cursor < spilled.entries().cursorEnd()) {
                         addresses = addressesAt(cursor++);
                         given = 0;
                     } else {
@@ -165,8 +165,8 @@ final class KeyGroupView<K, N, S> {
 
             private StateEntry<K, N, S> readSpilled(long address) {
                 try {
-                    layout.selectAt(spilled, address);
-                    S state = layout.read(spilled);
+                    layout.selectAt(spilled.entries(), address);
+                    S state = layout.read(spilled.entries());
                     List<StateEntry<K, N, S>> entry = new ArrayList<>(1);
                     layout.readKey(
                             (key, namespace) ->

@@ -35,9 +35,16 @@ import java.util.Set;
  * While entries move, each lies on exactly one side. New entries go where the group is going.
  */
 public enum Residency {
+    /** All entries are objects on the heap; nothing is spilled. */
     ON_HEAP,
+
+    /** Entries leave the heap, and new ones go off-heap. */
     SPILLING,
+
+    /** No entry is on the heap, and new ones go off-heap. */
     SPILLED,
+
+    /** Entries come back to the heap, and new ones go there. */
     LOADING;
 
     private static Set<Residency> after(Residency from) {
@@ -53,6 +60,11 @@ public enum Residency {
         }
     }
 
+    /**
+     * The next residency.
+     *
+     * @throws IllegalStateException if no arrow leads there
+     */
     Residency to(Residency next) {
         if (!after(this).contains(next)) {
             throw new IllegalStateException("A key group cannot go from " + this + " to " + next);

@@ -17,50 +17,47 @@
 package dev.dstl.spillable.table;
 
 import dev.dstl.spillable.entry.SpillSpace;
-import dev.dstl.spillable.entry.SpilledMap;
-import dev.dstl.spillable.layout.ListLayout;
-import dev.dstl.spillable.layout.MapLayout;
-import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.layout.SpilledLayouts;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.annotation.Nullable;
-import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.base.ListSerializer;
-import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
-import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.StateEntry;
-import org.apache.flink.runtime.state.StateTransformationFunction;
 import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalVisitor;
 
 /**
- * One registered state: a {@link KeyGroupMap} for every key group of the task. Task thread only.
+ * One registered state, with a {@link KeyGroupMap} for every key group of the task. Task thread
+ * only, except {@link #query}.
+ *
+ * <pre>
+ *   {@link #current()}     the entry of the current key       state objects
+ *   {@link #entries()}     the entry of any key               restore, iterators
+ *   {@link #placement()}   moving between heap and disk       scheduler
+ *   {@link #view()}        everything as it is now            snapshots
+ * </pre>
  */
 public final class StateTable<K, N, S> {
 
-    /** An entry on its way from one side to the other may be missed once. */
-    private static final int QUERY_LOOKS = 3;
-
-    private static final int QUERY_ATTEMPTS = 100;
-
     private final CurrentKey<K> currentKey;
     private final TypeSerializer<K> keySerializer;
-    private final KeyGroupRange keyGroupRange;
-    private final KeyGroupMap<K, N, S>[] groups;
     private final SpillSpace space;
+    private final KeyGroups<K, N, S> groups;
+    private final CurrentEntry<K, N, S> current;
+    private final TableEntries<K, N, S> entries;
+    private final TablePlacement placement;
     private RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo;
-    private SpilledLayout<K, N, S> layout;
 
+    /**
+     * @param currentKey shared with the backend, which selects keys
+     * @param space shared with the other tables of the backend and closed by their registry
+     */
     public StateTable(
             CurrentKey<K> currentKey,
             RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo,
@@ -70,142 +67,42 @@ public final class StateTable<K, N, S> {
         this.metaInfo = metaInfo;
         this.keySerializer = keySerializer;
         this.space = space;
-        this.keyGroupRange = currentKey.getKeyGroupRange();
-        this.groups = groupArray(keyGroupRange.getNumberOfKeyGroups());
-        for (int i = 0; i < groups.length; i++) {
-            groups[i] = new KeyGroupMap<>(metaInfo.getStateSerializer());
-        }
-        this.layout =
-                newLayout(keySerializer, namespaceSerializer(), metaInfo.getStateSerializer());
+        this.groups =
+                new KeyGroups<>(
+                        metaInfo.getName(),
+                        currentKey.getKeyGroupRange(),
+                        metaInfo.getStateSerializer(),
+                        newLayout());
+        this.current = new CurrentEntry<>(currentKey, groups);
+        this.entries = new TableEntries<>(groups);
+        this.placement = new TablePlacement(groups, space);
     }
 
-    @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
-    private SpilledLayout<K, N, S> newLayout(
-            TypeSerializer<K> keys, TypeSerializer<N> namespaces, TypeSerializer<S> states) {
-        StateDescriptor.Type type = metaInfo.getStateType();
-        if (type == StateDescriptor.Type.LIST && states instanceof ListSerializer) {
-            return (SpilledLayout<K, N, S>)
-                    new ListLayout<>(keys, namespaces, (ListSerializer<Object>) states);
-        }
-        if (type == StateDescriptor.Type.MAP && states instanceof MapSerializer) {
-            return (SpilledLayout<K, N, S>)
-                    new MapLayout<>(keys, namespaces, (MapSerializer<Object, Object>) states);
-        }
-        return new PlainLayout<>(keys, namespaces, states);
+    private SpilledLayout<K, N, S> newLayout() {
+        return SpilledLayouts.of(
+                metaInfo.getStateType(), keySerializer, namespaceSerializer(), stateSerializer());
     }
 
-    // ------------------------------------------------ the entry of the current key
-
-    @Nullable
-    public S get(N namespace) {
-        KeyGroupMap<K, N, S> group = currentGroup(namespace);
-        try {
-            select(group, namespace);
-            return group.get(currentKey.getCurrentKey(), namespace, layout);
-        } catch (IOException e) {
-            throw unreadable(e);
-        }
+    /** The entry of the current key; always the same object. */
+    public CurrentEntry<K, N, S> current() {
+        return current;
     }
 
-    /** The state if it is on the heap, where it may be changed in place. */
-    @Nullable
-    public S heapState(N namespace) {
-        return currentGroup(namespace).heapState(currentKey.getCurrentKey(), namespace);
+    /** The entries of any key; always the same object. */
+    public TableEntries<K, N, S> entries() {
+        return entries;
     }
 
-    /**
-     * Selects the current key's entry, which is not on the heap, in the {@link #layout()}.
-     *
-     * @return the spilled map it is in or belongs to, null if it is nowhere and belongs on the heap
-     */
-    @Nullable
-    public SpilledMap spilledHome(N namespace) throws IOException {
-        KeyGroupMap<K, N, S> group = currentGroup(namespace);
-        select(group, namespace);
-        return group.spilledHome(layout);
+    /** Where the key groups are; always the same object. */
+    public TablePlacement placement() {
+        return placement;
     }
-
-    /**
-     * Selects an entry in the {@link #layout()}.
-     *
-     * @return the spilled map it is in, or null if it is not spilled
-     */
-    @Nullable
-    public SpilledMap selectSpilled(K key, int keyGroup, N namespace) throws IOException {
-        KeyGroupMap<K, N, S> group = group(keyGroup);
-        layout.select(key, namespace);
-        return group.spilled(layout);
-    }
-
-    public K currentKey() {
-        return currentKey.getCurrentKey();
-    }
-
-    public int currentKeyGroup() {
-        return currentKey.getCurrentKeyGroupIndex();
-    }
-
-    public SpilledLayout<K, N, S> layout() {
-        return layout;
-    }
-
-    public void put(N namespace, S state) {
-        KeyGroupMap<K, N, S> group = currentGroup(namespace);
-        try {
-            select(group, namespace);
-            group.put(currentKey.getCurrentKey(), namespace, state, layout);
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
-    public void remove(N namespace) {
-        KeyGroupMap<K, N, S> group = currentGroup(namespace);
-        try {
-            select(group, namespace);
-            group.remove(currentKey.getCurrentKey(), namespace, layout);
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
-    @Nullable
-    public S removeAndGet(N namespace) {
-        KeyGroupMap<K, N, S> group = currentGroup(namespace);
-        try {
-            select(group, namespace);
-            return group.removeAndGet(currentKey.getCurrentKey(), namespace, layout);
-        } catch (IOException e) {
-            throw unreadable(e);
-        }
-    }
-
-    public <T> void transform(
-            N namespace, T value, StateTransformationFunction<S, T> transformation)
-            throws Exception {
-        put(namespace, transformation.apply(get(namespace), value));
-    }
-
-    private void select(KeyGroupMap<K, N, S> group, N namespace) throws IOException {
-        if (group.hasSpilled()) {
-            layout.select(currentKey.getCurrentKey(), namespace, currentKey.epoch());
-        }
-    }
-
-    private KeyGroupMap<K, N, S> currentGroup(N namespace) {
-        Objects.requireNonNull(
-                currentKey.getCurrentKey(),
-                "No key set. This method should not be called outside of a keyed context.");
-        Objects.requireNonNull(namespace, "Provided namespace is null.");
-        return group(currentKey.getCurrentKeyGroupIndex());
-    }
-
-    // ------------------------------------------------ any entry
 
     /**
      * State of any key, for another thread than the task's. It may be one that is being changed.
      *
      * @param safeKeys serializers that belong to the calling thread
+     * @throws IllegalStateException if the task changes it all the time
      */
     @Nullable
     public S query(
@@ -214,96 +111,21 @@ public final class StateTable<K, N, S> {
             TypeSerializer<K> safeKeys,
             TypeSerializer<N> safeNamespaces,
             TypeSerializer<S> safeStates) {
-        KeyGroupMap<K, N, S> group =
-                group(
-                        KeyGroupRangeAssignment.assignToKeyGroup(
-                                key, currentKey.getNumberOfKeyGroups()));
-        SpilledLayout<K, N, S> ownLayout = newLayout(safeKeys, safeNamespaces, safeStates);
-        for (int attempt = 1; ; attempt++) {
-            try {
-                S state = group.peek(key, namespace, ownLayout);
-                if (state != null || attempt >= QUERY_LOOKS || !group.hasSpilled()) {
-                    return state;
-                }
-            } catch (IOException | RuntimeException e) {
-                // The task changed what was being read.
-                if (attempt >= QUERY_ATTEMPTS) {
-                    throw new IllegalStateException(
-                            String.format(
-                                    "State '%s' changed under each of %d attempts to query it; try"
-                                            + " again.",
-                                    metaInfo.getName(), attempt),
-                            e);
-                }
-            }
-            Thread.onSpinWait();
-        }
+        int keyGroup =
+                KeyGroupRangeAssignment.assignToKeyGroup(key, currentKey.getNumberOfKeyGroups());
+        return new StateQuery<>(
+                        metaInfo.getName(),
+                        groups.group(keyGroup),
+                        SpilledLayouts.of(
+                                metaInfo.getStateType(), safeKeys, safeNamespaces, safeStates))
+                .read(key, namespace);
     }
 
-    /** The state of any key if it is on the heap, where it may be changed in place. */
-    @Nullable
-    public S heapState(K key, int keyGroup, N namespace) {
-        return group(keyGroup).heapState(key, namespace);
-    }
-
-    /** As {@link #spilledHome(Object)}, for any key. */
-    @Nullable
-    public SpilledMap spilledHome(K key, int keyGroup, N namespace) throws IOException {
-        KeyGroupMap<K, N, S> group = group(keyGroup);
-        if (!group.hasSpilled()) {
-            return null;
-        }
-        layout.select(key, namespace);
-        return group.spilledHome(layout);
-    }
-
-    @Nullable
-    public S get(K key, int keyGroup, N namespace) {
-        return get(group(keyGroup), key, namespace);
-    }
-
-    @Nullable
-    S get(KeyGroupMap<K, N, S> group, K key, N namespace) {
-        try {
-            if (group.hasSpilled()) {
-                layout.select(key, namespace);
-            }
-            return group.get(key, namespace, layout);
-        } catch (IOException e) {
-            throw unreadable(e);
-        }
-    }
-
-    public void put(K key, int keyGroup, N namespace, S state) {
-        put(group(keyGroup), key, namespace, state);
-    }
-
-    void put(KeyGroupMap<K, N, S> group, K key, N namespace, S state) {
-        try {
-            if (group.hasSpilled()) {
-                layout.select(key, namespace);
-            }
-            group.put(key, namespace, state, layout);
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
-    void remove(KeyGroupMap<K, N, S> group, K key, N namespace) {
-        try {
-            if (group.hasSpilled()) {
-                layout.select(key, namespace);
-            }
-            group.remove(key, namespace, layout);
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
+    /** Number of entries on both sides. */
     public int size() {
         int size = 0;
-        for (KeyGroupMap<K, N, S> group : groups) {
-            size += group.size();
+        for (int i = 0; i < groups.count(); i++) {
+            size += groups.at(i).size();
         }
         return size;
     }
@@ -313,30 +135,35 @@ public final class StateTable<K, N, S> {
      * come or go meanwhile, those of the key group being read may change freely.
      */
     public Stream<Tuple2<K, N>> keysAndNamespaces() {
-        return IntStream.range(0, groups.length)
+        return IntStream.range(0, groups.count())
                 .boxed()
-                .flatMap(i -> keysOf(groups[i]).stream())
+                .flatMap(i -> keysOf(groups.at(i)).stream())
                 .map(e -> Tuple2.of(e.getKey(), e.getNamespace()));
     }
 
+    /** The keys of one namespace, as {@link #keysAndNamespaces()} gives them. */
     public Stream<K> keys(N namespace) {
         return keysAndNamespaces().filter(kn -> kn.f1.equals(namespace)).map(kn -> kn.f0);
     }
 
     private List<StateEntry<K, N, Void>> keysOf(KeyGroupMap<K, N, S> group) {
         try {
-            return group.keys(layout);
+            return group.keys(groups.layout());
         } catch (IOException e) {
-            throw unreadable(e);
+            throw groups.unreadable(e);
         }
     }
 
+    /**
+     * A walk over all entries in small steps, while they change.
+     *
+     * @param recommendedEntries number of entries per step, about
+     */
     public StateIncrementalVisitor<K, N, S> visitor(int recommendedEntries) {
-        return new TableVisitor<>(this, recommendedEntries);
+        return new TableVisitor<>(groups, recommendedEntries);
     }
 
-    // ------------------------------------------------ registration
-
+    /** As what the state is registered. */
     public RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo() {
         return metaInfo;
     }
@@ -345,134 +172,38 @@ public final class StateTable<K, N, S> {
      * Takes over serializers registered anew.
      *
      * @param migrated whether they write other bytes; what is spilled is rewritten then
+     * @throws java.io.UncheckedIOException if an entry cannot be rewritten
      */
     public void setMetaInfo(
             RegisteredKeyValueStateBackendMetaInfo<N, S> newMetaInfo, boolean migrated) {
         metaInfo = newMetaInfo;
-        SpilledLayout<K, N, S> oldLayout = layout;
-        layout = newLayout(keySerializer, namespaceSerializer(), stateSerializer());
-        boolean rewrite = migrated || oldLayout.getClass() != layout.getClass();
-        for (KeyGroupMap<K, N, S> group : groups) {
-            group.setStateSerializer(newMetaInfo.getStateSerializer());
-            if (rewrite && group.hasSpilled()) {
-                try {
-                    group.reencode(space.open(), oldLayout, layout);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(
-                            "Cannot migrate spilled state '" + metaInfo.getName() + "'", e);
-                }
-            }
-        }
+        SpilledLayout<K, N, S> newLayout = newLayout();
+        boolean rewrite = migrated || groups.layout().getClass() != newLayout.getClass();
+        groups.setLayout(newLayout, stateSerializer(), rewrite, space);
     }
 
+    /** Serializer of whole states, as last registered. */
     public TypeSerializer<S> stateSerializer() {
         return metaInfo.getStateSerializer();
     }
 
+    /** Serializer of namespaces, as last registered. */
     public TypeSerializer<N> namespaceSerializer() {
         return metaInfo.getNamespaceSerializer();
     }
 
-    // ------------------------------------------------ moving
-
-    /** Number of key groups; the methods below take positions {@code [0, groupCount())}. */
-    public int groupCount() {
-        return groups.length;
-    }
-
-    public Residency residency(int position) {
-        return groups[position].residency();
-    }
-
-    public int heapEntries(int position) {
-        return groups[position].heapSize();
-    }
-
-    public int spilledEntries(int position) {
-        return groups[position].spilledSize();
-    }
-
-    /** Accesses to a key group, older ones counting less; see {@link #coolDown}. */
-    public double heat(int position) {
-        return groups[position].heat();
-    }
-
-    /** Lets past accesses count half. */
-    public void coolDown() {
-        for (KeyGroupMap<K, N, S> group : groups) {
-            group.coolDown();
-        }
-    }
-
-    public void startSpill(int position) throws IOException {
-        groups[position].startSpill(space.open());
-    }
-
-    /** Entries new to a key group go off the heap from now on; those on the heap stay there. */
-    public void spillFromNowOn(int keyGroup) throws IOException {
-        KeyGroupMap<K, N, S> group = group(keyGroup);
-        if (!group.residency().spillsNewEntries()) {
-            group.startSpill(space.open());
-        }
-    }
-
-    /** Moves about that many entries off the heap; returns how many it moved. */
-    public int spill(int position, int entries) throws IOException {
-        return groups[position].spill(entries, layout);
-    }
-
-    public void startLoad(int position) {
-        groups[position].startLoad();
-    }
-
-    /** Moves about that many entries onto the heap; returns how many it moved. */
-    public int load(int position, int entries) throws IOException {
-        return groups[position].load(entries, layout);
-    }
-
-    // ------------------------------------------------ views and end
-
-    /** Opens a consistent view of all key groups. Costs nothing per entry. */
+    /** Opens a consistent view of all key groups. Costs nothing per entry; the caller closes it. */
     public TableView<K, N, S> view() {
-        List<KeyGroupView<K, N, S>> views = new ArrayList<>(groups.length);
-        for (KeyGroupMap<K, N, S> group : groups) {
-            views.add(group.view());
+        List<KeyGroupView<K, N, S>> views = new ArrayList<>(groups.count());
+        for (int i = 0; i < groups.count(); i++) {
+            views.add(groups.at(i).view());
         }
         return new TableView<>(
-                metaInfo, keySerializer, layout, keyGroupRange.getStartKeyGroup(), views);
+                metaInfo, keySerializer, groups.layout(), groups.range().getStartKeyGroup(), views);
     }
 
-    /** Lets go of what is spilled. */
+    /** Gives back what is spilled and no view needs. The table must not be used afterwards. */
     public void close() {
-        for (KeyGroupMap<K, N, S> group : groups) {
-            group.close();
-        }
-    }
-
-    KeyGroupMap<K, N, S> groupAt(int position) {
-        return groups[position];
-    }
-
-    private KeyGroupMap<K, N, S> group(int keyGroup) {
-        int position = keyGroup - keyGroupRange.getStartKeyGroup();
-        if (position < 0 || position >= groups.length) {
-            throw KeyGroupRangeOffsets.newIllegalKeyGroupException(keyGroup, keyGroupRange);
-        }
-        return groups[position];
-    }
-
-    private UncheckedIOException unreadable(IOException cause) {
-        return new UncheckedIOException(
-                "Cannot read spilled state '" + metaInfo.getName() + "'", cause);
-    }
-
-    private UncheckedIOException unwritable(IOException cause) {
-        return new UncheckedIOException(
-                "Cannot write spilled state '" + metaInfo.getName() + "'", cause);
-    }
-
-    @SuppressWarnings("unchecked") // an array of a generic type
-    private static <K, N, S> KeyGroupMap<K, N, S>[] groupArray(int length) {
-        return (KeyGroupMap<K, N, S>[]) new KeyGroupMap<?, ?, ?>[length];
+        groups.close();
     }
 }

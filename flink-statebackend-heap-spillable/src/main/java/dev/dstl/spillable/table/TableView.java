@@ -65,15 +65,22 @@ public final class TableView<K, N, S> {
         this.groups = groups;
     }
 
+    /** How the state was registered, as the header of a snapshot has it. */
     public StateMetaInfoSnapshot metaInfoSnapshot() {
         return metaInfoSnapshot;
     }
 
+    /** How the state was registered; its serializers are the task thread's, to be duplicated. */
     public RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo() {
         return metaInfo;
     }
 
-    /** Writes the entries of one key group in Flink's heap format and releases them. */
+    /**
+     * Writes the entries of one key group in Flink's heap format and releases them.
+     *
+     * @param keyGroup one of the task's, not written before
+     * @throws IOException if {@code out} fails or a state cannot be serialized
+     */
     public void writeKeyGroup(int keyGroup, DataOutputView out) throws IOException {
         KeyGroupView<K, N, S> group = groups.get(keyGroup - firstKeyGroup);
         EntryOutput entries = new EntryOutput(out);
@@ -83,11 +90,17 @@ public final class TableView<K, N, S> {
         group.close();
     }
 
-    /** The entries of one key group, as objects. */
+    /**
+     * The entries of one key group as objects, those that the state's snapshot transformer keeps.
+     * Throws {@link java.io.UncheckedIOException} where a spilled entry cannot be read.
+     *
+     * @param keyGroup one of the task's
+     */
     public Iterator<? extends StateEntry<K, N, S>> entries(int keyGroup) {
         return groups.get(keyGroup - firstKeyGroup).iterator(layout, transformer);
     }
 
+    /** Gives back what only this view still needs. May be called again, on any thread. */
     public void close() {
         groups.forEach(KeyGroupView::close);
     }

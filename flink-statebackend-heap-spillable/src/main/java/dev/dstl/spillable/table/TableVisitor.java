@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.SpilledLayout;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -31,7 +31,7 @@ import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalV
  */
 final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
-    private final StateTable<K, N, S> table;
+    private final KeyGroups<K, N, S> groups;
     private final int recommendedEntries;
 
     private int position;
@@ -41,18 +41,18 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private KeyGroupMap<K, N, S> foundIn;
     private KeyGroupMap<K, N, S> givenFrom;
 
-    TableVisitor(StateTable<K, N, S> table, int recommendedEntries) {
-        this.table = table;
+    TableVisitor(KeyGroups<K, N, S> groups, int recommendedEntries) {
+        this.groups = groups;
         this.recommendedEntries = recommendedEntries;
     }
 
     @Override
     public boolean hasNext() {
         while (given >= found.size()) {
-            if (position >= table.groupCount()) {
+            if (position >= groups.count()) {
                 return false;
             }
-            KeyGroupMap<K, N, S> group = table.groupAt(position);
+            KeyGroupMap<K, N, S> group = groups.at(position);
             if (group.size() == 0 || cursor >= group.cursorEnd()) {
                 position++;
                 cursor = 0;
@@ -68,11 +68,11 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
         try {
             group.keysAt(
                     cursor++,
-                    table.layout(),
+                    groups.layout(),
                     (key, namespace) ->
                             keys.add(new StateEntry.SimpleStateEntry<>(key, namespace, null)));
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot read spilled keys", e);
+            throw groups.unreadable(e);
         }
         found = keys;
         given = 0;
@@ -87,7 +87,9 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
         }
         int end = Math.min(found.size(), given + Math.max(1, recommendedEntries));
         for (StateEntry<K, N, Void> entry : found.subList(given, end)) {
-            S state = table.get(foundIn, entry.getKey(), entry.getNamespace());
+            S state =
+                    groups.get(
+                            foundIn, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
             if (state != null) {
                 entries.add(
                         new StateEntry.SimpleStateEntry<>(
@@ -101,11 +103,12 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
     @Override
     public void remove(StateEntry<K, N, S> entry) {
-        table.remove(givenFrom, entry.getKey(), entry.getNamespace());
+        groups.remove(givenFrom, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
     }
 
     @Override
     public void update(StateEntry<K, N, S> entry, S newValue) {
-        table.put(givenFrom, entry.getKey(), entry.getNamespace(), newValue);
+        groups.put(
+                givenFrom, entry.getKey(), entry.getNamespace(), newValue, SpilledLayout.NO_EPOCH);
     }
 }

@@ -95,7 +95,7 @@ class SpillConfigTest {
                                     + " 'state.backend.spillable.spill-start.ratio')")
                     .contains(
                             "'state.backend.spillable.heap-status.check-interval' (replaced by"
-                                    + " nothing: the collector reports")
+                                    + " nothing: the garbage collector reports")
                     .contains("'state.backend.spillable.cancel.checkpoint' (replaced by nothing");
         }
     }

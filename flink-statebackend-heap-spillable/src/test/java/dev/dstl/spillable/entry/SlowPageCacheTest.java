@@ -41,7 +41,7 @@ class SlowPageCacheTest extends SpilledMapTest {
     @Override
     @BeforeEach
     void open() throws IOException {
-        nanosPerLook = 2 * SealedReads.SLOW_NANOS;
+        nanosPerLook = 2 * SealedBlockReader.SLOW_NANOS;
         super.open();
     }
 
@@ -52,7 +52,7 @@ class SlowPageCacheTest extends SpilledMapTest {
         readAtRandom(KEYS);
         assertThat(pool.pageReads()).as("with everything in the page cache").isZero();
 
-        nanosPerLook = 2 * SealedReads.SLOW_NANOS;
+        nanosPerLook = 2 * SealedBlockReader.SLOW_NANOS;
         readAtRandom(KEYS);
         long whenSlow = pool.pageReads();
         assertThat(whenSlow).isGreaterThan(KEYS / 4);
@@ -71,7 +71,7 @@ class SlowPageCacheTest extends SpilledMapTest {
         readAtRandom(KEYS);
         long before = pool.pageReads();
         for (int key = 0; key < KEYS; key++) {
-            assertThat(get(map, key)).hasSize(key % 50);
+            assertThat(get(map.entries(), key)).hasSize(key % 50);
         }
 
         assertThat(pool.pageReads() - before).isLessThan(KEYS / 10);
@@ -114,7 +114,7 @@ class SlowPageCacheTest extends SpilledMapTest {
         Random random = new Random(5);
         for (int i = 0; i < times; i++) {
             int key = random.nextInt(KEYS);
-            assertThat(get(map, key).length).isEqualTo(key % 50);
+            assertThat(get(map.entries(), key).length).isEqualTo(key % 50);
         }
     }
 }

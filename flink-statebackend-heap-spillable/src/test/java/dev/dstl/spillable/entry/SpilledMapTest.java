@@ -80,7 +80,7 @@ class SpilledMapTest {
         map.put(
                 bytes,
                 bytes.length,
-                EntryStore.hash(bytes, bytes.length),
+                EntryReader.hash(bytes, bytes.length),
                 false,
                 value,
                 value.length);
@@ -88,16 +88,16 @@ class SpilledMapTest {
 
     private boolean remove(int key) {
         byte[] bytes = key(key);
-        return map.remove(bytes, bytes.length, EntryStore.hash(bytes, bytes.length), false);
+        return map.remove(bytes, bytes.length, EntryReader.hash(bytes, bytes.length), false);
     }
 
-    static byte[] get(EntryStore store, int key) {
+    static byte[] get(EntryReader entries, int key) {
         byte[] bytes = key(key);
-        if (store.find(bytes, bytes.length, EntryStore.hash(bytes, bytes.length), false) == 0) {
+        if (entries.find(bytes, bytes.length, EntryReader.hash(bytes, bytes.length), false) == 0) {
             return null;
         }
-        byte[] value = new byte[store.valueLength()];
-        store.segment().get(store.valueOffset(), value);
+        byte[] value = new byte[entries.valueLength()];
+        entries.segment().get(entries.valueOffset(), value);
         return value;
     }
 
@@ -124,7 +124,7 @@ class SpilledMapTest {
 
         assertThat(map.size()).isEqualTo(expected.size());
         for (int key = 0; key < 60_000; key++) {
-            assertThat(get(map, key)).isEqualTo(expected.get(key));
+            assertThat(get(map.entries(), key)).isEqualTo(expected.get(key));
         }
         assertThat(pool.sealedBytes()).isGreaterThan(0);
         assertThat(pool.compactedBytes()).isGreaterThan(0);
@@ -155,7 +155,7 @@ class SpilledMapTest {
 
             assertThat(view.size()).isEqualTo(20_000);
             for (int key = 0; key < 40_000; key++) {
-                assertThat(get(view, key)).isEqualTo(then.get(key));
+                assertThat(get(view.entries(), key)).isEqualTo(then.get(key));
             }
         }
     }
@@ -167,7 +167,7 @@ class SpilledMapTest {
         map.close();
         pool.close();
 
-        assertThat(get(view, 1)).containsExactly(1);
+        assertThat(get(view.entries(), 1)).containsExactly(1);
 
         view.close();
         assertThat(released).isTrue();
@@ -184,8 +184,8 @@ class SpilledMapTest {
             put(3 + i, new byte[60_000]);
         }
 
-        assertThat(get(map, 1)).isEqualTo(longer);
-        assertThat(get(map, 2)).hasSize(2_000_000);
+        assertThat(get(map.entries(), 1)).isEqualTo(longer);
+        assertThat(get(map.entries(), 2)).hasSize(2_000_000);
     }
 
     @Test
@@ -220,7 +220,7 @@ class SpilledMapTest {
 
         assertThat(pool.diskRefuses()).isTrue();
         for (int i = 0; i < key; i++) {
-            assertThat(get(map, i)).hasSize(1000);
+            assertThat(get(map.entries(), i)).hasSize(1000);
         }
         assertThatThrownBy(
                         () -> {

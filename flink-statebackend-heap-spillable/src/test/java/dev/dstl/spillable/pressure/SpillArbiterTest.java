@@ -18,56 +18,10 @@ package dev.dstl.spillable.pressure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.config.SpillConfig;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class SpillArbiterTest {
-
-    private static final class FakeMember implements SpillMember {
-        long heap;
-        long spilled;
-        double heat = 1;
-        long toSpill;
-        long toLoad;
-        boolean urgent;
-
-        FakeMember(long heap, long spilled) {
-            this.heap = heap;
-            this.spilled = spilled;
-        }
-
-        @Override
-        public SpillConfig config() {
-            return SpillConfig.defaults();
-        }
-
-        @Override
-        public long heapStateBytes() {
-            return heap;
-        }
-
-        @Override
-        public long spilledStateBytes() {
-            return spilled;
-        }
-
-        @Override
-        public double heatPerByte() {
-            return heat;
-        }
-
-        @Override
-        public void requestSpill(long bytes, boolean isUrgent) {
-            toSpill += bytes;
-            urgent = isUrgent;
-        }
-
-        @Override
-        public void requestLoad(long bytes) {
-            toLoad += bytes;
-        }
-    }
 
     private final AtomicLong clockMillis = new AtomicLong();
     private final SpillArbiter arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});

@@ -23,6 +23,7 @@ public final class StoredObject {
     private final long length;
     private final long modifiedMillis;
 
+    /** Length in bytes, time in milliseconds since the epoch. */
     public StoredObject(String key, long length, long modifiedMillis) {
         this.key = key;
         this.length = length;

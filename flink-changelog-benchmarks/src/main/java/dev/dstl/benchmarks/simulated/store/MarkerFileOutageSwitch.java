@@ -37,6 +37,7 @@ public final class MarkerFileOutageSwitch implements OutageSwitch {
     private final Path marker;
     private final StoreTime time;
 
+    /** With the file that marks an outage for all processes. */
     public MarkerFileOutageSwitch(Path marker, StoreTime time) {
         this.marker = marker;
         this.time = time;

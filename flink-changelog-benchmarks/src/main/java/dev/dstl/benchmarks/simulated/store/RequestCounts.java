@@ -71,6 +71,7 @@ public final class RequestCounts {
         return slots[BYTES_READ];
     }
 
+    /** The sums of both. */
     public RequestCounts plus(RequestCounts other) {
         return combine(other, Math::addExact);
     }

@@ -44,6 +44,7 @@ public final class SimulatedObjectStore {
     private final RequestPlanner planner;
     private final RequestRateLimit rateLimit;
 
+    /** A store with its behaviour, its objects and its faults. */
     public SimulatedObjectStore(
             ObjectContent content,
             StoreProfile profile,

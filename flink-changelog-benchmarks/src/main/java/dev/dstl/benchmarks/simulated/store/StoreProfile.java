@@ -59,22 +59,27 @@ public final class StoreProfile {
         return new Builder();
     }
 
+    /** Seed of latencies and failures. */
     public long seed() {
         return seed;
     }
 
+    /** Median latency. */
     public long p50Millis() {
         return p50Millis;
     }
 
+    /** 99 % quantile of the latency, without the tail. */
     public long p99Millis() {
         return p99Millis;
     }
 
+    /** Share of requests in the tail. */
     public double tailFraction() {
         return tailFraction;
     }
 
+    /** Latency of a request in the tail. */
     public long tailMillis() {
         return tailMillis;
     }
@@ -89,14 +94,17 @@ public final class StoreProfile {
         return requestsPerSecond;
     }
 
+    /** Share of requests that are refused at any rate. */
     public double throttledFraction() {
         return throttledFraction;
     }
 
+    /** Share of requests that fail without effect. */
     public double failedFraction() {
         return failedFraction;
     }
 
+    /** Share of requests that take effect and fail for the client. */
     public double lostAcknowledgementFraction() {
         return lostAcknowledgementFraction;
     }
@@ -156,43 +164,51 @@ public final class StoreProfile {
 
         private Builder() {}
 
+        /** Seed of latencies and failures. */
         public Builder seed(long value) {
             seed = value;
             return this;
         }
 
+        /** Median and 99 % quantile of the latency. */
         public Builder latencyMillis(long p50, long p99) {
             p50Millis = p50;
             p99Millis = p99;
             return this;
         }
 
+        /** Share of requests in the tail, and their latency. */
         public Builder tail(double fraction, long millis) {
             tailFraction = fraction;
             tailMillis = millis;
             return this;
         }
 
+        /** Bandwidth of one stream. */
         public Builder bytesPerSecond(long value) {
             bytesPerSecond = value;
             return this;
         }
 
+        /** Rate above which requests are refused. */
         public Builder requestsPerSecond(int value) {
             requestsPerSecond = value;
             return this;
         }
 
+        /** Share of requests that are refused at any rate. */
         public Builder throttledFraction(double value) {
             throttledFraction = value;
             return this;
         }
 
+        /** Share of requests that fail without effect. */
         public Builder failedFraction(double value) {
             failedFraction = value;
             return this;
         }
 
+        /** Share of requests that take effect and fail for the client. */
         public Builder lostAcknowledgementFraction(double value) {
             lostAcknowledgementFraction = value;
             return this;

@@ -21,11 +21,19 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 /** Running figures over the closed orders of a customer. A Flink POJO. */
 public final class Basket {
 
+    /** Number of orders. */
     public long orders;
+
+    /** Number of their lines. */
     public long lines;
+
+    /** Sum of their quantities. */
     public long quantity;
+
+    /** Price of the largest order. */
     public long largestCents;
 
+    /** For Flink. */
     public Basket() {}
 
     /** Adds orders to a basket; the result is the basket. */

@@ -19,19 +19,28 @@ package dev.dstl.benchmarks.workload.orders;
 /** An order with all that came for it until it was closed. A Flink POJO. */
 public final class ClosedOrder {
 
+    /** Key of the order. */
     public long orderKey;
+
+    /** Key of its customer. */
     public long customerKey;
 
     /** The total price that the order itself states. */
     public long orderCents;
 
+    /** Number of its lines. */
     public int lines;
+
+    /** Sum of the prices of its lines. */
     public long lineCents;
+
+    /** Sum of the quantities of its lines. */
     public long quantity;
 
     /** Events that came although the state said they had come before; 0 when all is well. */
     public int repeats;
 
+    /** For Flink. */
     public ClosedOrder() {}
 
     String row() {

@@ -39,6 +39,7 @@ public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, Closed
     private transient MapState<Integer, OrderLine> lines;
     private transient ValueState<Integer> repeats;
 
+    /** Reports the records it sees to a board. */
     public OrderAssembly(ProgressBoard board) {
         this.mark = new FirstRecordMark(board);
     }

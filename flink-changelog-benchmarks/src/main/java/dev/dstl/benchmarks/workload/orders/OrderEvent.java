@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.workload.orders;
 /** An order that is placed, or one of its line items. A Flink POJO, hence the open fields. */
 public final class OrderEvent {
 
+    /** Key of the order it belongs to. */
     public long orderKey;
 
     /** 0 for the order itself, else the number of the line item, from 1. */
@@ -33,11 +34,13 @@ public final class OrderEvent {
     /** Only of a line item. */
     public long quantity;
 
+    /** Event time, in milliseconds since the epoch. */
     public long timeMillis;
 
     /** Event time by which all line items of the order have come. */
     public long closesAtMillis;
 
+    /** For Flink. */
     public OrderEvent() {}
 
     boolean isLineItem() {

@@ -19,9 +19,13 @@ package dev.dstl.benchmarks.workload.orders;
 /** What an open order knows of itself. A Flink POJO. */
 public final class OrderHeader {
 
+    /** Key of the customer. */
     public long customerKey;
+
+    /** Price of the order. */
     public long cents;
 
+    /** For Flink. */
     public OrderHeader() {}
 
     OrderHeader(long customerKey, long cents) {

@@ -19,9 +19,13 @@ package dev.dstl.benchmarks.workload.orders;
 /** What an open order knows of one of its line items. A Flink POJO. */
 public final class OrderLine {
 
+    /** Price of the line. */
     public long cents;
+
+    /** Quantity of the line. */
     public long quantity;
 
+    /** For Flink. */
     public OrderLine() {}
 
     OrderLine(long cents, long quantity) {

@@ -42,6 +42,7 @@ public class OrderWorkload implements Workload {
 
     private final StripedInput<OrderEvent> input;
 
+    /** With the input to read. */
     public OrderWorkload(StripedInput<OrderEvent> input) {
         this.input = input;
     }

@@ -21,9 +21,13 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 /** Where a word occurs first and last. A Flink POJO. */
 public final class Extent {
 
+    /** Smallest offset seen. */
     public long first = Long.MAX_VALUE;
+
+    /** Largest offset seen. */
     public long last = Long.MIN_VALUE;
 
+    /** For Flink. */
     public Extent() {}
 
     /** Widens an extent by offsets; the result is the extent. */

@@ -22,8 +22,10 @@ public final class TextLine {
     /** Byte offset of the line's first byte in the file; also its event time. */
     public long offset;
 
+    /** Without its line break. */
     public String text;
 
+    /** For Flink. */
     public TextLine() {}
 
     TextLine(long offset, String text) {

@@ -19,11 +19,13 @@ package dev.dstl.benchmarks.workload.words;
 /** One occurrence of a word. A Flink POJO. */
 public final class Word {
 
+    /** The word, in lower case. */
     public String text;
 
     /** Byte offset of the line in which the word occurs. */
     public long offset;
 
+    /** For Flink. */
     public Word() {}
 
     Word(String text, long offset) {

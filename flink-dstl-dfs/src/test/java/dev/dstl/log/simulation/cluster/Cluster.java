@@ -16,6 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
+import dev.dstl.log.config.RetryMode;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Lane;
@@ -216,6 +217,13 @@ public final class Cluster {
     public long backlogMillis() {
         long bytes = logs.stream().mapToLong(SimulatedLog::reservedBytes).sum();
         return store.link() == null ? 0 : 2 * store.link().aloneMillis(bytes);
+    }
+
+    /** Whether every log that runs may write a segment again while an attempt hangs. */
+    public boolean allowsSecondAttempts() {
+        return logs.stream()
+                .filter(log -> !log.isClosed() && !log.isVanished())
+                .allMatch(log -> log.settings().retryMode() != RetryMode.NONE);
     }
 
     /** What the seed has to cope with. */

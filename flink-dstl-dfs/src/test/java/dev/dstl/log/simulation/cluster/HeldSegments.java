@@ -75,4 +75,9 @@ final class HeldSegments implements SegmentStore {
     public void delete(Path file) throws IOException {
         store.delete(file);
     }
+
+    @Override
+    public void ping() throws IOException {
+        store.ping();
+    }
 }

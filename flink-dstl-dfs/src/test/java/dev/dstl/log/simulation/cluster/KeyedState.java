@@ -16,12 +16,12 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
-import java.util.Arrays;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.zip.CRC32;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
@@ -93,7 +93,9 @@ final class KeyedState {
     }
 
     private static long added(long list, TestRecord record) {
-        return 31 * list + Arrays.hashCode(record.payload);
+        CRC32 checksum = new CRC32();
+        checksum.update(record.payload);
+        return 31 * list + checksum.getValue();
     }
 
     @Override

@@ -16,9 +16,9 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.record.RecordCursor;
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.segment.SegmentCopy;

@@ -64,11 +64,11 @@ final class LogSettings {
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
                                 new MemorySize(small ? 20_000 : dice.oneOf(0L, 0L, 300L, 20_000L)))
-                        .set(DstlOptions.MERGE_PARTS, mergeParts(dice, slow, reads))
+                        .set(DstlOptions.COMPACTION_MIN_RUNS, mergeParts(dice, slow, reads))
                         .set(
-                                DstlOptions.MERGE_MAX_SIZE,
+                                DstlOptions.COMPACTION_MAX_SIZE,
                                 new MemorySize(dice.oneOf(reads ? 100_000L : 1_000L, 100_000L)))
-                        .set(DstlOptions.HEDGE_MAX_EXTRA_REQUESTS, dice.oneOf(0.0, 0.05, 0.5, 0.5))
+                        .set(DstlOptions.HEDGE_BUDGET, dice.oneOf(0.0, 0.05, 0.5, 0.5))
                         .set(DstlOptions.HEDGE_QUANTILE, dice.oneOf(0.5, 0.9))
                         .set(DstlOptions.HEDGE_MIN_DELAY, Duration.ofMillis(dice.oneOf(1, 50)))
                         .set(DstlOptions.UPLOAD_THREADS, slow ? 5 : dice.oneOf(1, 2, 5))

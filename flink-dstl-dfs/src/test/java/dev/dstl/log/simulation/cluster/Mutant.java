@@ -224,5 +224,10 @@ public enum Mutant {
         public void delete(Path file) throws IOException {
             store.delete(file);
         }
+
+        @Override
+        public void ping() throws IOException {
+            store.ping();
+        }
     }
 }

@@ -16,8 +16,8 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.record.RecordKind;
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.simulation.schedule.Dice;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.runtime.state.KeyGroupRange;

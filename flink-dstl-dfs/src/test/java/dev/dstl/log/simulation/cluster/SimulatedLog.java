@@ -17,6 +17,7 @@
 package dev.dstl.log.simulation.cluster;
 
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.local.LocalCopies;
@@ -39,7 +40,6 @@ import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
-import dev.dstl.log.writer.LogMerging;
 import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,7 +96,7 @@ public final class SimulatedLog {
     private final SegmentUploader uploader;
     private final GroupCommit commit;
     private final FiberThreads merges;
-    private final LogMerging merging;
+    private final Compactor compactor;
     private final JobMemory memory;
     private final Timers timers;
     private final RecordingMetrics metrics = new RecordingMetrics();
@@ -160,8 +160,8 @@ public final class SimulatedLog {
                         dstlMetrics,
                         dice::fraction);
         merges = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
-        merging =
-                new LogMerging(
+        compactor =
+                new Compactor(
                         settings,
                         mutant.merges(merges),
                         taskManager.pages(),
@@ -227,7 +227,7 @@ public final class SimulatedLog {
                 taskManager.pages(),
                 settings.sealThresholdBytes(),
                 commit,
-                merging,
+                compactor,
                 new SimulatedMailbox(task));
     }
 
@@ -299,11 +299,11 @@ public final class SimulatedLog {
     }
 
     /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
-    long mergeMaxBytes() {
+    long compactionMaxBytes() {
         long memoryBytes = settings.maxInFlightBytes() / MERGE_SHARE / MAX_EXPANSION;
-        return settings.mergeBatches() == 0
+        return settings.compactionMinRuns() == 0
                 ? 0
-                : Math.min(settings.mergeMaxBytes(), Math.max(1, memoryBytes));
+                : Math.min(settings.compactionMaxBytes(), Math.max(1, memoryBytes));
     }
 
     /** Threads that nothing can end. */
@@ -390,7 +390,7 @@ public final class SimulatedLog {
 
     /** How often some batches became one. */
     public long merges() {
-        return metrics.count("numberOfMerges");
+        return metrics.count("numberOfCompactions");
     }
 
     /** Uploads that a hedge finished. */

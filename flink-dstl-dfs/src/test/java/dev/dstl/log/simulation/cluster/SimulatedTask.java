@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.Lane;
 import dev.dstl.log.simulation.world.Condition;
@@ -152,7 +152,7 @@ final class SimulatedTask {
             return;
         }
         if (marksBases) {
-            writer.markBase();
+            writer.addCompactionBoundary();
         }
         materializedTo = writer.initialSequenceNumber();
         subsumedTo = writer.initialSequenceNumber();
@@ -224,7 +224,7 @@ final class SimulatedTask {
         materializing = true;
         SequenceNumber upTo = writer.nextSequenceNumber();
         if (marksBases) {
-            writer.markBase();
+            writer.addCompactionBoundary();
         }
         KeyedState snapshot = state.copy();
         int covered = records.size();
@@ -295,7 +295,7 @@ final class SimulatedTask {
                                             expected,
                                             localPart(result, own, older),
                                             range.part,
-                                            marksBases ? log.mergeMaxBytes() : 0);
+                                            marksBases ? log.compactionMaxBytes() : 0);
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
     }

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-import dev.dstl.log.record.TestRecord;
+import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,7 @@ public final class TaskSnapshot {
     private final KeyedState expected;
     @Nullable private final LocalPart local;
     @Nullable private final LogPart own;
-    private final long mergeMaxBytes;
+    private final long compactionMaxBytes;
 
     TaskSnapshot(
             KeyGroupRange keyGroups,
@@ -41,10 +41,10 @@ public final class TaskSnapshot {
             KeyedState expected,
             @Nullable LocalPart local,
             @Nullable LogPart own,
-            long mergeMaxBytes) {
+            long compactionMaxBytes) {
         this.local = local;
         this.own = own;
-        this.mergeMaxBytes = mergeMaxBytes;
+        this.compactionMaxBytes = compactionMaxBytes;
         this.keyGroups = keyGroups;
         this.base = base;
         this.log = log;
@@ -85,8 +85,8 @@ public final class TaskSnapshot {
     }
 
     /** Bytes of the parts of the log that are merged at most; 0 if none are. */
-    public long mergeMaxBytes() {
-        return mergeMaxBytes;
+    public long compactionMaxBytes() {
+        return compactionMaxBytes;
     }
 
     /** What could be read without the store, or null if nothing. */

@@ -37,11 +37,11 @@ public final class BoundedRuns extends Invariant {
 
     private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
         LogPart own = snapshot.own();
-        if (own == null || snapshot.mergeMaxBytes() == 0) {
+        if (own == null || snapshot.compactionMaxBytes() == 0) {
             return;
         }
         // No two neighbours fit into one, at worst.
-        long tooLarge = 2 * own.bytes() / snapshot.mergeMaxBytes();
+        long tooLarge = 2 * own.bytes() / snapshot.compactionMaxBytes();
         if (own.runs() > MAX_RUNS + tooLarge) {
             violated(
                     "checkpoint %d names %d parts of a log of %d bytes",

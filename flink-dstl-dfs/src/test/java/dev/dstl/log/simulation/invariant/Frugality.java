@@ -31,10 +31,17 @@ public final class Frugality extends Invariant {
     /** Extra requests that a log may have saved up. */
     private static final int SAVED = 10;
 
-    /** Attempts that time out until the timeout fits a store that varies much. */
+    /**
+     * Attempts that time out before the timeout fits: it starts at 50 ms here and is at most three
+     * times as long after each that was too slow for it, so four of them reach 4 s, more than any
+     * request takes unless it fails.
+     */
     private static final int LEARNING = 4;
 
-    /** The timeout follows the slowest of so many requests, and has forgotten it after them. */
+    /**
+     * The timeout is three times the slowest of so many requests. A slow one may follow when all of
+     * these were fast, so one in as many may time out though the store only varies.
+     */
     private static final double FORGOTTEN_AFTER = 16;
 
     private static final double EXTRA_BYTES = 0.10;

@@ -19,7 +19,6 @@ package dev.dstl.log.simulation.invariant;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
 import dev.dstl.log.simulation.cluster.FileHistory;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
-import dev.dstl.log.simulation.world.Condition;
 import dev.dstl.log.store.SegmentName;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -37,7 +36,7 @@ import org.apache.flink.core.fs.Path;
  */
 public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
 
-    /** How often a log tries to delete a file. */
+    /** How often a log asks the store to delete a file; waiting for a thread is not asking. */
     private static final int TRIES = 4;
 
     private final Map<Leftover, List<SegmentName>> leftovers = new EnumMap<>(Leftover.class);
@@ -67,7 +66,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
             if (history.writer().equals(log.incarnation())
                     && leftoverReason(file) == Leftover.DELETE_WAS_REFUSED) {
                 left++;
-                if (history.refusals() < leastTries()) {
+                if (history.refusals() < TRIES) {
                     violated("%s is left after %d tries", file, history.refusals());
                 }
             }
@@ -75,11 +74,6 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         if (left > log.leftBehind()) {
             violated("%s left %d files, and reports %d", log.incarnation(), left, log.leftBehind());
         }
-    }
-
-    /** Without a thread a try does not even reach the store. */
-    private int leastTries() {
-        return cluster().conditions().has(Condition.THREAD_STARTS_FAIL) ? 1 : TRIES;
     }
 
     @Override

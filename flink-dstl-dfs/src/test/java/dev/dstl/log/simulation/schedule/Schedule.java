@@ -100,14 +100,20 @@ public final class Schedule {
     }
 
     private boolean isNear() {
+        dropCancelled();
         return !delayed.isEmpty() && delayed.peek().atMillis - nowMillis <= maxLatenessMillis;
+    }
+
+    /** What was called off says nothing about how far away the next event is. */
+    private void dropCancelled() {
+        while (!delayed.isEmpty() && delayed.peek().cancelled) {
+            delayed.poll();
+        }
     }
 
     /** To the next event that waits for its time; returns whether anything is ready now. */
     private boolean passTime() {
-        while (!delayed.isEmpty() && delayed.peek().cancelled) {
-            delayed.poll();
-        }
+        dropCancelled();
         if (!delayed.isEmpty()) {
             nowMillis = Math.max(nowMillis, delayed.peek().atMillis);
             while (!delayed.isEmpty() && delayed.peek().atMillis <= nowMillis) {

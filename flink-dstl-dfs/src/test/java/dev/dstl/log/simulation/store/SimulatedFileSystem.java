@@ -17,6 +17,7 @@
 package dev.dstl.log.simulation.store;
 
 import java.io.ByteArrayInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.util.function.Supplier;
@@ -81,8 +82,9 @@ public final class SimulatedFileSystem extends FileSystem {
     }
 
     @Override
-    public FileStatus getFileStatus(Path path) {
-        throw new UnsupportedOperationException("Nobody needs to look " + path + " up");
+    public FileStatus getFileStatus(Path path) throws IOException {
+        store.get().answer();
+        throw new FileNotFoundException("An object store has no directory " + path);
     }
 
     @Override

@@ -210,6 +210,11 @@ public final class SimulatedStore {
         return files.containsKey(path.getPath()) && isVisible(path.getPath());
     }
 
+    /** Answers, or not, as a read of nothing does. */
+    void answer() throws IOException {
+        awaitReading();
+    }
+
     byte[] read(Path path) throws IOException {
         String file = path.getPath();
         if (!clearSight) {

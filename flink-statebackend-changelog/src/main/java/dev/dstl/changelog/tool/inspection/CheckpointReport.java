@@ -145,7 +145,7 @@ public final class CheckpointReport implements Report {
                 ? Optional.empty()
                 : Optional.of(
                         String.format(
-                                "%d of %d logs of checkpoint %s cannot be read completely: %s.",
+                                "%d of %d changelogs of checkpoint %s cannot be read completely: %s.",
                                 problems.size(),
                                 subtasks.size(),
                                 checkpoint.directory(),

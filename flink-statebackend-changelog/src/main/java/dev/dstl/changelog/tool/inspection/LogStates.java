@@ -18,8 +18,8 @@ package dev.dstl.changelog.tool.inspection;
 
 import dev.dstl.changelog.mutation.RegisteredName;
 import dev.dstl.changelog.mutation.StateRegistration;
-import dev.dstl.log.record.LogRecord;
-import dev.dstl.log.record.RecordKind;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,7 +85,7 @@ final class LogStates {
 
     private String unnamed(int state) {
         return state == OPAQUE
-                ? "(records of another wrapper)"
+                ? "(records of another changelog backend)"
                 : String.format(
                         "(state %d of log %s, named elsewhere)", state, FrameLine.shortName(logId));
     }

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.tool.inspection;
 
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.segment.FrameHeader;
 import dev.dstl.log.segment.SegmentVisitor;
 import java.util.ArrayList;

@@ -20,7 +20,7 @@ import dev.dstl.changelog.tool.checkpoint.SubtaskLog;
 import dev.dstl.changelog.tool.files.Damage;
 import dev.dstl.changelog.tool.output.ByteSize;
 import dev.dstl.changelog.tool.output.Table;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.FrameHeader;
 import dev.dstl.log.segment.SegmentReader;

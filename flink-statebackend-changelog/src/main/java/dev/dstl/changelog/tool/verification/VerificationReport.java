@@ -55,7 +55,7 @@ public final class VerificationReport implements Report {
         if (!foreign.isEmpty()) {
             throw new ToolException(
                     String.format(
-                            "Checkpoint %s still needs logs of the storage '%s', which this tool"
+                            "Checkpoint %s still needs changelogs of the storage '%s', which this tool"
                                     + " cannot verify; verify a checkpoint that was taken after the"
                                     + " next materialization.",
                             checkpoint.directory(), String.join("', '", foreign)));

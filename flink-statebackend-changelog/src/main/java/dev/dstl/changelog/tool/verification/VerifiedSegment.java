@@ -18,7 +18,7 @@ package dev.dstl.changelog.tool.verification;
 
 import dev.dstl.changelog.tool.checkpoint.SubtaskLog;
 import dev.dstl.changelog.tool.files.Damage;
-import dev.dstl.log.record.LogRecord;
+import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.FrameHeader;
 import dev.dstl.log.segment.SegmentInspection;

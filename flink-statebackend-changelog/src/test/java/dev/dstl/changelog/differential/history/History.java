@@ -34,6 +34,17 @@ public final class History {
     private static final int MIN_STEPS = 20;
     private static final int MAX_STEPS = 100;
 
+    private static final TypeFamily[] VALUES = {
+        TypeFamily.LONG,
+        TypeFamily.STRING,
+        TypeFamily.VERSIONED,
+        TypeFamily.POJO,
+        TypeFamily.ENUM,
+        TypeFamily.KRYO,
+        TypeFamily.AVRO,
+        TypeFamily.TUPLE
+    };
+
     private final long seed;
     private final JobShape shape;
     private final LogOptions options;
@@ -77,17 +88,23 @@ public final class History {
             }
             steps.add(new Step(type, numbers));
         }
-        return new History(seed, shape, options, start, steps);
+        return new History(
+                seed,
+                start.storage().findsByBytes() ? shape.withKeysOfStableBytes() : shape,
+                options,
+                start,
+                steps);
     }
 
     private static JobShape shape(Random random) {
+        TypeFamily[] families = random.nextInt(3) == 0 ? TypeFamily.reversible() : VALUES;
         List<StateSpec> states = new ArrayList<>();
         for (int state = 0; state < STATES; state++) {
             states.add(
                     new StateSpec(
                             "state " + state,
                             pick(random, StateKind.values()),
-                            pick(random, TypeFamily.values()),
+                            pick(random, families),
                             pick(
                                     random,
                                     TypeFamily.STRING,
@@ -106,7 +123,8 @@ public final class History {
                         TypeFamily.KRYO),
                 pick(random, TypeFamily.STRING, TypeFamily.LONG, TypeFamily.POJO),
                 random.nextInt(3) == 0 ? 2 : 1,
-                states);
+                states,
+                random.nextBoolean());
     }
 
     /** A RocksDB takes some fifty times as long to open as a heap. */

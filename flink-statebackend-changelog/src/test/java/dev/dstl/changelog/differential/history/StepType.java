@@ -18,18 +18,18 @@ package dev.dstl.changelog.differential.history;
 
 /** What happens in a step of a history, and how often among a hundred steps. */
 public enum StepType {
-    OPERATE(51, "operation, operator, state, key, namespace, number"),
-    FIRE(3, "operator, queue, time"),
+    OPERATE(49, "operation, operator, state, key, namespace, number"),
+    FIRE(2, "operator, queue, time"),
     CLOCK(3, "seconds"),
     TRIGGER(10, "full"),
     ACKNOWLEDGE(9, "which, losses"),
     ACKNOWLEDGE_ALL(7, "which, losses"),
     ABORT(2, "which, losses"),
-    MATERIALIZE(5, "subtask, operator, faulty"),
-    END_MATERIALIZATION(4, "subtask"),
+    MATERIALIZE(6, "subtask, operator, faulty"),
+    END_MATERIALIZATION(5, "which"),
     FAIL(2, "worker, looked at"),
     RESCALE(2, "parallelism, looked at"),
-    RESUBMIT(2, "source, claim mode, parallelism, changelog, generation, storage, looked at");
+    RESUBMIT(3, "source, claim mode, parallelism, changelog, generation, storage, looked at");
 
     private final int percent;
     private final String names;

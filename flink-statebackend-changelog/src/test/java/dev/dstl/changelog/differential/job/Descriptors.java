@@ -73,7 +73,9 @@ final class Descriptors {
         UserFault.check();
         return family.value(
                 generation,
-                (31 * left.toString().hashCode() + right.toString().hashCode()) & 0xfff);
+                (31 * family.text(generation, left).hashCode()
+                                + family.text(generation, right).hashCode())
+                        & 0xfff);
     }
 
     private static final class Combination implements ReduceFunction<Object> {
@@ -118,7 +120,7 @@ final class Descriptors {
 
         @Override
         public String getResult(Object accumulator) {
-            return accumulator.toString();
+            return family.text(generation, accumulator);
         }
 
         @Override

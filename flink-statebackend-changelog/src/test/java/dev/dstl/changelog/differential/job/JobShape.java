@@ -38,15 +38,28 @@ public final class JobShape {
     private final TypeFamily namespaces;
     private final int operators;
     private final List<StateSpec> states;
+    private final boolean registersAtOpen;
 
     /**
      * @param operators how many keyed operators are chained; each has all the states
+     * @param registersAtOpen whether all states are registered at once, or each when it is used
      */
-    public JobShape(TypeFamily keys, TypeFamily namespaces, int operators, List<StateSpec> states) {
+    public JobShape(
+            TypeFamily keys,
+            TypeFamily namespaces,
+            int operators,
+            List<StateSpec> states,
+            boolean registersAtOpen) {
         this.keys = keys;
         this.namespaces = namespaces;
         this.operators = operators;
         this.states = List.copyOf(states);
+        this.registersAtOpen = registersAtOpen;
+    }
+
+    /** The same job for delegates that find a state by the bytes of its key. */
+    public JobShape withKeysOfStableBytes() {
+        return new JobShape(keys.ofStableBytes(), namespaces, operators, states, registersAtOpen);
     }
 
     public TypeFamily keys() {
@@ -65,6 +78,14 @@ public final class JobShape {
         return states;
     }
 
+    /**
+     * Whether all states are registered at once. Otherwise a state keeps its version until a
+     * subtask uses it, and a checkpoint may hold several.
+     */
+    public boolean registersAtOpen() {
+        return registersAtOpen;
+    }
+
     @Override
     public String toString() {
         return operators
@@ -73,6 +94,7 @@ public final class JobShape {
                 + " with namespaces of "
                 + namespaces
                 + ", states "
-                + states;
+                + states
+                + (registersAtOpen ? " registered at open" : " registered when used");
     }
 }

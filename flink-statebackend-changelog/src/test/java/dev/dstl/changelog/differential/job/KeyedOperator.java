@@ -155,6 +155,13 @@ public final class KeyedOperator implements AutoCloseable {
                                 new TimerSerializer<>(backend.getKeySerializer(), namespaces)));
     }
 
+    /** Registers all states, as a job that does so when it opens. */
+    public void registerAll() throws Exception {
+        for (int state = 0; state < shape.states().size(); state++) {
+            access(state, namespace(0));
+        }
+    }
+
     /** Fires all timers up to a time; which those were, sorted. */
     public List<String> fire(int queue, long upTo) {
         List<String> fired = new ArrayList<>();

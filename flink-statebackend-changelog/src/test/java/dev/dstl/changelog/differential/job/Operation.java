@@ -33,5 +33,37 @@ public enum Operation {
     /** The serializer throws half-way. */
     WRITE_BAD,
     ADD_TIMER,
-    REMOVE_TIMER
+    REMOVE_TIMER;
+
+    private static final Operation[] USUAL = {
+        READ,
+        WRITE_MANY,
+        REPLACE,
+        REMOVE,
+        CLEAR,
+        ITERATE,
+        MERGE,
+        ADD_TIMER,
+        ADD_TIMER,
+        ADD_TIMER,
+        REMOVE_TIMER
+    };
+
+    /** Any number stands for one; those that fail are rare. */
+    public static Operation of(int number) {
+        int choice = number % 100;
+        if (choice < 30) {
+            return WRITE;
+        }
+        if (choice < 32) {
+            return WRITE_HALF;
+        }
+        if (choice < 34) {
+            return WRITE_BAD;
+        }
+        if (choice == 34) {
+            return MERGE_HALF;
+        }
+        return USUAL[choice % USUAL.length];
+    }
 }

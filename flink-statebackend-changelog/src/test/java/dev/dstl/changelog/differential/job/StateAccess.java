@@ -116,8 +116,8 @@ final class StateAccess {
         return spec.userKeys().value(generation, number % USER_KEYS);
     }
 
-    private static String text(Object value) {
-        return value == null ? NOTHING : value.toString();
+    private String text(Object value) {
+        return value == null ? NOTHING : spec.values().text(generation, value);
     }
 
     private String value(ValueState<Object> value, Operation operation, int number)
@@ -163,7 +163,7 @@ final class StateAccess {
         }
     }
 
-    private static String textOf(Iterable<Object> elements) {
+    private String textOf(Iterable<Object> elements) {
         List<String> texts = new ArrayList<>();
         if (elements != null) {
             elements.forEach(element -> texts.add(text(element)));
@@ -209,7 +209,7 @@ final class StateAccess {
         List<String> seen = new ArrayList<>();
         while (entries.hasNext()) {
             Map.Entry<Object, Object> entry = entries.next();
-            seen.add(text(entry.getKey()));
+            seen.add(String.valueOf(entry.getKey()));
             int choice = (entry.getKey().toString().hashCode() & 0xff) + number;
             if (choice % 3 == 0) {
                 entries.remove();
@@ -221,10 +221,10 @@ final class StateAccess {
         return seen.toString();
     }
 
-    private static String textOf(MapState<Object, Object> map) throws Exception {
+    private String textOf(MapState<Object, Object> map) throws Exception {
         Map<String, String> texts = new TreeMap<>();
         for (Map.Entry<Object, Object> entry : map.entries()) {
-            texts.put(text(entry.getKey()), text(entry.getValue()));
+            texts.put(String.valueOf(entry.getKey()), text(entry.getValue()));
         }
         return texts.isEmpty() ? NOTHING : texts.toString();
     }
@@ -236,7 +236,7 @@ final class StateAccess {
             case READ:
             case ITERATE:
             case REMOVE:
-                return text(appending.get());
+                return textOfResult(appending.get());
             case WRITE_HALF:
                 UserFault.after(0);
                 try {
@@ -249,6 +249,11 @@ final class StateAccess {
                 appending.add(written(operation, number));
                 return "";
         }
+    }
+
+    /** An aggregation gives a text already. */
+    private String textOfResult(Object result) {
+        return result instanceof String ? (String) result : text(result);
     }
 
     /** A map that fails when its second entry is asked for, or ends with a given value there. */

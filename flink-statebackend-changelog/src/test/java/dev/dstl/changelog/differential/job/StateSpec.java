@@ -59,6 +59,12 @@ public final class StateSpec {
         return expires;
     }
 
+    /** Whether it has a time to live and there are subclasses in its values or keys. */
+    public boolean expiresWithSubclasses() {
+        return expires
+                && (values.hasSubclasses() || (kind == StateKind.MAP && userKeys.hasSubclasses()));
+    }
+
     @Override
     public String toString() {
         return kind

@@ -134,6 +134,33 @@ public enum TypeFamily {
             return JobClasses.of(generation).make("Opaque", number);
         }
     },
+    /**
+     * Reconfigures itself, but always writes the same bytes. RocksDB finds a state by the bytes of
+     * its key, and Flink takes it that a serializer that is compatible writes the same ones; Kryo
+     * writes a class by its name until it is registered, and Flink's RocksDB then loses the state.
+     */
+    KRYO_OF_STABLE_BYTES {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return KRYO.type(generation);
+        }
+
+        @Override
+        SerializerConfigImpl config(int generation) {
+            SerializerConfigImpl config = new SerializerConfigImpl();
+            config.registerKryoType(JobClasses.of(generation).type("Opaque"));
+            if (generation > 0) {
+                config.registerKryoType(JobClasses.of(generation).type("Inner"));
+            }
+            return config;
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            int hasNoInner = 2 * number + 1;
+            return KRYO.value(generation, hasNoInner);
+        }
+    },
     /** Gains fields with a default, and at last one without. */
     AVRO {
         @Override
@@ -152,6 +179,20 @@ public enum TypeFamily {
                                 : new org.apache.avro.util.Utf8(field.name() + number));
             }
             return record;
+        }
+
+        /** On the heap Flink keeps records as they were written. */
+        @Override
+        public String text(int generation, Object value) {
+            GenericData.Record resolved = new GenericData.Record(SCHEMAS[generation]);
+            for (Schema.Field field : SCHEMAS[generation].getFields()) {
+                resolved.put(
+                        field.pos(),
+                        ((GenericData.Record) value).hasField(field.name())
+                                ? ((GenericData.Record) value).get(field.name())
+                                : field.defaultVal());
+            }
+            return resolved.toString();
         }
     },
     /** Nests others. */
@@ -210,6 +251,26 @@ public enum TypeFamily {
 
     /** A value that depends on a number, which is not negative. */
     public abstract Object value(int generation, int number);
+
+    /** The family to use for keys and namespaces where some delegate finds them by their bytes. */
+    public TypeFamily ofStableBytes() {
+        return this == KRYO ? KRYO_OF_STABLE_BYTES : this;
+    }
+
+    /** Those that some earlier generation can read again, so that a job can be downgraded. */
+    public static TypeFamily[] reversible() {
+        return new TypeFamily[] {LONG, STRING, POJO, KRYO, AVRO};
+    }
+
+    /** What a job sees of a value in a generation. */
+    public String text(int generation, Object value) {
+        return value.toString();
+    }
+
+    /** Whether serializers meet classes that they were not made for. */
+    public boolean hasSubclasses() {
+        return this == POJO || this == TUPLE;
+    }
 
     /** Whether there are values that cannot be written. */
     public boolean canFail() {

@@ -126,7 +126,7 @@ final class Coordinator {
                         states,
                         List.of(),
                         properties(claimMode),
-                        location,
+                        new ClaimedLocation(location),
                         null,
                         metadata.getCheckpointProperties());
         restored.registerSharedStatesAfterRestored(store.getSharedStateRegistry(), claimMode);

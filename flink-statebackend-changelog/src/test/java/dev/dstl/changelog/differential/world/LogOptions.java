@@ -76,7 +76,8 @@ public final class LogOptions {
                 "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
         configuration.setString(
                 "state.changelog.dstl.inline-threshold", Integer.toString(inlineThreshold));
-        configuration.setString("state.changelog.dstl.merge.parts", Integer.toString(mergeParts));
+        configuration.setString(
+                "state.changelog.dstl.compaction.min-runs", Integer.toString(mergeParts));
         return configuration;
     }
 

@@ -115,13 +115,20 @@ final class Subtask implements AutoCloseable {
         return new OperatorID(1, operator);
     }
 
-    /** Restores all operators; from local state where there is any, as Flink does. */
+    /**
+     * Restores all operators; from local state where there is any, as Flink does. Without the log,
+     * they are on Flink's backends, which need what {@link PlainJob} says.
+     */
     void open(StateBackend delegate, TtlTimeProvider clock) throws Exception {
-        for (int operator = 0; operator < shape.operators(); operator++) {
+        for (int index = 0; index < shape.operators(); index++) {
             metrics.add(new RecordedMetrics());
-            operators.add(
+            KeyedOperator operator =
                     new KeyedOperator(
-                            restore(delegate, clock, operator), shape, deployment.generation()));
+                            restore(delegate, clock, index), shape, deployment.generation());
+            operators.add(operator);
+            if (shape.registersAtOpen() || !deployment.changelog()) {
+                operator.registerAll();
+            }
         }
     }
 
@@ -329,15 +336,15 @@ final class Subtask implements AutoCloseable {
         return true;
     }
 
-    /** Waits for the end of a materialization; whether one ran. */
-    boolean endMaterialization() throws Exception {
-        if (materializations == 0) {
-            return false;
-        }
+    boolean isMaterializing() {
+        return materializations > 0;
+    }
+
+    /** Waits for the end of the materialization that runs. */
+    void endMaterialization() throws Exception {
         mailbox.runNext();
         materializations--;
         checkpoints.setFaulty(false);
-        return true;
     }
 
     /** How many materializations of all operators ended well. */

@@ -1,0 +1,31 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.objectstore.front;
+
+/** What may happen to a request on its way. */
+public enum FrontFault {
+    /** The store says that there are too many requests, and does nothing. */
+    SLOW_DOWN,
+    /** The store says that the caller may not do this, and does nothing. */
+    FORBIDDEN,
+    /** The connection breaks before the store has seen the request. */
+    RESET,
+    /** The store does what it was asked to; the connection breaks before it can say so. */
+    LOSE_ACKNOWLEDGEMENT,
+    /** The request waits until it is released, and then goes on. */
+    HOLD
+}

@@ -1,0 +1,64 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.objectstore.server;
+
+import java.net.URI;
+import org.apache.flink.configuration.Configuration;
+
+/** Where an S3 server listens, who may talk to it, and a bucket that exists there. Immutable. */
+public final class S3Endpoint {
+
+    private final URI address;
+    private final String accessKey;
+    private final String secretKey;
+    private final String bucket;
+
+    public S3Endpoint(URI address, String accessKey, String secretKey, String bucket) {
+        this.address = address;
+        this.accessKey = accessKey;
+        this.secretKey = secretKey;
+        this.bucket = bucket;
+    }
+
+    public URI address() {
+        return address;
+    }
+
+    public String bucket() {
+        return bucket;
+    }
+
+    /** The same server and bucket, asked for elsewhere, as through a proxy. */
+    public S3Endpoint at(URI other) {
+        return new S3Endpoint(other, accessKey, secretKey, bucket);
+    }
+
+    /** The same server, asked by somebody who does not know the password. */
+    public S3Endpoint withWrongSecret() {
+        return new S3Endpoint(address, accessKey, secretKey + "-wrong", bucket);
+    }
+
+    /** What Flink's S3 plugins need to know, in the keys that operators use. */
+    public Configuration configuration() {
+        Configuration configuration = new Configuration();
+        configuration.setString("s3.endpoint", address.toString());
+        configuration.setString("s3.path.style.access", "true");
+        configuration.setString("s3.access-key", accessKey);
+        configuration.setString("s3.secret-key", secretKey);
+        return configuration;
+    }
+}

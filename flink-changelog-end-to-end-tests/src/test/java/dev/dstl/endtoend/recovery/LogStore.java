@@ -1,0 +1,138 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.benchmarks.simulated.StoreDirectory;
+import dev.dstl.benchmarks.simulated.store.Outage;
+import dev.dstl.changelog.tool.checkpoint.RetainedCheckpoints;
+import dev.dstl.changelog.tool.files.FileAccess;
+import dev.dstl.changelog.tool.orphan.OrphanReport;
+import dev.dstl.changelog.tool.orphan.OrphanSearch;
+import dev.dstl.changelog.tool.output.ToolException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.flink.configuration.Configuration;
+
+/**
+ * The object store that holds the log of all jobs of a round: can be out of service, and is counted
+ * at the end.
+ */
+final class LogStore {
+
+    private static final String AUTHORITY = "soak";
+
+    /** What the JobManager deletes, it deletes after the job's end; a retried deletion is later. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Path root;
+    private final StoreDirectory directory;
+
+    /**
+     * @param root of this store alone
+     */
+    LogStore(Path root) {
+        this.root = root.toAbsolutePath();
+        this.directory = new StoreDirectory(root, AUTHORITY);
+    }
+
+    /** Has the log written here. */
+    void configure(Configuration cluster) {
+        cluster.setString("state.changelog.dstl.dfs.base-path", "sim://" + AUTHORITY + "/log");
+        cluster.setString("sim.directory", root.toString());
+        cluster.setString("sim.latency.p50", "5 ms");
+        cluster.setString("sim.latency.p99", "40 ms");
+    }
+
+    /** Where the objects are files. */
+    Path files() {
+        return root.resolve(AUTHORITY).resolve("objects").resolve("log");
+    }
+
+    /** From now on the store does not serve, to any process. */
+    void begin(Outage outage) throws IOException {
+        directory.outage().begin(outage);
+    }
+
+    /** The store serves again. */
+    void endOutage() throws IOException {
+        directory.outage().end();
+    }
+
+    /**
+     * Waits until there is no segment but those that retained checkpoints refer to.
+     *
+     * @param checkpoints all directories of checkpoints and savepoints
+     * @param known segments that may be left over, relative to {@link #files()}
+     */
+    void verifyNothingUnreferenced(List<Path> checkpoints, Set<String> known) throws Exception {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        OrphanReport report = search(checkpoints);
+        while (!known.containsAll(orphans(report)) && System.nanoTime() - deadline < 0) {
+            Thread.sleep(200);
+            report = search(checkpoints);
+        }
+        assertThat(known)
+                .as("segments that may be unreferenced, of: " + report.text())
+                .containsAll(orphans(report));
+    }
+
+    /**
+     * Deletes what killed processes left, as an operator does.
+     *
+     * @return how many segments that were
+     */
+    int deleteOrphans(List<Path> checkpoints) throws Exception {
+        OrphanReport report = search(checkpoints);
+        OrphanReport deleted = orphanSearch().delete(report);
+        assertThat(deleted.problem()).isEmpty();
+        return orphans(deleted).size();
+    }
+
+    private List<String> orphans(OrphanReport report) {
+        return ((List<?>) report.json().get("orphans"))
+                .stream()
+                        .map(orphan -> String.valueOf(((Map<?, ?>) orphan).get("file")))
+                        .map(file -> files().relativize(Path.of(URI.create(file))).toString())
+                        .collect(Collectors.toList());
+    }
+
+    private OrphanReport search(List<Path> checkpoints) throws Exception {
+        Files.createDirectories(files());
+        List<FileAccess> retained = new ArrayList<>();
+        for (Path path : checkpoints) {
+            if (Files.exists(path)) {
+                retained.add(FileAccess.of(path.toUri().toString()));
+            }
+        }
+        return orphanSearch().search(() -> RetainedCheckpoints.below(retained, true));
+    }
+
+    private OrphanSearch orphanSearch() throws ToolException {
+        return new OrphanSearch(
+                FileAccess.of(files().toUri().toString()), 0, System.currentTimeMillis());
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.recovery;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.TimeUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Rounds of random disturbances for as long as one likes. A round that fails ends it, keeps its
+ * directory and says how to run that round alone.
+ *
+ * <pre>
+ *   -Dsoak.duration=1h   no round begins after that
+ *   -Dsoak.seed=S        the first round has this seed, the next one S + 1, ...
+ *   -Dsoak.rounds=N      at most so many rounds
+ * </pre>
+ */
+class SoakCheck {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SoakCheck.class);
+    private static final int DISTURBANCES = 12;
+
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    private Path directory;
+
+    @Test
+    void disturbedJobs_loseAndRepeatNothing() throws Exception {
+        Duration duration = TimeUtils.parseDuration(System.getProperty("soak.duration", "1h"));
+        long first = Long.getLong("soak.seed", System.currentTimeMillis());
+        long rounds = Long.getLong("soak.rounds", Long.MAX_VALUE);
+        long deadline = System.nanoTime() + duration.toNanos();
+        long done = 0;
+        while (done < rounds && System.nanoTime() - deadline < 0) {
+            run(first + done);
+            done++;
+            LOG.info("{} rounds of the soak passed, the first with seed {}", done, first);
+        }
+    }
+
+    private void run(long seed) throws Exception {
+        String again =
+                "./mvnw -Psoak -pl flink-changelog-end-to-end-tests -am verify -Dsoak.rounds=1"
+                        + " -Dsoak.seed="
+                        + seed;
+        LOG.info("This round again: {}", again);
+        Path round = Files.createDirectory(directory.resolve("round-" + seed));
+        try {
+            SoakRound.any(seed, DISTURBANCES, round).run(round);
+        } catch (AssertionError e) {
+            throw new AssertionError(again + "\n" + e.getMessage(), e);
+        }
+        FileUtils.deleteDirectory(round.toFile());
+    }
+}

@@ -1,0 +1,188 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.recovery;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateChangelogOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A cluster with high availability, a result, and all that happens on the way to it: drawn from a
+ * seed. Whatever happens, the result holds every record exactly once.
+ */
+final class SoakRound {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SoakRound.class);
+
+    private final long seed;
+    private final OrderVolume volume;
+    private final Backend backend;
+    private final Configuration settings;
+    private final boolean kills;
+    private final LogStore store;
+    private final List<Step> steps;
+
+    private SoakRound(
+            long seed,
+            OrderVolume volume,
+            Backend backend,
+            Configuration settings,
+            boolean kills,
+            LogStore store,
+            List<Step> steps) {
+        this.seed = seed;
+        this.volume = volume;
+        this.backend = backend;
+        this.settings = settings;
+        this.kills = kills;
+        this.store = store;
+        this.steps = steps;
+    }
+
+    /**
+     * One kill of each process and one change of parallelism, on RocksDB to begin with.
+     *
+     * @param directory of the round alone
+     */
+    static SoakRound brief(long seed, Path directory) {
+        Random random = new Random(seed);
+        Backend backend = Backend.CHANGELOG_ON_ROCKSDB;
+        LogStore store = new LogStore(directory.resolve("store"));
+        return new SoakRound(
+                seed,
+                OrderVolume.SMALL,
+                backend,
+                new Configuration(),
+                true,
+                store,
+                new RandomSteps(random, store, backend, true).oneOfEach());
+    }
+
+    /**
+     * Any backend, any settings, and a number of disturbances of any kind. In one round of four no
+     * process is killed: then every file has to be gone at the end.
+     *
+     * @param directory of the round alone
+     */
+    static SoakRound any(long seed, int disturbances, Path directory) {
+        Random random = new Random(seed);
+        Backend backend = Backend.values()[random.nextInt(Backend.values().length)];
+        boolean kills = random.nextInt(4) > 0;
+        LogStore store = new LogStore(directory.resolve("store"));
+        return new SoakRound(
+                seed,
+                OrderVolume.LARGE,
+                backend,
+                settings(random),
+                kills,
+                store,
+                new RandomSteps(random, store, backend, kills).any(disturbances));
+    }
+
+    /**
+     * Goes all the way and verifies the result.
+     *
+     * @param directory of this round alone
+     */
+    void run(Path directory) throws Exception {
+        List<Step> taken = new ArrayList<>();
+        LOG.info("Seed {}: {} with {}", seed, backend, settings);
+        try (EmbeddedZooKeeper zooKeeper = new EmbeddedZooKeeper(directory);
+                RecoveryCluster cluster =
+                        new RecoveryCluster(directory, store.files(), settings(zooKeeper))) {
+            OrderRun run = cluster.newRun(backend, volume, settings);
+            run.setVersion(RandomSteps.FIRST_VERSION);
+            run.submit();
+            for (Step step : steps) {
+                LOG.info("Seed {}: {}", seed, step);
+                taken.add(step);
+                step.take(run);
+            }
+            LOG.info("Seed {}: the rest of the input", seed);
+            run.finish();
+            run.verify();
+            verifyFiles(cluster, List.of(cluster.checkpoints(), run.savepointDirectory()));
+        } catch (Exception | AssertionError e) {
+            throw new AssertionError(
+                    String.format(
+                            "Seed %d fails, %s with %s, after %s: %s",
+                            seed, backend, settings, taken, e.getMessage()),
+                    e);
+        }
+    }
+
+    /**
+     * A killed process leaves what it had not told anybody of, and Flink's JobManager tries once to
+     * delete a file: what it could not delete while the store was out of service stays. The tool
+     * has to find both, and there must be nothing else.
+     */
+    private void verifyFiles(RecoveryCluster cluster, List<Path> checkpoints) throws Exception {
+        if (!kills) {
+            store.verifyNothingUnreferenced(checkpoints, cluster.segmentsLeftByTheJobManager());
+        }
+        LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
+        store.verifyNothingUnreferenced(checkpoints, Set.of());
+    }
+
+    private Configuration settings(EmbeddedZooKeeper zooKeeper) {
+        Configuration cluster = new Configuration(settings);
+        store.configure(cluster);
+        zooKeeper.configure(cluster);
+        cluster.set(RestOptions.RETRY_DELAY, Duration.ofMillis(200));
+        cluster.set(RestOptions.RETRY_MAX_ATTEMPTS, 10);
+        cluster.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 100_000);
+        return cluster;
+    }
+
+    private static Configuration settings(Random random) {
+        Configuration settings = new Configuration();
+        settings.set(
+                CheckpointingOptions.CHECKPOINTING_INTERVAL,
+                Duration.ofMillis(100 + random.nextInt(500)));
+        // Flink has several at the same time, or unaligned ones.
+        if (random.nextInt(3) == 0) {
+            settings.set(CheckpointingOptions.ENABLE_UNALIGNED, true);
+        } else {
+            settings.set(CheckpointingOptions.MAX_CONCURRENT_CHECKPOINTS, 1 + random.nextInt(3));
+        }
+        settings.set(
+                StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
+                Duration.ofMillis(200 + random.nextInt(5000)));
+        boolean local = random.nextBoolean();
+        settings.setString("execution.checkpointing.local-backup.enabled", Boolean.toString(local));
+        settings.setString("execution.state-recovery.from-local", Boolean.toString(local));
+        settings.setString(
+                "state.changelog.dstl.dfs.compression.enabled",
+                Boolean.toString(random.nextBoolean()));
+        if (random.nextBoolean()) {
+            settings.setString("state.changelog.dstl.inline-threshold", "0 b");
+        }
+        settings.setString(
+                "state.changelog.dstl.compaction.min-runs", random.nextBoolean() ? "2" : "16");
+        return settings;
+    }
+}

@@ -1,0 +1,34 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+import java.io.IOException;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
+
+/** A reader that gives records as views instead of as one object and one array each. */
+public interface ChangelogReader
+        extends StateChangelogHandleReader<ChangelogStateHandleStreamImpl> {
+
+    /**
+     * Opens the records of a handle that lie in the handle's key groups, and those of no key group.
+     *
+     * @return to be closed by the caller
+     * @throws IOException if a segment is missing, damaged or foreign
+     */
+    RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException;
+}

@@ -1,0 +1,36 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+import java.util.Optional;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+
+/** A changelog storage that knows why checkpoints wait for it. Thread safe. */
+public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHandleStreamImpl> {
+
+    /**
+     * Why checkpoints wait for the store at present, as a sentence for the user.
+     *
+     * @return empty if the store takes what it is given
+     */
+    Optional<String> storeProblem();
+
+    /** Returns at once; what still runs ends by itself. */
+    @Override
+    void close();
+}

@@ -1,0 +1,79 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+import java.io.IOException;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * A log writer that knows identities, and therefore can drop what newer records supersede. One per
+ * keyed backend; every method belongs to the task thread. The futures it returns complete on
+ * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who
+ * does not send a handle to the JobManager cancels its future or says {@link #dropped}, so that the
+ * log deletes what nobody else will.
+ */
+public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
+
+    /**
+     * Appends a record. Allocates nothing at steady state and never blocks.
+     *
+     * @param kind what the record does
+     * @param keyGroup the key group of the identity; {@code StateChange.META_KEY_GROUP} with META
+     * @param stateId not negative
+     * @param bytes identity followed by payload; copied, stays the caller's
+     * @param prefixLength how many bytes of the identity are key and namespace
+     * @param identityLength bytes of the identity, at least {@code prefixLength}
+     * @param length bytes of identity and payload together
+     * @throws IOException if the log cannot take the record
+     * @throws IllegalStateException if this writer is closed
+     */
+    void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int prefixLength,
+            int identityLength,
+            int length)
+            throws IOException;
+
+    /**
+     * A base may be taken that covers everything appended so far, so that a later persist may begin
+     * here. Until this is called for the first time, a persist may begin anywhere; from then on,
+     * only at the beginning and where this was called, and the log may merge what lies between.
+     */
+    void addCompactionBoundary();
+
+    /**
+     * No base was taken after all where {@link #addCompactionBoundary} was called, or it came to
+     * nothing, so that no persist will begin there; the log may merge what lies on both sides.
+     * Called by any thread, once at most for each call of {@link #addCompactionBoundary}.
+     *
+     * @param at what {@link #nextSequenceNumber} was then
+     */
+    void removeCompactionBoundary(SequenceNumber at);
+
+    /**
+     * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also
+     * after closing.
+     *
+     * @param handle the very object
+     */
+    void dropped(ChangelogStateHandleStreamImpl handle);
+}

@@ -1,0 +1,138 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+/**
+ * A view of one record inside somebody else's buffer. Reused from record to record, so that reading
+ * allocates nothing: whoever keeps a part of it copies that part.
+ *
+ * <p>Not thread safe. The buffer belongs to whoever set it and is valid until the next record.
+ */
+public final class LogRecord {
+
+    private RecordKind kind = RecordKind.OPAQUE;
+    private int keyGroup;
+    private int stateId;
+    private byte[] buffer = new byte[0];
+    private int start;
+    private int identityOffset;
+    private int prefixLength;
+    private int identityLength;
+    private int end;
+
+    /**
+     * Points this view at an encoded record, see {@link RecordFormat}.
+     *
+     * @param keyGroup the record's key group, negative for records of no key group
+     * @param source holds the record; not copied
+     * @param offset first byte of the record
+     * @param length bytes of the record
+     * @throws IllegalArgumentException if the bytes are not a record
+     */
+    public void wrap(int keyGroup, byte[] source, int offset, int length) {
+        this.keyGroup = keyGroup;
+        this.buffer = source;
+        this.start = offset;
+        this.end = offset + length;
+        if (length < 1) {
+            throw new IllegalArgumentException("A record has at least one byte, found " + length);
+        }
+        this.kind = RecordKind.of(source[offset]);
+        this.identityOffset = offset + 1;
+        this.stateId = nextVarint();
+        this.prefixLength = nextVarint();
+        this.identityLength = nextVarint();
+        if (prefixLength < 0
+                || identityLength < prefixLength
+                || identityLength > end - identityOffset) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "Record lengths do not fit: prefix %d, identity %d, %d bytes left",
+                            prefixLength, identityLength, end - identityOffset));
+        }
+    }
+
+    private int nextVarint() {
+        int value = 0;
+        for (int shift = 0; shift < 35; shift += 7) {
+            if (identityOffset >= end) {
+                throw new IllegalArgumentException("Record ends inside its header");
+            }
+            byte next = buffer[identityOffset++];
+            value |= (next & 0x7F) << shift;
+            if (next >= 0) {
+                return value;
+            }
+        }
+        throw new IllegalArgumentException("Varint of more than five bytes in a record header");
+    }
+
+    /** What the record does. */
+    public RecordKind kind() {
+        return kind;
+    }
+
+    /** The key group, negative for records of no key group. */
+    public int keyGroup() {
+        return keyGroup;
+    }
+
+    /** The state, numbered by the writer. */
+    public int stateId() {
+        return stateId;
+    }
+
+    /** Holds identity and payload. */
+    public byte[] buffer() {
+        return buffer;
+    }
+
+    /** First byte of the whole record in the buffer, see {@link RecordFormat}. */
+    public int offset() {
+        return start;
+    }
+
+    /** Bytes of the whole record. */
+    public int length() {
+        return end - start;
+    }
+
+    /** First byte of the identity in the buffer. */
+    public int identityOffset() {
+        return identityOffset;
+    }
+
+    /** How many bytes of the identity are key and namespace. */
+    public int prefixLength() {
+        return prefixLength;
+    }
+
+    /** Bytes of the identity. */
+    public int identityLength() {
+        return identityLength;
+    }
+
+    /** First byte of the payload in the buffer. */
+    public int payloadOffset() {
+        return identityOffset + identityLength;
+    }
+
+    /** Bytes of the payload. */
+    public int payloadLength() {
+        return end - payloadOffset();
+    }
+}

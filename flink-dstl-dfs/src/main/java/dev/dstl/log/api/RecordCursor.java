@@ -1,0 +1,37 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+import java.io.Closeable;
+import java.io.IOException;
+
+/**
+ * Reads records forward. Within a key group the order is that of writing; records of no key group
+ * (META) come before the first record that needs them. Not thread safe; closed by whoever opened
+ * it.
+ */
+public interface RecordCursor extends Closeable {
+
+    /**
+     * Points {@code record} at the next record.
+     *
+     * @param record valid until the next call or until the cursor is closed
+     * @return false if there is none
+     * @throws IOException if the log cannot be read or is damaged
+     */
+    boolean next(LogRecord record) throws IOException;
+}

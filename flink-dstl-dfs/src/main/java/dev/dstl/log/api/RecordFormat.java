@@ -1,0 +1,86 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+/**
+ * The bytes of one record. Whoever stores a record keeps its key group and its total length.
+ *
+ * <pre>
+ *   +--------+----------+---------------+-----------------+-------------------+-------------+
+ *   | kind   | state id | prefix length | identity length | identity          | payload     |
+ *   | 1 byte | varint   | varint        | varint          | identity length   | to the end  |
+ *   +--------+----------+---------------+-----------------+-------------------+-------------+
+ *                          the first "prefix length" bytes of the identity are key and namespace
+ * </pre>
+ *
+ * <p>Varints are unsigned, seven bits per byte, least significant first, at most five bytes.
+ * Stateless and thread safe.
+ */
+public final class RecordFormat {
+
+    /** The longest header: kind and three varints of five bytes. */
+    public static final int MAX_HEADER_LENGTH = 1 + 3 * 5;
+
+    private RecordFormat() {}
+
+    /** Bytes that a header takes, without identity and payload. */
+    public static int headerLength(int stateId, int prefixLength, int identityLength) {
+        return 1
+                + varintLength(stateId)
+                + varintLength(prefixLength)
+                + varintLength(identityLength);
+    }
+
+    /**
+     * Writes a header at {@code target[offset]}.
+     *
+     * @return the offset behind the header
+     */
+    public static int writeHeader(
+            byte[] target,
+            int offset,
+            RecordKind kind,
+            int stateId,
+            int prefixLength,
+            int identityLength) {
+        target[offset] = kind.code();
+        int at = writeVarint(target, offset + 1, stateId);
+        at = writeVarint(target, at, prefixLength);
+        return writeVarint(target, at, identityLength);
+    }
+
+    /** Bytes that {@code value}, read as unsigned, takes as a varint: 1 to 5. */
+    public static int varintLength(int value) {
+        return (38 - Integer.numberOfLeadingZeros(value | 1)) / 7;
+    }
+
+    /**
+     * Writes {@code value}, read as unsigned, at {@code target[offset]}.
+     *
+     * @return the offset behind it
+     */
+    public static int writeVarint(byte[] target, int offset, int value) {
+        int at = offset;
+        int rest = value;
+        while ((rest & ~0x7F) != 0) {
+            target[at++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        target[at++] = (byte) rest;
+        return at;
+    }
+}

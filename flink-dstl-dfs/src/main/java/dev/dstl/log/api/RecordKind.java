@@ -1,0 +1,80 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+/**
+ * What a record does to the state it names. The kind alone decides which older records a newer one
+ * makes superfluous; the log needs to know nothing else about state.
+ *
+ * <pre>
+ *   kind            identity                          supersedes
+ *   PUT             key, namespace [, map key]        older PUT, DELETE, APPEND of the same identity
+ *   DELETE          key, namespace [, map key]        the same
+ *   DELETE_PREFIX   key, namespace                    every older record whose prefix is this identity
+ *   APPEND          key, namespace                    nothing
+ *   META            none (a state's registration)     nothing
+ *   OPAQUE          none (bytes of a foreign wrapper) nothing
+ * </pre>
+ *
+ * <p>An identity always belongs to a state id; identities of different states never meet. The wire
+ * codes are part of the format and never change.
+ */
+public enum RecordKind {
+    /** Sets the value of an identity. */
+    PUT(1),
+    /** Removes an identity. */
+    DELETE(2),
+    /** Removes every identity that begins with the given one. */
+    DELETE_PREFIX(3),
+    /** Adds to the value of an identity, a list. */
+    APPEND(4),
+    /** Registers a state; precedes the first record of that state in every persisted range. */
+    META(5),
+    /** Bytes that only their writer understands; always kept, always in order. */
+    OPAQUE(6);
+
+    private static final RecordKind[] BY_CODE = new RecordKind[7];
+
+    static {
+        for (RecordKind kind : values()) {
+            BY_CODE[kind.code] = kind;
+        }
+    }
+
+    private final byte code;
+
+    RecordKind(int code) {
+        this.code = (byte) code;
+    }
+
+    /** The byte that stands for this kind in the log. */
+    public byte code() {
+        return code;
+    }
+
+    /**
+     * The kind a wire code stands for.
+     *
+     * @throws IllegalArgumentException if no kind has this code
+     */
+    public static RecordKind of(byte code) {
+        if (code < 1 || code >= BY_CODE.length) {
+            throw new IllegalArgumentException("Unknown record kind " + code + ", expected 1 to 6");
+        }
+        return BY_CODE[code];
+    }
+}

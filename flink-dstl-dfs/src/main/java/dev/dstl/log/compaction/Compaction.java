@@ -1,0 +1,382 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.commit.BatchListener;
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.execution.Timers.Timer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+
+/**
+ * One compaction of neighbouring runs of a changelog, from the choice until the output is durable
+ * or given up, which it is at the latest when the store has taken too long. Thread safe.
+ *
+ * @param <B> the runs of the changelog
+ */
+public final class Compaction<B extends CompactionInput> implements Runnable, BatchListener {
+
+    /**
+     * How far a compaction is.
+     *
+     * <pre>
+     *   WAITING --> READING --> SUBMITTING --> SUBMITTED --> DURABLE
+     *      |           |            |  '-----------|----------^ |
+     *      '-----------+------------+--------------+------------'
+     *                                     v
+     *                                 ABANDONED
+     * </pre>
+     */
+    private enum Step {
+        WAITING,
+        READING,
+        /** The output is on its way to the group commit, which cannot give it back yet. */
+        SUBMITTING,
+        SUBMITTED,
+        DURABLE,
+        /** Nobody wants the output any more. */
+        ABANDONED;
+
+        /**
+         * Moves on.
+         *
+         * @return {@code next}
+         * @throws IllegalStateException if the picture has no such arrow
+         */
+        Step to(Step next) {
+            boolean allowed =
+                    (this == WAITING && next == READING)
+                            || (this == READING && next == SUBMITTING)
+                            || (this == SUBMITTING && next == SUBMITTED)
+                            || ((this == SUBMITTING || this == SUBMITTED) && next == DURABLE)
+                            || next == ABANDONED;
+            if (!allowed) {
+                throw new IllegalStateException(
+                        "A compaction cannot go from " + this + " to " + next);
+            }
+            return next;
+        }
+    }
+
+    private final CompactionListener<B> listener;
+    private final Compactor compactor;
+    private final GroupCommit commit;
+    private final List<B> inputs;
+    private final ChangelogStateHandleStreamImpl source;
+    private final UUID logId;
+
+    @GuardedBy("this")
+    @Nullable
+    private CompactionRead read;
+
+    /** Null before there is one, and as soon as somebody has it to release it. */
+    @GuardedBy("this")
+    @Nullable
+    private SealedBatch output;
+
+    @GuardedBy("this")
+    private long readMemoryBytes;
+
+    @GuardedBy("this")
+    private Step step = Step.WAITING;
+
+    /** When the present step began. */
+    @GuardedBy("this")
+    private long stepNanos;
+
+    @GuardedBy("this")
+    @Nullable
+    private Timer deadline;
+
+    /**
+     * A compaction that has not begun.
+     *
+     * @param listener is told of its end
+     * @param inputs at least two, retained by the caller until the compaction ends
+     * @param source where their records are
+     */
+    public Compaction(
+            CompactionListener<B> listener,
+            Compactor compactor,
+            GroupCommit commit,
+            List<B> inputs,
+            ChangelogStateHandleStreamImpl source,
+            UUID logId) {
+        this.listener = listener;
+        this.compactor = compactor;
+        this.commit = commit;
+        this.inputs = inputs;
+        this.source = source;
+        this.logId = logId;
+    }
+
+    /** The runs that become one, in order. */
+    public List<B> inputs() {
+        return inputs;
+    }
+
+    @Override
+    public void run() {
+        try {
+            CompactionRead begun = beginReading();
+            if (begun == null) {
+                // Given up before it was its turn: nobody else says so.
+                compactor.ended(this);
+                return;
+            }
+            LogBatch batch = compactor.read(begun, source, inputs.get(0).sequence());
+            if (batch == null) {
+                listener.compactionFailed(this, null);
+            } else {
+                submit(batch);
+            }
+        } catch (Throwable t) {
+            // Not only IOException: file systems also throw what their clients throw.
+            failed(t);
+        }
+    }
+
+    /** Something else than the inputs themselves prevents the compaction. */
+    void failed(Throwable cause) {
+        try {
+            listener.compactionFailed(this, cause);
+        } finally {
+            compactor.ended(this);
+        }
+    }
+
+    @Nullable
+    private synchronized CompactionRead beginReading() {
+        if (step == Step.ABANDONED) {
+            return null;
+        }
+        step = step.to(Step.READING);
+        stepNanos = compactor.timers().nanoTime();
+        read = compactor.newRead(source.getKeyGroupRange(), logId);
+        scheduleIn(compactor.readTimeout().nanos(), this::checkReading);
+        return read;
+    }
+
+    /** Runs an action unless the compaction goes on to another step before. */
+    @GuardedBy("this")
+    private void scheduleIn(long nanos, Runnable action) {
+        cancelDeadline();
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
+        deadline = compactor.timers().schedule(action, millis);
+    }
+
+    @GuardedBy("this")
+    private void cancelDeadline() {
+        if (deadline != null) {
+            deadline.cancel();
+            deadline = null;
+        }
+    }
+
+    private void checkReading() {
+        long requestNanos = compactor.readTimeout().nanos();
+        long requestAge;
+        CompactionRead reading;
+        synchronized (this) {
+            if (step != Step.READING) {
+                return;
+            }
+            reading = read;
+            requestAge = read.oldestNanos();
+            long age = compactor.timers().nanoTime() - stepNanos;
+            if (requestAge < requestNanos && age < compactor.readNanos(bytes())) {
+                scheduleIn(requestNanos - requestAge, this::checkReading);
+                return;
+            }
+        }
+        compactor.giveUp(reading, requestNanos);
+        compactor.readTimeout().expired();
+        failed(
+                new IOException(
+                        String.format(
+                                "The store did not answer a read for %d ms",
+                                TimeUnit.NANOSECONDS.toMillis(requestAge))));
+    }
+
+    private long bytes() {
+        return inputs.stream().mapToLong(input -> input.position().frameBytes()).sum();
+    }
+
+    private void submit(LogBatch batch) {
+        SealedBatch sealed = new SealedBatch(batch, this, 0);
+        synchronized (this) {
+            if (step == Step.ABANDONED) {
+                batch.release();
+                return;
+            }
+            step = step.to(Step.SUBMITTING);
+            stepNanos = compactor.timers().nanoTime();
+            output = sealed;
+            readMemoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
+            scheduleIn(compactor.uploadNanos(bytes()), this::uploadTimedOut);
+        }
+        boolean taken = false;
+        try {
+            commit.submitAlone(sealed);
+            taken = true;
+        } finally {
+            SealedBatch unwanted = submitted(taken);
+            if (unwanted != null) {
+                commit.release(unwanted);
+            }
+        }
+    }
+
+    /** Returns the output if it is to be released. */
+    @Nullable
+    private synchronized SealedBatch submitted(boolean taken) {
+        if (step == Step.SUBMITTING) {
+            step = step.to(taken ? Step.SUBMITTED : Step.ABANDONED);
+        }
+        return step == Step.ABANDONED ? takeOutput() : null;
+    }
+
+    @GuardedBy("this")
+    @Nullable
+    private SealedBatch takeOutput() {
+        SealedBatch taken = output;
+        output = null;
+        return taken;
+    }
+
+    private void uploadTimedOut() {
+        long age;
+        synchronized (this) {
+            if (step != Step.SUBMITTING && step != Step.SUBMITTED) {
+                return;
+            }
+            age = compactor.timers().nanoTime() - stepNanos;
+        }
+        compactor.uploadTimeout().expired();
+        failed(
+                new IOException(
+                        String.format(
+                                "The compacted run was not durable after %d ms",
+                                TimeUnit.NANOSECONDS.toMillis(age))));
+    }
+
+    /** Those that could not be read, if it was that. */
+    public List<B> culprits() {
+        Set<StreamStateHandle> unreadable;
+        synchronized (this) {
+            unreadable = read == null ? Set.of() : read.unreadable();
+        }
+        List<B> culprits = new ArrayList<>();
+        for (B input : inputs) {
+            if (unreadable.contains(input.position().segment())) {
+                culprits.add(input);
+            }
+        }
+        return culprits;
+    }
+
+    /** Says at any time whether a thread of this compaction still waits for the store. */
+    public synchronized BooleanSupplier hangs() {
+        CompactionRead reading = read;
+        return reading == null ? () -> false : reading::isHanging;
+    }
+
+    /** The output, for the place of the inputs; owned by the caller, and given once. */
+    public synchronized SealedBatch takeDurable() {
+        return takeOutput();
+    }
+
+    /** What the output adds to the memory of the next compaction, in bytes. */
+    public synchronized long memoryBytes(BatchPosition position) {
+        return (long) (survivorRatio(position) * readMemoryBytes);
+    }
+
+    /**
+     * Bytes of the output to bytes of the inputs, in (0, 1].
+     *
+     * @param position of the output
+     */
+    public double survivorRatio(BatchPosition position) {
+        return Math.min(1, (double) position.frameBytes() / bytes());
+    }
+
+    /** Nobody wants the output any more. */
+    public void abandon() {
+        CompactionRead reading = null;
+        SealedBatch unwanted = null;
+        synchronized (this) {
+            cancelDeadline();
+            if (step == Step.READING) {
+                reading = read;
+            } else if (step == Step.SUBMITTED || step == Step.DURABLE) {
+                unwanted = takeOutput();
+            }
+            step = step.to(Step.ABANDONED);
+        }
+        try {
+            if (reading != null) {
+                compactor.giveUp(reading, compactor.readTimeout().nanos());
+            }
+            if (unwanted != null) {
+                commit.release(unwanted);
+            }
+        } finally {
+            compactor.ended(this);
+        }
+    }
+
+    @Override
+    public void encoded(long segmentBytes) {
+        compactor.memory().encoded(inputs, segmentBytes);
+    }
+
+    @Override
+    public void durable(BatchPosition position) {
+        long nanos;
+        synchronized (this) {
+            if (step == Step.ABANDONED) {
+                return;
+            }
+            cancelDeadline();
+            step = step.to(Step.DURABLE);
+            nanos = compactor.timers().nanoTime() - stepNanos;
+        }
+        compactor.uploadTimeout().sufficed(nanos);
+        try {
+            listener.compacted(this, position);
+        } finally {
+            compactor.ended(this);
+        }
+    }
+
+    @Override
+    public void parked(IOException cause) {
+        failed(cause);
+    }
+}

@@ -1,0 +1,58 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.Timers;
+
+/**
+ * Keeps compactions that save bytes, but are not necessary, within a thirtieth of the time of one
+ * thread. Counts reading; encoding takes about as much once more. Thread safe.
+ */
+final class CompactionThrottle {
+
+    /** How long to pause, in times of what was worked. */
+    private static final int PAUSE = 29;
+
+    private final Timers timers;
+
+    @GuardedBy("this")
+    private long pauseEndNanos;
+
+    /** Begins without a pause. */
+    CompactionThrottle(Timers timers) {
+        this.timers = timers;
+        this.pauseEndNanos = timers.nanoTime();
+    }
+
+    /** Whether no pause is left. */
+    synchronized boolean hasTime() {
+        return timers.nanoTime() - pauseEndNanos >= 0;
+    }
+
+    /**
+     * A compaction has read its inputs.
+     *
+     * @param startNanos when that began
+     */
+    synchronized void worked(long startNanos) {
+        long now = timers.nanoTime();
+        // What earlier compactions owe is not forgotten.
+        long from = now - pauseEndNanos > 0 ? now : pauseEndNanos;
+        pauseEndNanos = from + PAUSE * (now - startNanos);
+    }
+}

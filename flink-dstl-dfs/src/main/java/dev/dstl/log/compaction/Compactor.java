@@ -1,0 +1,364 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.batch.ActiveBatch;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.ReadSession;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the compactions of a job on a TaskManager, one at a time, so that the memory they take is
+ * bounded: reads the inputs, from the local disk if they are there, and writes what is left of them
+ * without obsolete records into one segment. So a checkpoint names few segments and a restore reads
+ * few, however many checkpoints there were since the last materialization. Thread safe.
+ *
+ * <p>A read that the store does not answer in time is given up, and the next compaction has a
+ * thread of its own. A thread that does not heed that is left behind; there are {@value
+ * #MAX_HANGING} such reads at most, and as long as there are that many, nothing is compacted.
+ */
+public final class Compactor {
+
+    /** How much larger records may be in memory than in their frames. */
+    private static final int MAX_EXPANSION = 4;
+
+    /** The share of the heap that the records of a compaction may take. */
+    private static final int HEAP_SHARE = 8;
+
+    /**
+     * Reads that were given up and still wait for the store; with so many, nothing is compacted.
+     */
+    public static final int MAX_HANGING = 4;
+
+    /**
+     * If half of the requests fail, one compaction in some thousand does. What never succeeds takes
+     * one second with the pauses.
+     */
+    private static final int READ_TRIES = 16;
+
+    private static final long FIRST_PAUSE_MILLIS = 5;
+
+    /** Short, as the log grows by a run with each checkpoint meanwhile; grows where needed. */
+    private static final long LEAST_READ_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long LEAST_UPLOAD_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    /** Of a store that is worth waiting for, about 1 MB/s. */
+    private static final long NANOS_PER_BYTE = 1_000;
+
+    /** Of a whole read, in times of what one request may take. */
+    private static final int READ_REQUESTS = 30;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
+
+    @Nullable private final CompactionPolicy policy;
+    private final long maxMemoryBytes;
+    private final Executor threads;
+    private final PagePool pages;
+    private final DstlHandleReader reader;
+    private final Timers timers;
+    private final CompactionThrottle throttle;
+    private final CompactionMemory memory;
+    private final long firstPauseMillis;
+    private final CompactionTimeout readTimeout = new CompactionTimeout(LEAST_READ_NANOS);
+    private final CompactionTimeout uploadTimeout = new CompactionTimeout(LEAST_UPLOAD_NANOS);
+    private final DstlMetrics metrics;
+
+    /** In the order in which they began. */
+    @GuardedBy("this")
+    private final Deque<Compaction<?>> waiting = new ArrayDeque<>();
+
+    @GuardedBy("this")
+    @Nullable
+    private Compaction<?> running;
+
+    /** Given up, while threads of theirs may still wait for the store. */
+    @GuardedBy("this")
+    private final Set<CompactionRead> givenUp = new HashSet<>();
+
+    @GuardedBy("this")
+    private boolean hangingReported;
+
+    /**
+     * Starts without compactions.
+     *
+     * @param threads for tasks that block, one at a time and those that hang; may never queue
+     *     anything behind these
+     * @param pages for the records of one compaction
+     * @param reader reads what is compacted
+     * @param timers tells the time
+     */
+    public Compactor(
+            DstlSettings settings,
+            Executor threads,
+            PagePool pages,
+            DstlHandleReader reader,
+            Timers timers,
+            DstlMetrics metrics) {
+        this(settings, threads, pages, reader, timers, metrics, JobMemory.alone(Long.MAX_VALUE));
+    }
+
+    /**
+     * Starts without compactions.
+     *
+     * @param memory of the job, where compactions have to find room
+     */
+    public Compactor(
+            DstlSettings settings,
+            Executor threads,
+            PagePool pages,
+            DstlHandleReader reader,
+            Timers timers,
+            DstlMetrics metrics,
+            JobMemory memory) {
+        this(settings, threads, pages, reader, timers, metrics, memory, FIRST_PAUSE_MILLIS);
+    }
+
+    /**
+     * Starts without compactions.
+     *
+     * @param memory of the job, where compactions have to find room
+     * @param firstPauseMillis before a read that failed is tried again; doubles from try to try
+     */
+    public Compactor(
+            DstlSettings settings,
+            Executor threads,
+            PagePool pages,
+            DstlHandleReader reader,
+            Timers timers,
+            DstlMetrics metrics,
+            JobMemory memory,
+            long firstPauseMillis) {
+        this.firstPauseMillis = firstPauseMillis;
+        this.memory = new CompactionMemory(memory);
+        this.maxMemoryBytes =
+                Math.min(
+                        Math.min(
+                                MAX_EXPANSION * settings.compactionMaxBytes(),
+                                CompactionMemory.mostBytes(settings.maxInFlightBytes())),
+                        Runtime.getRuntime().maxMemory() / HEAP_SHARE);
+        this.policy =
+                settings.compactionMinRuns() == 0
+                        ? null
+                        : new CompactionPolicy(
+                                settings.compactionMinRuns(),
+                                settings.compactionMaxBytes(),
+                                maxMemoryBytes);
+        this.threads = threads;
+        this.pages = pages;
+        this.reader = reader;
+        this.timers = timers;
+        this.throttle = new CompactionThrottle(timers);
+        this.metrics = metrics;
+        metrics.measureHangingCompactionReads(this::hangingReads);
+    }
+
+    /**
+     * Chooses the runs of a changelog to compact next, and reserves the memory for them. What is
+     * chosen has to be started, or given back with {@link #forget}.
+     *
+     * @param runs in order, without gaps
+     * @param boundaries where a persist may begin
+     * @param survivorRatio bytes after to bytes before of its last compaction, in [0, 1]
+     * @param persists of the changelog so far
+     * @return empty if there is nothing to do, no memory for it, or compaction is disabled
+     */
+    public <B extends CompactionInput> List<B> choose(
+            Collection<B> runs, SortedSet<Long> boundaries, double survivorRatio, long persists) {
+        return policy == null
+                ? List.of()
+                : memory.admit(policy.choose(runs, boundaries, survivorRatio, hasTime(), persists));
+    }
+
+    /** Inputs that were chosen are not compacted after all. */
+    public void forget(List<? extends CompactionInput> chosen) {
+        memory.ended(chosen);
+    }
+
+    /** Whether there is time for a large compaction that saves bytes, but is not necessary. */
+    private synchronized boolean hasTime() {
+        return running == null && throttle.hasTime();
+    }
+
+    CompactionMemory memory() {
+        return memory;
+    }
+
+    /** Where compactions are counted. */
+    public DstlMetrics metrics() {
+        return metrics;
+    }
+
+    /** The clock of compactions. */
+    public Timers timers() {
+        return timers;
+    }
+
+    CompactionTimeout readTimeout() {
+        return readTimeout;
+    }
+
+    CompactionTimeout uploadTimeout() {
+        return uploadTimeout;
+    }
+
+    /** What a whole compaction has for reading so many bytes. */
+    long readNanos(long bytes) {
+        return READ_REQUESTS * readTimeout.nanos() + bytes * NANOS_PER_BYTE;
+    }
+
+    /** What a compaction has until so many bytes are durable. */
+    long uploadNanos(long bytes) {
+        return uploadTimeout.nanos() + bytes * NANOS_PER_BYTE;
+    }
+
+    /** Runs a compaction when it is its turn, unless the storage is closed. */
+    public void start(Compaction<?> compaction) {
+        synchronized (this) {
+            waiting.add(compaction);
+        }
+        runNext();
+    }
+
+    /** A compaction is durable or given up; whatever comes after that changes nothing. */
+    void ended(Compaction<?> compaction) {
+        memory.ended(compaction.inputs());
+        synchronized (this) {
+            waiting.remove(compaction);
+            if (running == compaction) {
+                running = null;
+            }
+        }
+        runNext();
+    }
+
+    private void runNext() {
+        Compaction<?> next;
+        synchronized (this) {
+            if (running != null || !mayRead()) {
+                return;
+            }
+            next = waiting.poll();
+            running = next;
+        }
+        if (next != null) {
+            execute(next);
+        }
+    }
+
+    private void execute(Compaction<?> compaction) {
+        try {
+            threads.execute(compaction);
+        } catch (RejectedExecutionException closed) {
+            compaction.abandon();
+        } catch (Throwable noThread) {
+            compaction.failed(noThread);
+        }
+    }
+
+    @GuardedBy("this")
+    private boolean mayRead() {
+        givenUp.removeIf(read -> !read.isHanging());
+        if (givenUp.size() < MAX_HANGING) {
+            hangingReported = false;
+            return true;
+        }
+        if (!hangingReported) {
+            hangingReported = true;
+            LOG.warn(
+                    "The store does not answer {} reads of changelog runs, and they cannot be"
+                            + " interrupted. Compaction is suspended until one of them ends, and"
+                            + " checkpoints list more and more runs. Check the store and the"
+                            + " timeouts of its client.",
+                    givenUp.size());
+        }
+        return false;
+    }
+
+    private synchronized int hangingReads() {
+        givenUp.removeIf(read -> !read.isHanging());
+        return givenUp.size();
+    }
+
+    /** A read for one compaction. */
+    CompactionRead newRead(KeyGroupRange keyGroups, UUID logId) {
+        return new CompactionRead(
+                new ReadSession(
+                        READ_TRIES,
+                        firstPauseMillis,
+                        timers::nanoTime,
+                        metrics::readRetried,
+                        this::runNext),
+                new ActiveBatch(logId, keyGroups, pages),
+                maxMemoryBytes);
+    }
+
+    /**
+     * Gives a read up, and counts it as hanging until its threads have ended.
+     *
+     * @param timeoutNanos see {@link CompactionRead#giveUp}
+     */
+    void giveUp(CompactionRead read, long timeoutNanos) {
+        synchronized (this) {
+            givenUp.add(read);
+        }
+        read.giveUp(timeoutNanos);
+    }
+
+    /**
+     * Reads.
+     *
+     * @return owned by the caller; null if the records take too much memory
+     */
+    @Nullable
+    LogBatch read(CompactionRead read, ChangelogStateHandleStreamImpl handle, long sequence)
+            throws IOException {
+        long startNanos = timers.nanoTime();
+        try {
+            LogBatch batch = read.read(reader, handle, sequence);
+            readTimeout.sufficed(read.longestNanos());
+            return batch;
+        } finally {
+            if (!read.isGivenUp()) {
+                throttle.worked(startNanos);
+            }
+        }
+    }
+}

@@ -1,2 +1,0 @@
-/** One record: its kinds, its bytes, and how to read it without allocating. */
-package dev.dstl.log.record;

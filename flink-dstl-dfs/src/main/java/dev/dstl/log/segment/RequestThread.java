@@ -1,0 +1,107 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.execution.DaemonThreads;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import javax.annotation.Nullable;
+
+/**
+ * Makes requests of one thread on another one, which is left behind when it hangs: clients of
+ * stores heed neither an interrupt nor a closed stream always. Not thread safe.
+ */
+final class RequestThread {
+
+    private static final DaemonThreads THREADS = new DaemonThreads("changelog-restore-read");
+
+    /** Null until it is needed, and after a request that hung. */
+    @Nullable private ExecutorService thread;
+
+    /**
+     * Makes a request and waits for it.
+     *
+     * @param patienceMillis how long it may make no progress, by and large
+     * @param progress changes when it makes some
+     * @throws ReadTimeoutException if it made none for so long; goes on on its thread, which is
+     *     interrupted and serves nobody else
+     * @throws InterruptedIOException if the calling thread is interrupted
+     */
+    <T> T call(Callable<T> request, long patienceMillis, LongSupplier progress) throws IOException {
+        long seen = progress.getAsLong();
+        Future<T> answer = submit(request);
+        while (true) {
+            try {
+                return answer.get(patienceMillis, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                long now = progress.getAsLong();
+                if (now == seen) {
+                    end();
+                    throw new ReadTimeoutException(
+                            "No answer for "
+                                    + TimeUnit.MILLISECONDS.toSeconds(patienceMillis)
+                                    + " s");
+                }
+                seen = now;
+            } catch (InterruptedException e) {
+                end();
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("Interrupted while a segment was being read");
+            } catch (ExecutionException e) {
+                throw unwrapped(e.getCause());
+            }
+        }
+    }
+
+    private <T> Future<T> submit(Callable<T> request) throws IOException {
+        try {
+            if (thread == null) {
+                thread = Executors.newSingleThreadExecutor(THREADS);
+            }
+            return thread.submit(request);
+        } catch (OutOfMemoryError noThread) {
+            end();
+            throw new IOException("No thread could be started to read a segment", noThread);
+        }
+    }
+
+    private static IOException unwrapped(Throwable cause) {
+        if (cause instanceof RuntimeException) {
+            throw (RuntimeException) cause;
+        }
+        if (cause instanceof Error) {
+            throw (Error) cause;
+        }
+        return cause instanceof IOException ? (IOException) cause : new IOException(cause);
+    }
+
+    /** Interrupts the request that is being made, if there is one. */
+    void end() {
+        if (thread != null) {
+            thread.shutdownNow();
+            thread = null;
+        }
+    }
+}

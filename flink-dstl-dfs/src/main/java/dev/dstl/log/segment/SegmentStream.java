@@ -1,0 +1,146 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+/**
+ * The stream of a segment, opened when it is needed. Read by one thread at a time; another one may
+ * watch its progress and abandon it, after which the thread that reads it owns it.
+ */
+final class SegmentStream implements Closeable {
+
+    private final ReadSession session;
+
+    /** Null if the stream was given. */
+    @Nullable private final StreamStateHandle source;
+
+    /** Null until it is needed. */
+    @Nullable private volatile FSDataInputStream stream;
+
+    /** Of the stream; negative if not known. */
+    private long position;
+
+    private final AtomicLong progress = new AtomicLong();
+    private volatile boolean abandoned;
+
+    SegmentStream(StreamStateHandle source, ReadSession session) {
+        this.source = source;
+        this.session = session;
+    }
+
+    /** Owns the stream, which is at its beginning. */
+    SegmentStream(FSDataInputStream stream, ReadSession session) {
+        this.source = null;
+        this.session = session;
+        this.stream = stream;
+    }
+
+    /**
+     * Reads {@code [offset, offset + count)} into the beginning of {@code target}.
+     *
+     * @return how many bytes there are, fewer only at the end
+     */
+    int read(long offset, byte[] target, int count) throws IOException {
+        FSDataInputStream open = connected();
+        try {
+            return move(open, offset) ? fill(open, target, count) : 0;
+        } catch (IOException | RuntimeException e) {
+            position = -1;
+            throw e;
+        }
+    }
+
+    private FSDataInputStream connected() throws IOException {
+        FSDataInputStream open = stream;
+        if (open != null || source == null) {
+            return open;
+        }
+        open = source.openInputStream();
+        session.opened(open);
+        stream = open;
+        position = 0;
+        progress.incrementAndGet();
+        if (abandoned) {
+            close();
+            throw new InterruptedIOException("Nobody waits for the segment");
+        }
+        return open;
+    }
+
+    private boolean move(FSDataInputStream open, long offset) throws IOException {
+        if (position != offset) {
+            position = -1;
+            try {
+                if (!BoundedSeek.move(open, offset)) {
+                    return false;
+                }
+            } catch (EOFException e) {
+                // Some stores refuse to seek behind the end instead of reading nothing there.
+                return false;
+            }
+            position = offset;
+        }
+        return true;
+    }
+
+    private int fill(FSDataInputStream open, byte[] target, int count) throws IOException {
+        int read = 0;
+        try {
+            while (read < count) {
+                int part = open.read(target, read, count - read);
+                if (part < 0) {
+                    break;
+                }
+                read += part;
+                position += part;
+                progress.incrementAndGet();
+            }
+        } catch (EOFException e) {
+            position = -1;
+        }
+        return read;
+    }
+
+    /** Grows with every answer of the store. */
+    long progress() {
+        return progress.get();
+    }
+
+    /** Nobody reads it any more; whoever does now closes it if the stream is yet to be opened. */
+    void abandon() {
+        abandoned = true;
+        ReadSession.closeElsewhere(this);
+    }
+
+    @Override
+    public void close() throws IOException {
+        FSDataInputStream closing = stream;
+        if (closing != null) {
+            stream = null;
+            session.closed(closing);
+            closing.close();
+        }
+    }
+}

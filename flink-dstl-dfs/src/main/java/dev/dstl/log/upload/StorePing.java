@@ -1,0 +1,172 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.upload;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.Timers.Timer;
+import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Small requests that show when the store answers, so that a stall of the store can be told from a
+ * connection that is dead. One at a time, each paid for from the budget of extra requests. Any
+ * answer will do, and one that does not come for long is not waited for any more: the connection of
+ * the ping may be the one that is dead.
+ *
+ * <p>Thread safe; no method blocks.
+ */
+final class StorePing {
+
+    /** Longer than most stalls, shorter than what users bear. */
+    static final long MAX_MILLIS = 10_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(StorePing.class);
+
+    private final SegmentUploader uploader;
+
+    @GuardedBy("this")
+    private PingState state = PingState.IDLE;
+
+    /** Null until there was an answer. */
+    @GuardedBy("this")
+    @Nullable
+    private Long answeredNanos;
+
+    /** Null while no thread makes a request. */
+    @GuardedBy("this")
+    @Nullable
+    private Thread thread;
+
+    @GuardedBy("this")
+    @Nullable
+    private Timer limit;
+
+    StorePing(SegmentUploader uploader) {
+        this.uploader = uploader;
+    }
+
+    /** Makes a request, unless one is under way or the store asked for fewer. */
+    void send() {
+        if (uploader.health.isThrottled()) {
+            return;
+        }
+        synchronized (this) {
+            if (state != PingState.IDLE) {
+                return;
+            }
+            state = state.to(PingState.AWAITED);
+            limit = uploader.timers.schedule(this::overdue, MAX_MILLIS);
+        }
+        uploader.hedging.budget().spend(0);
+        uploader.slots.submitBeyond(this::ping, this::notStarted);
+    }
+
+    private void ping() {
+        synchronized (this) {
+            thread = Thread.currentThread();
+        }
+        try {
+            uploader.store.ping();
+        } catch (Throwable refused) {
+            LOG.debug("The changelog store refused a ping", refused);
+        }
+        ended(uploader.timers.nanoTime());
+        uploader.metrics.storePinged();
+    }
+
+    private void notStarted(Throwable cause) {
+        ended(null);
+    }
+
+    private void ended(@Nullable Long nanos) {
+        synchronized (this) {
+            if (thread != null) {
+                thread = null;
+                // Meant for the request.
+                boolean unused = Thread.interrupted();
+            }
+            if (state == PingState.AWAITED) {
+                answeredNanos = nanos;
+                limit.cancel();
+            }
+            state = state.to(PingState.IDLE);
+        }
+        uploader.probing.consider();
+    }
+
+    private void overdue() {
+        synchronized (this) {
+            if (state != PingState.AWAITED) {
+                return;
+            }
+            state = state.to(PingState.OVERDUE);
+            answeredNanos = null;
+            if (thread != null) {
+                thread.interrupt();
+            }
+        }
+        uploader.probing.consider();
+    }
+
+    /** Whether the store has still to answer, which it may yet do in time. */
+    synchronized boolean isAwaited() {
+        return state == PingState.AWAITED;
+    }
+
+    /**
+     * How long attempts may still end by themselves.
+     *
+     * @param afterAnswerMillis what they are given after the latest answer
+     * @return not positive if it is over
+     */
+    synchronized long graceMillis(long afterAnswerMillis) {
+        if (answeredNanos == null) {
+            return 0;
+        }
+        long ageNanos = uploader.timers.nanoTime() - answeredNanos;
+        return Math.max(0, afterAnswerMillis - TimeUnit.NANOSECONDS.toMillis(ageNanos));
+    }
+
+    /**
+     * What is known of the request.
+     *
+     * <pre>
+     * IDLE -> AWAITED -> IDLE
+     *            |
+     *            v
+     *         OVERDUE -> IDLE     its thread came back
+     * </pre>
+     */
+    private enum PingState {
+        IDLE,
+        AWAITED,
+        OVERDUE;
+
+        private PingState to(PingState next) {
+            boolean allowed =
+                    next == AWAITED
+                            ? this == IDLE
+                            : next == OVERDUE ? this == AWAITED : this != IDLE;
+            if (!allowed) {
+                throw new IllegalStateException("A ping cannot go from " + this + " to " + next);
+            }
+            return next;
+        }
+    }
+}

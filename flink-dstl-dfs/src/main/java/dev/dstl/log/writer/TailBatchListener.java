@@ -1,0 +1,30 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.BatchPosition;
+import java.io.IOException;
+
+/** The tail of a log, told of its batches. Called on any thread, without any lock held. */
+interface TailBatchListener {
+
+    /** A batch arrived. */
+    void durable(TailBatch batch, BatchPosition position);
+
+    /** A batch will not arrive for now. */
+    void suspended(TailBatch batch, IOException cause);
+}

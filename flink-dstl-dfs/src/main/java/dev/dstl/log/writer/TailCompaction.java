@@ -1,0 +1,279 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.Compaction;
+import dev.dstl.log.compaction.CompactionListener;
+import dev.dstl.log.compaction.Compactor;
+import dev.dstl.log.execution.Timers.Timer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The compactions of one log: one at a time, and after one that failed the next only some persists
+ * or some time later, whichever comes first: checkpoints may be rare, and a task that has stopped
+ * writing takes none that adds a run. What could not be read backs off for longer, so that others
+ * are compacted meanwhile. Guarded by the tail it belongs to.
+ */
+final class TailCompaction {
+
+    /** Persists without another try after compactions failed. */
+    private static final int MAX_BACKOFF = 16;
+
+    /** Doubles with each failure in a row. */
+    private static final long FIRST_RETRY_MILLIS = 1_000;
+
+    private static final long MAX_RETRY_MILLIS = 60_000;
+
+    /** Compactions or tries of a run that fail in a row before somebody should look after it. */
+    private static final int REPORTED_FAILURES = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(TailCompaction.class);
+
+    private final TailBatchListener tail;
+    private final CompactionListener<TailBatch> listener;
+    private final UUID logId;
+    private final GroupCommit commit;
+    private final Compactor compactor;
+    private final HandleAssembler handles;
+    private final TailBatches batches;
+    private final Runnable whenRetryIsDue;
+
+    /** The one that runs, or waits for its turn. */
+    @Nullable private Compaction<TailBatch> current;
+
+    /** Runs after a failure, unless a persist brings the next compaction before. */
+    @Nullable private Timer retry;
+
+    /** Of the log; a retry that no persist brought counts as one. */
+    private long persists;
+
+    private int backoff;
+    private int failuresInARow;
+
+    /** Of the last compaction; 0 before there was one. */
+    private double survivorRatio;
+
+    TailCompaction(
+            TailBatchListener tail,
+            CompactionListener<TailBatch> listener,
+            UUID logId,
+            GroupCommit commit,
+            Compactor compactor,
+            HandleAssembler handles,
+            TailBatches batches,
+            Runnable whenRetryIsDue) {
+        this.whenRetryIsDue = whenRetryIsDue;
+        this.tail = tail;
+        this.listener = listener;
+        this.logId = logId;
+        this.commit = commit;
+        this.compactor = compactor;
+        this.handles = handles;
+        this.batches = batches;
+    }
+
+    /**
+     * The log is persisted, and longer than before.
+     *
+     * @return what to start without any lock held
+     */
+    Optional<Compaction<TailBatch>> persisted() {
+        persists++;
+        if (backoff > 0) {
+            backoff--;
+            return Optional.empty();
+        }
+        return begin();
+    }
+
+    /**
+     * Some time has passed since a failure.
+     *
+     * @return what to start without any lock held
+     */
+    Optional<Compaction<TailBatch>> retryIsDue() {
+        persists++;
+        retry = null;
+        backoff = 0;
+        Optional<Compaction<TailBatch>> begun = begin();
+        if (current == null && batches.all().stream().anyMatch(this::backsOff)) {
+            scheduleRetry();
+        }
+        return begun;
+    }
+
+    private boolean backsOff(TailBatch batch) {
+        return batch.backsOff(persists);
+    }
+
+    private Optional<Compaction<TailBatch>> begin() {
+        if (current != null) {
+            return Optional.empty();
+        }
+        SortedSet<Long> boundaries = batches.boundaries();
+        if (boundaries == null) {
+            return Optional.empty();
+        }
+        List<TailBatch> inputs =
+                compactor.choose(batches.all(), boundaries, survivorRatio, persists);
+        if (inputs.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            current = compaction(inputs);
+        } catch (Throwable t) {
+            compactor.forget(inputs);
+            throw t;
+        }
+        inputs.forEach(TailBatch::retain);
+        cancelRetry();
+        return Optional.of(current);
+    }
+
+    private Compaction<TailBatch> compaction(List<TailBatch> inputs) {
+        List<BatchPosition> positions = new ArrayList<>(inputs.size());
+        for (TailBatch batch : inputs) {
+            positions.add(batch.position());
+        }
+        return new Compaction<>(
+                listener, compactor, commit, inputs, handles.source(positions), logId);
+    }
+
+    /**
+     * The inputs of a compaction are durable as one.
+     *
+     * @param releases gets what is needed no more
+     * @return whether the output took their place
+     */
+    boolean compacted(Compaction<TailBatch> ended, BatchPosition position, Releases releases) {
+        end(ended, releases);
+        failuresInARow = 0;
+        survivorRatio = ended.survivorRatio(position);
+        boolean taken = batches.holds(ended.inputs());
+        if (taken) {
+            releases.addAll(ended.inputs());
+            batches.replace(
+                    ended.inputs(),
+                    new TailBatch(
+                            tail,
+                            ended.inputs(),
+                            ended.takeDurable(),
+                            position,
+                            ended.memoryBytes(position)));
+        }
+        return taken;
+    }
+
+    /** After a compaction has ended well, there may be more to compact. */
+    Optional<Compaction<TailBatch>> next() {
+        return begin();
+    }
+
+    /**
+     * A compaction was given up.
+     *
+     * @param cause null if the batches are too large after all
+     * @param releases gets what is needed no more
+     * @return what to do without any lock held
+     */
+    Runnable failed(Compaction<TailBatch> failed, @Nullable Throwable cause, Releases releases) {
+        // Truncated segments may be deleted meanwhile, and nobody needs to know.
+        boolean needed = batches.holds(failed.inputs());
+        end(failed, releases);
+        if (cause == null) {
+            failed.inputs().get(0).settle();
+            return () -> {};
+        }
+        backoff = Math.min(MAX_BACKOFF, 1 << Math.min(failuresInARow, Integer.SIZE - 2)) - 1;
+        int failures = ++failuresInARow;
+        scheduleRetry();
+        BooleanSupplier hangs = failed.hangs();
+        for (TailBatch culprit : failed.culprits()) {
+            failures = Math.max(failures, culprit.compactionFailed(hangs, persists));
+        }
+        int reported = failures;
+        return () -> {
+            if (needed) {
+                compactor.metrics().compactionFailed();
+                report(reported, cause);
+            }
+        };
+    }
+
+    private void scheduleRetry() {
+        cancelRetry();
+        long delay = FIRST_RETRY_MILLIS << Math.min(failuresInARow, Byte.SIZE);
+        retry = compactor.timers().schedule(whenRetryIsDue, Math.min(MAX_RETRY_MILLIS, delay));
+    }
+
+    private void cancelRetry() {
+        if (retry != null) {
+            retry.cancel();
+            retry = null;
+        }
+    }
+
+    private void report(int failures, Throwable cause) {
+        if (failures % REPORTED_FAILURES == 0) {
+            LOG.warn(
+                    "Runs of changelog {} could not be compacted, {} times in a row; checkpoints"
+                            + " list them one by one. Compaction is retried. If they cannot be"
+                            + " read, a restore may fail too: check the store, and take a"
+                            + " savepoint.",
+                    logId,
+                    failures,
+                    cause);
+        } else {
+            LOG.debug(
+                    "Runs of changelog {} could not be compacted, which is retried", logId, cause);
+        }
+    }
+
+    boolean isCurrent(Compaction<TailBatch> compaction) {
+        return current == compaction;
+    }
+
+    private void end(Compaction<TailBatch> ended, Releases releases) {
+        current = null;
+        releases.addAll(ended.inputs());
+    }
+
+    /**
+     * The log ends.
+     *
+     * @return what is to be given up without any lock held; null for nothing
+     */
+    @Nullable
+    Compaction<TailBatch> close(Releases releases) {
+        cancelRetry();
+        Compaction<TailBatch> unwanted = current;
+        if (unwanted != null) {
+            end(unwanted, releases);
+        }
+        return unwanted;
+    }
+}

@@ -1,0 +1,149 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.api;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/** A record as a value, for tests. */
+public final class TestRecord {
+
+    public final RecordKind kind;
+    public final int keyGroup;
+    public final int stateId;
+    public final int prefixLength;
+    public final byte[] identity;
+    public final byte[] payload;
+
+    public TestRecord(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            int prefixLength,
+            byte[] identity,
+            byte[] payload) {
+        this.kind = kind;
+        this.keyGroup = keyGroup;
+        this.stateId = stateId;
+        this.prefixLength = prefixLength;
+        this.identity = identity;
+        this.payload = payload;
+    }
+
+    public static TestRecord of(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            String prefix,
+            String rest,
+            String payload) {
+        return new TestRecord(
+                kind,
+                keyGroup,
+                stateId,
+                prefix.length(),
+                (prefix + rest).getBytes(StandardCharsets.ISO_8859_1),
+                payload.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    public static TestRecord put(int keyGroup, int stateId, String identity, String payload) {
+        return of(RecordKind.PUT, keyGroup, stateId, identity, "", payload);
+    }
+
+    public static TestRecord opaque(int keyGroup, String payload) {
+        return of(RecordKind.OPAQUE, keyGroup, 0, "", "", payload);
+    }
+
+    public static TestRecord meta(int stateId, String payload) {
+        return of(RecordKind.META, -1, stateId, "", "", payload);
+    }
+
+    public static TestRecord copyOf(LogRecord record) {
+        byte[] buffer = record.buffer();
+        int payloadOffset = record.payloadOffset();
+        return new TestRecord(
+                record.kind(),
+                record.keyGroup(),
+                record.stateId(),
+                record.prefixLength(),
+                Arrays.copyOfRange(buffer, record.identityOffset(), payloadOffset),
+                Arrays.copyOfRange(buffer, payloadOffset, payloadOffset + record.payloadLength()));
+    }
+
+    /** Reads everything a cursor still has. */
+    public static List<TestRecord> readAll(RecordCursor cursor) throws IOException {
+        List<TestRecord> records = new ArrayList<>();
+        LogRecord record = new LogRecord();
+        while (cursor.next(record)) {
+            records.add(copyOf(record));
+        }
+        return records;
+    }
+
+    /** Identity and payload, as a writer takes them. */
+    public byte[] bytes() {
+        byte[] bytes = Arrays.copyOf(identity, identity.length + payload.length);
+        System.arraycopy(payload, 0, bytes, identity.length, payload.length);
+        return bytes;
+    }
+
+    public String prefix() {
+        return new String(identity, 0, prefixLength, StandardCharsets.ISO_8859_1);
+    }
+
+    public String identity() {
+        return new String(identity, StandardCharsets.ISO_8859_1);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        if (!(other instanceof TestRecord)) {
+            return false;
+        }
+        TestRecord that = (TestRecord) other;
+        return kind == that.kind
+                && keyGroup == that.keyGroup
+                && stateId == that.stateId
+                && prefixLength == that.prefixLength
+                && Arrays.equals(identity, that.identity)
+                && Arrays.equals(payload, that.payload);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(
+                kind, keyGroup, stateId, Arrays.hashCode(identity), Arrays.hashCode(payload));
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "%s(group %d, state %d, %s|%s = %s)",
+                kind,
+                keyGroup,
+                stateId,
+                prefix(),
+                identity().substring(prefixLength),
+                payload.length < 50
+                        ? new String(payload, StandardCharsets.ISO_8859_1)
+                        : payload.length + " bytes");
+    }
+}

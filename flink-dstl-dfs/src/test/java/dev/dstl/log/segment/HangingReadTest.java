@@ -1,0 +1,180 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.TestRecord;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.ReadAheadBudget;
+import dev.dstl.log.testing.FaultyStore;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.FileSystem.WriteMode;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Reads of a restore that never end cost a try each, whatever the client heeds. */
+@Timeout(60)
+class HangingReadTest {
+
+    private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);
+
+    /** More than a healthy read takes on any machine. */
+    private static final long PATIENCE_MILLIS = 2_000;
+
+    private final FaultyStore store = FaultyStore.create();
+    private final AtomicInteger retries = new AtomicInteger();
+    private final List<TestRecord> records = new ArrayList<>();
+    private final List<Tuple2<StreamStateHandle, Long>> positions = new ArrayList<>();
+
+    private enum Client {
+        HEEDS_INTERRUPTS,
+        DEAF
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        for (int segment = 0; segment < 3; segment++) {
+            List<TestRecord> content =
+                    List.of(
+                            new TestRecord(
+                                    RecordKind.PUT,
+                                    segment,
+                                    1,
+                                    1,
+                                    new byte[] {(byte) segment},
+                                    new byte[1_000]));
+            records.addAll(content);
+            EncodedSegment encoded =
+                    TestSegments.encode(
+                            new SegmentEncoder(SegmentCodec.NONE, 1024), List.of(content));
+            Path file = new Path(store.basePath(), segment + ".seg");
+            byte[] bytes = TestSegments.bytes(encoded);
+            try (FSDataOutputStream out = file.getFileSystem().create(file, WriteMode.OVERWRITE)) {
+                out.write(bytes);
+            }
+            positions.add(
+                    Tuple2.of(new FileStateHandle(file, bytes.length), encoded.frameOffset(0)));
+        }
+    }
+
+    @AfterEach
+    void release() {
+        store.beforeReads(file -> {});
+        store.releaseHanging();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void readThatHangsOnce_costsOneTry(Client client) throws Exception {
+        for (int read = 0; read < 4; read++) {
+            hang(client, read, 1);
+            retries.set(0);
+            assertThat(read(new DstlHandleReader(), PATIENCE_MILLIS)).isEqualTo(records);
+            assertThat(retries).as("read %d hangs", read).hasValue(1);
+        }
+    }
+
+    @Test
+    void readAheadThatHangsOnce_costsOneTry() throws Exception {
+        hang(Client.DEAF, 4, 1);
+        DstlHandleReader reader = new DstlHandleReader(new ReadAheadBudget(1 << 20));
+        assertThat(read(reader, PATIENCE_MILLIS)).isEqualTo(records);
+        assertThat(retries).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void readThatAlwaysHangs_failsTheRestore_andNamesFileAndOffsetAndTries(Client client) {
+        hang(client, 0, Integer.MAX_VALUE);
+        assertThatThrownBy(() -> read(new DstlHandleReader(), 20))
+                .isInstanceOf(IOException.class)
+                .isNotInstanceOf(CorruptSegmentException.class)
+                .hasMessageContaining(
+                        "Segment " + ((FileStateHandle) positions.get(0).f0).getFilePath())
+                .hasMessageContaining("no byte at offset 0 for 0 s in try 4");
+        assertThat(retries).hasValue(3);
+    }
+
+    @Test
+    void taskThatIsCancelled_waitsForNoRead() throws Exception {
+        hang(Client.DEAF, 1, Integer.MAX_VALUE);
+        AtomicInteger interrupted = new AtomicInteger();
+        Thread task =
+                new Thread(
+                        () -> {
+                            try {
+                                read(new DstlHandleReader(), 3_600_000);
+                            } catch (InterruptedIOException e) {
+                                interrupted.incrementAndGet();
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
+                        });
+        task.start();
+        while (store.hangingReads() == 0) {
+            Thread.sleep(1);
+        }
+        task.interrupt();
+        task.join();
+        assertThat(interrupted).hasValue(1);
+    }
+
+    private void hang(Client client, int first, int count) {
+        AtomicInteger reads = new AtomicInteger();
+        store.beforeReads(
+                file -> {
+                    int read = reads.getAndIncrement();
+                    if (read < first || read >= (long) first + count) {
+                        return;
+                    }
+                    if (client == Client.DEAF) {
+                        store.hangRead();
+                    } else {
+                        store.hangReadUntilInterrupted();
+                    }
+                });
+    }
+
+    private List<TestRecord> read(DstlHandleReader reader, long patienceMillis) throws Exception {
+        ChangelogStateHandleStreamImpl handle =
+                new ChangelogStateHandleStreamImpl(
+                        positions, ALL, 3_000, 0, DstlHandleReader.STORAGE_IDENTIFIER);
+        ReadSession session =
+                ReadSession.ofRestore(patienceMillis, () -> retries.incrementAndGet());
+        try (var cursor = reader.open(handle, session)) {
+            return TestRecord.readAll(cursor);
+        }
+    }
+}

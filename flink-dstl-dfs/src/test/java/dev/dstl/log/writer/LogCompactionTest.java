@@ -1,0 +1,397 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import static dev.dstl.log.testing.LogFixture.handleOf;
+import static dev.dstl.log.testing.LogFixture.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.compaction.Compaction;
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.ManualExecutor;
+import dev.dstl.log.testing.WriteFault;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Future;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Parts of a log become fewer, and nothing else changes. */
+class LogCompactionTest {
+
+    private static final int PARTS = 4;
+    private static final int MERGED_PARTS = 16;
+
+    private final ManualExecutor threads = new ManualExecutor();
+    private final LogFixture log = LogFixture.on(threads, settings());
+    private final DstlLogWriter writer = log.writer();
+    private final List<String> expected = new ArrayList<>();
+    private int checkpoints;
+
+    private static Configuration settings() {
+        return new Configuration()
+                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
+                .set(DstlOptions.RETRY_POLICY, "none")
+                .set(DstlOptions.COMPACTION_MIN_RUNS, PARTS);
+    }
+
+    @AfterEach
+    void close() {
+        writer.close();
+        threads.runAll();
+        assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
+        log.close();
+    }
+
+    @Test
+    void partsOfManyCheckpoints_becomeFew_inOrder() throws Exception {
+        writer.addCompactionBoundary();
+        ChangelogStateHandleStreamImpl handle = null;
+        int most = 0;
+        for (int i = 0; i < 300; i++) {
+            handle = checkpointWith("change " + i);
+            assertThat(texts(handle)).isEqualTo(expected);
+            most = Math.max(most, handle.getHandlesAndOffsets().size());
+        }
+        assertThat(most).as("parts in any of 300 checkpoints").isLessThanOrEqualTo(5 * PARTS);
+        assertThat(log.metrics().count("numberOfCompactions")).isPositive();
+    }
+
+    /** Small changes travel inline at first, larger ones do not. */
+    @ParameterizedTest
+    @ValueSource(ints = {100, 30_000})
+    void checkpointsOfTenMinutesAt100Millis_nameLessThan64Parts(int bytes) throws Exception {
+        String change = "x".repeat(bytes);
+        try (LogFixture defaults = LogFixture.on(threads, new Configuration())) {
+            DstlLogWriter defaultWriter = defaults.writer();
+            defaultWriter.addCompactionBoundary();
+            int most = 0;
+            for (int checkpoint = 1; checkpoint <= 6_000; checkpoint++) {
+                LogFixture.append(defaultWriter, change);
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        defaultWriter.persist(defaultWriter.initialSequenceNumber(), checkpoint);
+                threads.runAll();
+                defaults.timers().advanceMillis(100);
+                threads.runAll();
+                most = Math.max(most, handleOf(persist).getHandlesAndOffsets().size());
+            }
+            assertThat(most).isLessThan(64);
+            defaultWriter.close();
+            threads.runAll();
+        }
+    }
+
+    /**
+     * As when 5 MB at a time come in and materializations cannot follow, with everything a
+     * thousandth of its size. The first merge finds out that it saves nothing.
+     */
+    @Test
+    void largePartsOfDifferentKeys_areLeftAlone_untilThereAreMany() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.addCompactionBoundary();
+            List<Integer> parts = partsOfCheckpoints(small, smallWriter, 32, 1, 5_000);
+            assertThat(small.metrics().count("numberOfCompactions")).isEqualTo(1);
+
+            parts.addAll(partsOfCheckpoints(small, smallWriter, 168, 33, 5_000));
+            assertThat(small.metrics().count("numberOfCompactions")).isGreaterThan(10);
+            assertThat(Collections.max(parts)).isGreaterThan(32).isLessThan(64);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void largePartsOfTheSameKey_areMergedLikeSmallOnes() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.addCompactionBoundary();
+            List<Integer> parts = new ArrayList<>();
+            for (int i = 0; i < 32; i++) {
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 1, 5_000));
+            }
+            assertThat(Collections.max(parts)).isLessThan(32);
+            assertThat(small.metrics().count("numberOfCompactions")).isGreaterThan(1);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    /** A large part now and then leaves a few small ones between merged ones. */
+    @Test
+    void partsOfAllSizes_areNeverMany() throws Exception {
+        Configuration settings =
+                settingsForLargeParts()
+                        .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("3200 kb"));
+        try (LogFixture small = LogFixture.on(threads, settings)) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.addCompactionBoundary();
+            List<Integer> parts = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 19, 20 * i + 1, 1_000));
+                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 20 * i + 20, 120_000));
+            }
+            assertThat(Collections.max(parts)).isLessThan(40);
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void compactionGivenUpBeforeItsTurn_doesNotStopOthers() throws Exception {
+        Compaction<TailBatch> givenUp =
+                new Compaction<>(null, log.compactor(), null, List.of(), null, UUID.randomUUID());
+        givenUp.abandon();
+        log.compactor().start(givenUp);
+        threads.runAll();
+
+        writer.addCompactionBoundary();
+        for (int i = 0; i <= PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        assertThat(persisted(writer.initialSequenceNumber()).getHandlesAndOffsets()).hasSize(2);
+    }
+
+    private static Configuration settingsForLargeParts() {
+        return new Configuration()
+                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
+                .set(DstlOptions.COMPRESSION_ENABLED, false)
+                .set(DstlOptions.COMPACTION_MIN_RUNS, MERGED_PARTS)
+                .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("32 kb"));
+    }
+
+    /** Each checkpoint with one change, of keys from {@code firstKey}. */
+    private List<Integer> partsOfCheckpoints(
+            LogFixture small, DstlLogWriter smallWriter, int count, int firstKey, int bytes)
+            throws Exception {
+        List<Integer> parts = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ByteBuffer change = ByteBuffer.allocate(bytes).putInt(firstKey + i);
+            smallWriter.append(RecordKind.PUT, 1, 0, change.array(), 4, 4, change.capacity());
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                    smallWriter.persist(smallWriter.initialSequenceNumber(), ++checkpoints);
+            threads.runAll();
+            small.passLinger();
+            threads.runAll();
+            parts.add(handleOf(persist).getHandlesAndOffsets().size());
+        }
+        return parts;
+    }
+
+    @Test
+    void supersededChanges_areGoneFromTheMergedPart() throws Exception {
+        writer.addCompactionBoundary();
+        ChangelogStateHandleStreamImpl before = null;
+        for (int i = 0; i < PARTS; i++) {
+            before = checkpointOfValue("value " + i);
+        }
+        checkpointOfValue("the merge begins here");
+        ChangelogStateHandleStreamImpl after = checkpoint();
+        assertThat(before.getHandlesAndOffsets()).hasSize(PARTS);
+        assertThat(after.getHandlesAndOffsets()).hasSize(2);
+        assertThat(payloads(after))
+                .containsExactly("value " + (PARTS - 1), "the merge begins here");
+    }
+
+    @Test
+    void partsOnBothSidesOfABase_areNeverMerged() throws Exception {
+        writer.addCompactionBoundary();
+        for (int i = 0; i < PARTS - 1; i++) {
+            checkpointWith("before the base " + i);
+        }
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.addCompactionBoundary();
+        List<String> sinceTheBase = new ArrayList<>();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("since the base " + i);
+            sinceTheBase.add("since the base " + i);
+        }
+        checkpointWith("one more");
+        sinceTheBase.add("one more");
+
+        ChangelogStateHandleStreamImpl handle = persisted(base);
+        assertThat(texts(handle)).isEqualTo(sinceTheBase);
+        assertThat(handle.getHandlesAndOffsets()).as("since the base").hasSize(2);
+        writer.truncate(base);
+        assertThat(texts(persisted(base))).isEqualTo(sinceTheBase);
+    }
+
+    @Test
+    void logWhoseOwnerMarksNoBase_isNotMerged() throws Exception {
+        ChangelogStateHandleStreamImpl handle = null;
+        for (int i = 0; i < 3 * PARTS; i++) {
+            handle = checkpointWith("change " + i);
+        }
+        assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+    }
+
+    @Test
+    void segmentsThatOnlyTheTaskManagerKnows_areDeletedWhenTheyAreMerged_othersAreNot()
+            throws Exception {
+        writer.addCompactionBoundary();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        List<Path> parts = log.store().segments();
+        assertThat(parts).hasSize(PARTS);
+        checkpointWith("one more");
+        assertThat(log.store().segments()).containsAll(parts).hasSize(PARTS + 2);
+    }
+
+    @Test
+    void mergeThatFails_leavesEverythingAsItWas_andIsTriedAgain() throws Exception {
+        writer.addCompactionBoundary();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        ChangelogStateHandleStreamImpl unmerged = checkpointWith("during the failure");
+        assertThat(texts(unmerged)).isEqualTo(expected);
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
+
+        ChangelogStateHandleStreamImpl handle = null;
+        for (int i = 0; i < 40; i++) {
+            handle = checkpointWith("afterwards " + i);
+        }
+        assertThat(texts(handle)).isEqualTo(expected);
+        assertThat(handle.getHandlesAndOffsets()).hasSizeLessThan(20);
+    }
+
+    /** Frames of nothing but the same letter are small, and the records behind them are not. */
+    @Test
+    void recordsThatTakeTooMuchMemory_stayAsTheyAre_withoutComplaint() throws Exception {
+        Configuration small =
+                settings()
+                        .set(DstlOptions.COMPRESSION_ENABLED, true)
+                        .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("10 kb"));
+        try (LogFixture smallLog = LogFixture.on(threads, small)) {
+            DstlLogWriter smallWriter = smallLog.writer();
+            smallWriter.addCompactionBoundary();
+            ChangelogStateHandleStreamImpl handle = null;
+            for (int i = 0; i < 3 * PARTS; i++) {
+                LogFixture.append(smallWriter, "x".repeat(50_000));
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        smallWriter.persist(smallWriter.initialSequenceNumber(), i + 1);
+                threads.runAll();
+                smallLog.passLinger();
+                threads.runAll();
+                handle = handleOf(persist);
+            }
+            assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+            assertThat(smallLog.metrics().count("numberOfCompactionFailures")).isZero();
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void truncationDuringAMerge_leavesNothingOfIt() throws Exception {
+        writer.addCompactionBoundary();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.addCompactionBoundary();
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist("one more");
+        writer.truncate(base);
+        settle();
+        handleOf(persist);
+        assertThat(texts(persisted(base))).containsExactly("one more");
+        assertThat(log.store().segments()).as("no merged one").hasSize(PARTS + 1);
+    }
+
+    @Test
+    void closingDuringAMerge_leavesNothingOfIt() throws Exception {
+        writer.addCompactionBoundary();
+        for (int i = 0; i < PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist("one more");
+        writer.close();
+        assertThat(persist).isDone();
+        settle();
+        assertThat(log.store().segments()).as("what checkpoints were given").hasSize(PARTS);
+    }
+
+    private Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(String text) {
+        LogFixture.append(writer, text);
+        expected.add(text);
+        return writer.persist(writer.initialSequenceNumber(), checkpoints + 1);
+    }
+
+    private ChangelogStateHandleStreamImpl checkpointWith(String text) throws Exception {
+        LogFixture.append(writer, text);
+        expected.add(text);
+        return checkpoint();
+    }
+
+    private ChangelogStateHandleStreamImpl checkpointOfValue(String value) throws Exception {
+        byte[] bytes = ("k" + value).getBytes(StandardCharsets.UTF_8);
+        writer.append(RecordKind.PUT, 1, 0, bytes, 1, 1, bytes.length);
+        return checkpoint();
+    }
+
+    private ChangelogStateHandleStreamImpl checkpoint() throws Exception {
+        return persisted(writer.initialSequenceNumber());
+    }
+
+    private ChangelogStateHandleStreamImpl persisted(SequenceNumber from) throws Exception {
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                writer.persist(from, ++checkpoints);
+        settle();
+        return handleOf(persist);
+    }
+
+    private static List<String> payloads(ChangelogStateHandleStreamImpl handle) throws Exception {
+        List<String> payloads = new ArrayList<>();
+        try (RecordCursor cursor = new DstlHandleReader().open(handle)) {
+            LogRecord record = new LogRecord();
+            while (cursor.next(record)) {
+                payloads.add(
+                        new String(
+                                record.buffer(),
+                                record.payloadOffset(),
+                                record.payloadLength(),
+                                StandardCharsets.UTF_8));
+            }
+        }
+        return payloads;
+    }
+
+    private void settle() {
+        threads.runAll();
+        log.passLinger();
+        threads.runAll();
+    }
+}

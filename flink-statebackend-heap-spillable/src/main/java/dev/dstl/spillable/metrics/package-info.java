@@ -1,2 +1,0 @@
-/** The metrics of the module. */
-package dev.dstl.spillable.metrics;

@@ -1,0 +1,83 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.layout.SpilledLayout;
+import java.io.IOException;
+import javax.annotation.Nullable;
+
+/**
+ * A state's entries of any key of the task, for restores and for iterations that outlast the
+ * selection of a key. Task thread only.
+ *
+ * <p>Every access throws an {@link IllegalArgumentException} if the key group is not the task's,
+ * and an {@link java.io.UncheckedIOException} that names the state if spilled bytes cannot be read
+ * or written.
+ */
+public final class TableEntries<K, N, S> {
+
+    private final KeyGroups<K, N, S> groups;
+
+    TableEntries(KeyGroups<K, N, S> groups) {
+        this.groups = groups;
+    }
+
+    /** How the state lies in spilled entries; another one after its serializers changed. */
+    public SpilledLayout<K, N, S> layout() {
+        return groups.layout();
+    }
+
+    /** The state, or null if there is none. */
+    @Nullable
+    public S get(K key, int keyGroup, N namespace) {
+        return groups.get(groups.group(keyGroup), key, namespace, SpilledLayout.NO_EPOCH);
+    }
+
+    /** Sets the state, which belongs to the table from then on. */
+    public void put(K key, int keyGroup, N namespace, S state) {
+        groups.put(groups.group(keyGroup), key, namespace, state, SpilledLayout.NO_EPOCH);
+    }
+
+    /** The state if it is on the heap, where it may be changed in place, else null. */
+    @Nullable
+    public S heapState(K key, int keyGroup, N namespace) {
+        return groups.group(keyGroup).heapState(key, namespace);
+    }
+
+    /**
+     * Selects an entry that is not on the heap in the {@link #layout()}.
+     *
+     * @return the spilled map it is in or belongs to, null if it is nowhere and belongs on the heap
+     * @throws IOException if key or namespace cannot be serialized
+     */
+    @Nullable
+    public SpilledMap spilledHome(K key, int keyGroup, N namespace) throws IOException {
+        return groups.spilledHome(groups.group(keyGroup), key, namespace, SpilledLayout.NO_EPOCH);
+    }
+
+    /**
+     * Selects an entry in the {@link #layout()}.
+     *
+     * @return the spilled map it is in, or null if it is not spilled
+     * @throws IOException if key or namespace cannot be serialized
+     */
+    @Nullable
+    public SpilledMap spilled(K key, int keyGroup, N namespace) throws IOException {
+        return groups.spilled(groups.group(keyGroup), key, namespace);
+    }
+}

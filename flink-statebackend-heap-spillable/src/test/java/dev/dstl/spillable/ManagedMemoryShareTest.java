@@ -1,0 +1,112 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.chunk.SpillDirectories;
+import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.config.SpillableOptions;
+import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.entry.OffHeapBudget;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collections;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.memory.MemoryManager;
+import org.apache.flink.runtime.memory.MemoryManagerBuilder;
+import org.apache.flink.runtime.memory.MemoryReservationException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ManagedMemoryShareTest {
+
+    private static final long MANAGED_BYTES = 64 << 20;
+
+    @TempDir Path disk;
+    private final MemoryManager memory =
+            MemoryManagerBuilder.newBuilder().setMemorySize(MANAGED_BYTES).build();
+
+    @AfterEach
+    void close() {
+        memory.shutdown();
+    }
+
+    private OffHeapBudget budget(double fraction, SpillConfig config) {
+        return new ManagedMemoryShare(memory, fraction).budget(config);
+    }
+
+    /** The budget belongs to a pool, which releases it at its end. */
+    private void release(OffHeapBudget budget) throws IOException {
+        new BlockPool(
+                        budget,
+                        new ChunkFiles(
+                                new SpillDirectories(Collections.singletonList(disk)),
+                                1 << 20,
+                                () -> 0),
+                        () -> 0)
+                .close();
+    }
+
+    @Test
+    void whatIsConfigured_isUsed_andManagedMemoryIsLeftAlone() throws IOException {
+        Configuration config = new Configuration();
+        config.set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(7));
+
+        OffHeapBudget budget = budget(0.5, SpillConfig.of(config));
+
+        assertThat(budget.limitBytes()).isEqualTo(7L << 20);
+        assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+        release(budget);
+    }
+
+    @Test
+    void else_theShareOfManagedMemoryIsReservedUntilTheEnd() throws IOException {
+        OffHeapBudget budget = budget(0.25, SpillConfig.defaults());
+
+        assertThat(budget.limitBytes()).isEqualTo(MANAGED_BYTES / 4);
+        assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES * 3 / 4);
+        release(budget);
+        assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+    }
+
+    @Test
+    void withoutAShare_orWithATinyOne_aDefaultIsUsed() {
+        for (double fraction : new double[] {0, -1, 2, 0.001}) {
+            OffHeapBudget budget = budget(fraction, SpillConfig.defaults());
+
+            assertThat(budget.limitBytes())
+                    .as("with a fraction of %s", fraction)
+                    .isEqualTo(128L << 20);
+            assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+        }
+    }
+
+    @Test
+    void managedMemoryThatIsTaken_isNotWaitedFor() throws MemoryReservationException {
+        memory.reserveMemory(this, MANAGED_BYTES - 1000);
+
+        OffHeapBudget budget = budget(0.5, SpillConfig.defaults());
+
+        assertThat(budget.limitBytes()).isEqualTo(128L << 20);
+        assertThat(memory.availableMemory()).isEqualTo(1000);
+        memory.releaseMemory(this, MANAGED_BYTES - 1000);
+    }
+}

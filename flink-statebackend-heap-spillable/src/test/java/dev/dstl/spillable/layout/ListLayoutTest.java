@@ -1,0 +1,212 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.entry.SpilledView;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ListLayoutTest {
+
+    private static final ListSerializer<String> LISTS =
+            new ListSerializer<>(StringSerializer.INSTANCE);
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private SpilledMap map;
+    private final ListLayout<Integer, Long, String> layout =
+            new ListLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, LISTS);
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 512 << 10);
+        map = new SpilledMap(disks.pool());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        map.close();
+        disks.close();
+    }
+
+    private List<String> read(int key) throws IOException {
+        layout.select(key, 0L);
+        return layout.read(map.entries());
+    }
+
+    private void add(int key, String element) throws IOException {
+        layout.select(key, 0L);
+        layout.add(map, element);
+    }
+
+    private static String text(Random random) {
+        int kind = random.nextInt(60);
+        int length = kind == 0 ? 20_000 : kind < 6 ? 300 : random.nextInt(20);
+        char[] chars = new char[length];
+        Arrays.fill(chars, (char) ('a' + random.nextInt(26)));
+        return new String(chars);
+    }
+
+    private static List<String> texts(Random random, int most) {
+        List<String> texts = new ArrayList<>();
+        for (int i = random.nextInt(most); i > 0; i--) {
+            texts.add(text(random));
+        }
+        return texts;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void randomChanges_leaveWhatPlainListsHold_inEveryViewToo(long seed) throws IOException {
+        Random random = new Random(seed);
+        Map<Integer, List<String>> expected = new HashMap<>();
+        for (int round = 0; round < 10; round++) {
+            change(random, expected, 400);
+            Map<Integer, List<String>> then = new HashMap<>();
+            expected.forEach((key, list) -> then.put(key, new ArrayList<>(list)));
+            try (SpilledView view = map.view()) {
+                change(random, expected, 200);
+                assertThat(Serialized.states(layout.duplicate(), view, LISTS)).isEqualTo(then);
+            }
+            for (int key = 0; key < 12; key++) {
+                assertThat(read(key)).isEqualTo(expected.get(key));
+            }
+            assertThat(map.size()).isEqualTo(expected.size());
+        }
+        assertThat(disks.pool().sealedBytes()).as("something was sealed").isPositive();
+    }
+
+    private void change(Random random, Map<Integer, List<String>> expected, int changes)
+            throws IOException {
+        for (int i = 0; i < changes; i++) {
+            int key = random.nextInt(12);
+            layout.select(key, 0L);
+            switch (random.nextInt(40)) {
+                case 0:
+                    List<String> whole = texts(random, 60);
+                    layout.write(map, whole);
+                    expected.put(key, whole);
+                    break;
+                case 1:
+                    assertThat(layout.delete(map)).isEqualTo(expected.remove(key) != null);
+                    break;
+                default:
+                    String element = text(random);
+                    layout.add(map, element);
+                    expected.computeIfAbsent(key, k -> new ArrayList<>()).add(element);
+            }
+        }
+    }
+
+    @Test
+    void anEmptyList_isAListAndNotNothing() throws IOException {
+        assertThat(read(1)).isNull();
+        layout.write(map, Collections.emptyList());
+
+        assertThat(read(1)).isEmpty();
+        add(1, "first");
+        assertThat(read(1)).containsExactly("first");
+    }
+
+    @Test
+    void aListReadBack_belongsToTheCaller() throws IOException {
+        add(1, "one");
+        read(1).add("two");
+
+        assertThat(read(1)).containsExactly("one");
+    }
+
+    @Test
+    void addingToALongList_writesNoMoreThanAddingToAShortOne() throws IOException {
+        for (int i = 0; i < 20_000; i++) {
+            add(1, "element " + i);
+        }
+        add(2, "element");
+        long before = disks.pool().entryBytes();
+        int additions = 1000;
+        for (int i = 0; i < additions; i++) {
+            add(1, "element " + i);
+        }
+
+        assertThat((disks.pool().entryBytes() - before) / additions)
+                .as("bytes written per addition to a list of 20,000")
+                .isLessThan(64);
+        assertThat(read(1)).hasSize(21_000).endsWith("element 999");
+    }
+
+    @Test
+    void aDeletedList_leavesNoFragmentBehind() throws IOException {
+        for (int round = 0; round < 3; round++) {
+            layout.select(7, 0L);
+            List<String> large = Collections.nCopies(5000, "some element");
+            layout.write(map, large);
+            assertThat(read(7)).isEqualTo(large);
+            assertThat(layout.delete(map)).isTrue();
+            assertThat(layout.delete(map)).isFalse();
+        }
+
+        assertThat(disks.pool().entryBytes() - disks.pool().deadBytes()).as("live bytes").isZero();
+        assertThat(map.size()).isZero();
+    }
+
+    @Test
+    void anElementLongerThanAFragment_isKeptInOnePiece() throws IOException {
+        String huge = "x".repeat(300_000);
+        add(1, "small");
+        add(1, huge);
+        add(1, "small again");
+
+        assertThat(read(1)).containsExactly("small", huge, "small again");
+    }
+
+    @Test
+    void whatASnapshotGets_isWhatTheSerializerWrites() throws IOException {
+        List<String> list = Arrays.asList("a", "", "ccc");
+        layout.select(5, 6L);
+        layout.write(map, list);
+        try (SpilledView view = map.view()) {
+            DataInputDeserializer in = Serialized.input(Serialized.onlyEntry(layout, view));
+
+            assertThat(LongSerializer.INSTANCE.deserialize(in)).isEqualTo(6L);
+            assertThat(IntSerializer.INSTANCE.deserialize(in)).isEqualTo(5);
+            assertThat(LISTS.deserialize(in)).isEqualTo(list);
+            assertThat(in.available()).isZero();
+        }
+    }
+}

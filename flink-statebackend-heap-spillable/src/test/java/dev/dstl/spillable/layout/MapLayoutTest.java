@@ -1,0 +1,216 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.entry.SpilledView;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MapLayoutTest {
+
+    private static final MapSerializer<String, String> MAPS =
+            new MapSerializer<>(StringSerializer.INSTANCE, StringSerializer.INSTANCE);
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private SpilledMap map;
+    private final MapLayout<Integer, Long, String, String> layout =
+            new MapLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, MAPS);
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 512 << 10);
+        map = new SpilledMap(disks.pool());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        map.close();
+        disks.close();
+    }
+
+    private Map<String, String> read(int key) throws IOException {
+        layout.select(key, 0L);
+        return layout.read(map.entries());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void randomChanges_leaveWhatPlainMapsHold_inEveryViewToo(long seed) throws IOException {
+        Random random = new Random(seed);
+        Map<Integer, Map<String, String>> expected = new HashMap<>();
+        for (int round = 0; round < 8; round++) {
+            change(random, expected, 1000);
+            Map<Integer, Map<String, String>> then = new HashMap<>();
+            expected.forEach((key, value) -> then.put(key, new HashMap<>(value)));
+            try (SpilledView view = map.view()) {
+                change(random, expected, 300);
+                assertThat(Serialized.states(layout.duplicate(), view, MAPS)).isEqualTo(then);
+            }
+            for (int key = 0; key < 6; key++) {
+                assertThat(read(key)).isEqualTo(expected.get(key));
+            }
+            assertThat(map.size()).isEqualTo(expected.size());
+        }
+    }
+
+    private void change(Random random, Map<Integer, Map<String, String>> expected, int changes)
+            throws IOException {
+        for (int i = 0; i < changes; i++) {
+            int key = random.nextInt(6);
+            // From maps of one entry to maps of hundreds.
+            String userKey = "user key " + random.nextInt(1 << (2 * key));
+            layout.select(key, 0L);
+            Map<String, String> model = expected.getOrDefault(key, Collections.emptyMap());
+            switch (random.nextInt(200)) {
+                case 0:
+                    assertThat(layout.delete(map)).isEqualTo(expected.remove(key) != null);
+                    break;
+                case 1:
+                    Map<String, String> whole = new HashMap<>();
+                    for (int j = random.nextInt(100); j > 0; j--) {
+                        whole.put("user key " + random.nextInt(1000), value(random));
+                    }
+                    layout.write(map, whole);
+                    expected.put(key, whole);
+                    break;
+                default:
+                    assertThat(layout.contains(map.entries(), userKey))
+                            .isEqualTo(model.containsKey(userKey));
+                    assertThat(layout.get(map.entries(), userKey)).isEqualTo(model.get(userKey));
+                    assertThat(layout.isEmpty(map.entries())).isEqualTo(model.isEmpty());
+                    changeOne(random, expected, key, userKey);
+            }
+        }
+    }
+
+    private void changeOne(
+            Random random, Map<Integer, Map<String, String>> expected, int key, String userKey)
+            throws IOException {
+        if (random.nextInt(4) == 0) {
+            layout.remove(map, userKey);
+            Map<String, String> model = expected.get(key);
+            if (model != null && model.containsKey(userKey)) {
+                model.remove(userKey);
+                if (model.isEmpty()) {
+                    expected.remove(key);
+                }
+            }
+        } else {
+            String value = value(random);
+            layout.put(map, userKey, value);
+            expected.computeIfAbsent(key, k -> new HashMap<>()).put(userKey, value);
+        }
+    }
+
+    private static String value(Random random) {
+        int kind = random.nextInt(100);
+        return kind < 5 ? null : "v".repeat(kind == 5 ? 3000 : random.nextInt(30));
+    }
+
+    @Test
+    void anEmptyMapThatWasWritten_exists() throws IOException {
+        layout.select(1, 0L);
+        layout.write(map, Collections.emptyMap());
+
+        assertThat(layout.exists(map.entries())).isTrue();
+        assertThat(layout.isEmpty(map.entries())).isTrue();
+        assertThat(read(1)).isEmpty();
+        layout.put(map, "a", "b");
+        assertThat(read(1)).containsExactly(Map.entry("a", "b"));
+    }
+
+    @Test
+    void aMap_goesWithItsLastUserEntry() throws IOException {
+        layout.select(1, 0L);
+        for (int i = 0; i < 500; i++) {
+            layout.put(map, "user key " + i, "value");
+        }
+        for (int i = 0; i < 500; i++) {
+            assertThat(layout.exists(map.entries())).isTrue();
+            layout.remove(map, "user key " + i);
+        }
+
+        assertThat(layout.exists(map.entries())).isFalse();
+        assertThat(read(1)).isNull();
+        assertThat(disks.pool().entryBytes() - disks.pool().deadBytes()).as("live bytes").isZero();
+    }
+
+    @Test
+    void changingOneUserEntryOfALargeMap_writesAboutOneBucket() throws IOException {
+        layout.select(1, 0L);
+        for (int i = 0; i < 20_000; i++) {
+            layout.put(map, "user key " + i, "value");
+        }
+        long before = disks.pool().entryBytes();
+        for (int i = 0; i < 1000; i++) {
+            layout.put(map, "user key " + i, "longer value");
+        }
+
+        assertThat((disks.pool().entryBytes() - before) / 1000)
+                .as("bytes written per change of a map of 20,000")
+                .isLessThan(1024);
+    }
+
+    @Test
+    void everyHash_hasItsBucketBelowTheirNumber_andASplitMovesItToTheNewOneOnly() {
+        Random random = new Random(5);
+        for (int i = 0; i < 20_000; i++) {
+            int hash = random.nextInt();
+            int buckets = 1 + random.nextInt(3000);
+            int bucket = MapLayout.bucketOf(hash, buckets);
+            int after = MapLayout.bucketOf(hash, buckets + 1);
+
+            assertThat(bucket).isBetween(0, buckets - 1);
+            if (after != bucket) {
+                assertThat(after).as("the new bucket").isEqualTo(buckets);
+                assertThat(bucket)
+                        .as("the bucket that is split")
+                        .isEqualTo(buckets - Integer.highestOneBit(buckets));
+            }
+        }
+    }
+
+    @Test
+    void aNullValue_isNotAMissingOne() throws IOException {
+        layout.select(1, 0L);
+        layout.put(map, "null", null);
+
+        assertThat(layout.contains(map.entries(), "null")).isTrue();
+        assertThat(layout.get(map.entries(), "null")).isNull();
+        assertThat(layout.contains(map.entries(), "missing")).isFalse();
+        assertThat(layout.isEmpty(map.entries())).isFalse();
+    }
+}

@@ -1,0 +1,81 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.spill;
+
+import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.table.CurrentKey;
+import dev.dstl.spillable.table.StateRegistry;
+import dev.dstl.spillable.table.StateTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+
+/** Tables of four key groups each, key k in group k mod 4. */
+final class PlacedTables implements AutoCloseable {
+
+    static final int GROUPS = 4;
+
+    private static final KeyGroupRange RANGE = new KeyGroupRange(0, GROUPS - 1);
+
+    final SpillSpace space;
+    final StateRegistry<Integer> states;
+
+    PlacedTables(Path disk, long budgetBytes) {
+        space = PoolOnDisk.space(disk, budgetBytes);
+        states =
+                new StateRegistry<>(
+                        new CurrentKey<>(RANGE, GROUPS),
+                        new HeapPriorityQueueSetFactory(RANGE, GROUPS, 16),
+                        space);
+    }
+
+    StateTable<Integer, VoidNamespace, String> add(String name, int entriesPerGroup) {
+        StateTable<Integer, VoidNamespace, String> table =
+                states.addTable(
+                        new RegisteredKeyValueStateBackendMetaInfo<>(
+                                StateDescriptor.Type.VALUE,
+                                name,
+                                VoidNamespaceSerializer.INSTANCE,
+                                StringSerializer.INSTANCE),
+                        IntSerializer.INSTANCE);
+        for (int key = 0; key < GROUPS * entriesPerGroup; key++) {
+            put(table, key, "value of " + key);
+        }
+        return table;
+    }
+
+    static void put(StateTable<Integer, VoidNamespace, String> table, int key, String value) {
+        table.entries().put(key, key % GROUPS, VoidNamespace.INSTANCE, value);
+    }
+
+    static String get(StateTable<Integer, VoidNamespace, String> table, int key) {
+        return table.entries().get(key, key % GROUPS, VoidNamespace.INSTANCE);
+    }
+
+    @Override
+    public void close() throws IOException {
+        states.close();
+    }
+}

@@ -1,0 +1,294 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HeapMapTest {
+
+    /** A view and what it must go on showing. */
+    private static final class Then {
+        final HeapView<Integer, Integer, List<String>> view;
+        final Map<List<Integer>, List<String>> entries = new HashMap<>();
+
+        Then(
+                HeapView<Integer, Integer, List<String>> view,
+                Map<List<Integer>, List<String>> entries) {
+            this.view = view;
+            entries.forEach((key, state) -> this.entries.put(key, new ArrayList<>(state)));
+        }
+
+        void check() {
+            Map<List<Integer>, List<String>> shown = new HashMap<>();
+            view.forEach(
+                    e ->
+                            assertThat(shown.put(Arrays.asList(e.key, e.namespace), e.state))
+                                    .as("met twice")
+                                    .isNull());
+            assertThat(shown).isEqualTo(entries);
+            assertThat(view.size()).isEqualTo(entries.size());
+            assertThat(view.entries()).hasSize(entries.size());
+        }
+    }
+
+    private final HeapMap<Integer, Integer, List<String>> map =
+            new HeapMap<>(new ListSerializer<>(StringSerializer.INSTANCE));
+    private final Map<List<Integer>, List<String>> expected = new HashMap<>();
+
+    private static List<String> list(String... elements) {
+        return new ArrayList<>(Arrays.asList(elements));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void randomChanges_leaveWhatAPlainMapHolds_inViewsOfAnyAgeToo(long seed) {
+        Random random = new Random(seed);
+        Deque<Then> views = new ArrayDeque<>();
+        for (int round = 0; round < 40; round++) {
+            change(random, 600);
+            if (random.nextInt(3) > 0) {
+                views.add(new Then(map.view(), expected));
+            }
+            if (!views.isEmpty() && random.nextInt(3) == 0) {
+                Then then = random.nextBoolean() ? views.pollFirst() : views.pollLast();
+                then.check();
+                then.view.close();
+            }
+            assertThat(map.size()).isEqualTo(expected.size());
+        }
+        views.forEach(Then::check);
+        views.forEach(then -> then.view.close());
+        Map<List<Integer>, List<String>> all = new HashMap<>();
+        for (int cursor = 0; cursor < map.cursorEnd(); cursor++) {
+            map.visit(cursor, e -> all.put(Arrays.asList(e.key, e.namespace), e.state));
+        }
+        assertThat(all).isEqualTo(expected);
+    }
+
+    private void change(Random random, int changes) {
+        for (int i = 0; i < changes; i++) {
+            int key = random.nextInt(2000);
+            int namespace = random.nextInt(2);
+            List<Integer> identity = Arrays.asList(key, namespace);
+            switch (random.nextInt(6)) {
+                case 0:
+                    List<String> removed = map.remove(key, namespace);
+                    assertThat(removed).isEqualTo(expected.remove(identity));
+                    if (removed != null) {
+                        removed.add("changed by whoever removed it");
+                    }
+                    break;
+                case 1:
+                    List<String> replacement = list("replaced " + i);
+                    boolean replaced = map.replace(key, namespace, replacement);
+                    assertThat(replaced).isEqualTo(expected.containsKey(identity));
+                    if (replaced) {
+                        expected.put(identity, list("replaced " + i));
+                    }
+                    break;
+                case 2:
+                    List<String> inPlace = map.get(key, namespace);
+                    assertThat(inPlace).isEqualTo(expected.get(identity));
+                    if (inPlace != null) {
+                        inPlace.add("in place " + i);
+                        expected.get(identity).add("in place " + i);
+                    }
+                    break;
+                case 3:
+                    assertThat(map.peek(key, namespace)).isEqualTo(expected.get(identity));
+                    break;
+                default:
+                    map.put(key, namespace, list("put " + i));
+                    expected.put(identity, list("put " + i));
+            }
+        }
+    }
+
+    @Test
+    void aMapOverOneTable_splitsInTwo_andAnOldViewStillShowsAll() {
+        int entries = 3 * HeapMap.MAX_BUCKETS;
+        for (int key = 0; key < HeapMap.MAX_BUCKETS / 2; key++) {
+            map.put(key, 0, list());
+        }
+        HeapView<Integer, Integer, List<String>> view = map.view();
+        for (int key = HeapMap.MAX_BUCKETS / 2; key < entries; key++) {
+            map.put(key, 0, list());
+        }
+
+        assertThat(map.cursorEnd()).isGreaterThan(1);
+        for (int key = 0; key < entries; key++) {
+            assertThat(map.get(key, 0)).isEmpty();
+        }
+        assertThat(view.entries()).hasSize(HeapMap.MAX_BUCKETS / 2);
+        view.close();
+    }
+
+    @Test
+    void aStateThatAViewSees_isCopiedBeforeItIsHandedOut() {
+        List<String> original = list("one");
+        map.put(1, 1, original);
+        assertThat(map.get(1, 1)).isSameAs(original);
+
+        HeapView<Integer, Integer, List<String>> view = map.view();
+        List<String> copy = map.get(1, 1);
+        assertThat(copy).isNotSameAs(original).isEqualTo(original);
+        assertThat(map.get(1, 1)).as("copied once").isSameAs(copy);
+        assertThat(map.peek(1, 1)).isSameAs(copy);
+
+        view.close();
+        assertThat(map.get(1, 1)).isSameAs(copy);
+    }
+
+    @Test
+    void statesThatNeverChange_areNotCopied() {
+        HeapMap<Integer, Integer, String> strings = new HeapMap<>(StringSerializer.INSTANCE);
+        String state = String.join("", "st", "ate");
+        strings.put(1, 1, state);
+        HeapView<Integer, Integer, String> view = strings.view();
+
+        assertThat(strings.get(1, 1)).isSameAs(state);
+        assertThat(strings.remove(1, 1)).isSameAs(state);
+        assertThat(view.entries()).hasSize(1);
+        view.close();
+    }
+
+    @Test
+    void equalHashes_areToldApart() {
+        HeapMap<Object, Integer, String> sameHash = new HeapMap<>(StringSerializer.INSTANCE);
+        List<Object> keys = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            // "Aa" and "BB" have one hash, and so has every string of them of one length.
+            keys.add(
+                    String.format("%7s", Integer.toBinaryString(i))
+                            .replace(' ', '0')
+                            .replace("0", "Aa")
+                            .replace("1", "BB"));
+        }
+        keys.forEach(key -> sameHash.put(key, 0, "state of " + key));
+
+        assertThat(keys.get(3).hashCode()).isEqualTo(keys.get(4).hashCode());
+        assertThat(sameHash.size()).isEqualTo(100);
+        for (Object key : keys) {
+            assertThat(sameHash.remove(key, 0)).isEqualTo("state of " + key);
+        }
+        assertThat(sameHash.size()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 1000, Integer.MAX_VALUE})
+    void drain_handsOverEveryEntryOnce(int step) throws IOException {
+        for (int key = 0; key < 3000; key++) {
+            map.put(key, 1, list("state " + key));
+        }
+        Then then = new Then(map.view(), Collections.emptyMap());
+        Map<Integer, List<String>> drained = new HashMap<>();
+        int calls = 0;
+        while (map.size() > 0) {
+            int before = map.size();
+            int moved =
+                    map.drain(
+                            step,
+                            (key, namespace, state) ->
+                                    assertThat(drained.put(key, state)).as("twice").isNull());
+            assertThat(moved).isEqualTo(before - map.size()).isBetween(1, Math.max(1, step));
+            calls++;
+        }
+
+        assertThat(calls).isEqualTo((2999 + (long) step) / step);
+        assertThat(drained).hasSize(3000).containsEntry(17, list("state 17"));
+        assertThat(then.view.entries()).as("seen by a view all the same").hasSize(3000);
+        then.view.close();
+    }
+
+    @Test
+    void aDrainThatFails_losesNothing() throws IOException {
+        for (int key = 0; key < 100; key++) {
+            map.put(key, 1, list("state " + key));
+        }
+        List<Integer> taken = new ArrayList<>();
+
+        assertThatThrownBy(
+                        () ->
+                                map.drain(
+                                        50,
+                                        (key, namespace, state) -> {
+                                            if (taken.size() == 20) {
+                                                throw new IOException("disk full");
+                                            }
+                                            taken.add(key);
+                                        }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("disk full");
+
+        assertThat(map.size()).isEqualTo(80);
+        for (int key = 0; key < 100; key++) {
+            assertThat(map.get(key, 1) == null).isEqualTo(taken.contains(key));
+        }
+        assertThat(map.drain(Integer.MAX_VALUE, (key, namespace, state) -> {})).isEqualTo(80);
+    }
+
+    @Test
+    void entriesThatComeWhileAMapIsDrained_leaveAsWell() throws IOException {
+        for (int key = 0; key < 500; key++) {
+            map.put(key, 1, list());
+        }
+        int drained = map.drain(250, (key, namespace, state) -> {});
+        for (int key = 1000; key < 1100; key++) {
+            map.put(key, 1, list());
+        }
+        drained += map.drain(Integer.MAX_VALUE, (key, namespace, state) -> {});
+
+        assertThat(drained).isEqualTo(600);
+        assertThat(map.size()).isZero();
+        map.put(1, 1, list("again"));
+        assertThat(map.get(1, 1)).containsExactly("again");
+    }
+
+    @Test
+    void versionsThatNoViewNeeds_areForgotten() {
+        HeapViews views = new HeapViews();
+        assertThat(views.neededBelow()).isZero();
+        int first = views.open();
+        int second = views.open();
+        assertThat(views.version()).isEqualTo(second).isGreaterThan(first);
+        assertThat(views.neededBelow()).isEqualTo(second);
+
+        views.close(second);
+        assertThat(views.neededBelow()).isEqualTo(first);
+        views.close(second);
+        views.close(first);
+        assertThat(views.neededBelow()).isZero();
+        assertThat(views.open()).as("never used again").isGreaterThan(second);
+    }
+}

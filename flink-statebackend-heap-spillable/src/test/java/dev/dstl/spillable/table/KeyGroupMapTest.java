@@ -1,0 +1,315 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.layout.PlainLayout;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.runtime.state.StateEntry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Entries on two sides, in every residency, against one plain map. */
+class KeyGroupMapTest {
+
+    private static final int KEYS = 300;
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private final KeyGroupMap<Integer, Integer, String> map =
+            new KeyGroupMap<>(StringSerializer.INSTANCE);
+    private final PlainLayout<Integer, Integer, String> layout =
+            new PlainLayout<>(
+                    IntSerializer.INSTANCE, IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+    private final Map<List<Integer>, String> expected = new HashMap<>();
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 512 << 10);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        map.close();
+        disks.close();
+    }
+
+    private void put(int key, String state) throws IOException {
+        layout.select(key, 0);
+        map.put(key, 0, state, layout);
+        expected.put(Arrays.asList(key, 0), state);
+    }
+
+    private void fill(int keys) throws IOException {
+        for (int key = 0; key < keys; key++) {
+            put(key, "state " + key);
+        }
+    }
+
+    private void verify() throws IOException {
+        assertThat(map.size()).isEqualTo(expected.size());
+        assertThat(map.heapSize() + map.spilledSize()).isEqualTo(expected.size());
+        for (int key = 0; key < KEYS; key++) {
+            for (int namespace = 0; namespace < 2; namespace++) {
+                layout.select(key, namespace);
+                String state = expected.get(Arrays.asList(key, namespace));
+                assertThat(map.get(key, namespace, layout)).isEqualTo(state);
+            }
+        }
+        Set<List<Integer>> keys = new HashSet<>();
+        for (StateEntry<Integer, Integer, Void> entry : map.keys(layout)) {
+            assertThat(keys.add(Arrays.asList(entry.getKey(), entry.getNamespace()))).isTrue();
+        }
+        assertThat(keys).isEqualTo(expected.keySet());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void randomChangesAndMoves_leaveWhatOneMapHolds_inViewsToo(long seed) throws IOException {
+        Random random = new Random(seed);
+        Set<Residency> met = new HashSet<>();
+        for (int round = 0; round < 60; round++) {
+            for (int i = 0; i < 60; i++) {
+                change(random, random.nextInt(KEYS), random.nextInt(2));
+                if (random.nextInt(3) == 0) {
+                    move(random);
+                }
+                met.add(map.residency());
+            }
+            verify();
+            if (random.nextInt(4) == 0) {
+                checkView(random);
+            }
+        }
+        assertThat(met).containsExactlyInAnyOrder(Residency.values());
+    }
+
+    private void change(Random random, int key, int namespace) throws IOException {
+        List<Integer> identity = Arrays.asList(key, namespace);
+        layout.select(key, namespace);
+        switch (random.nextInt(5)) {
+            case 0:
+                map.remove(key, namespace, layout);
+                expected.remove(identity);
+                break;
+            case 1:
+                assertThat(map.removeAndGet(key, namespace, layout))
+                        .isEqualTo(expected.remove(identity));
+                break;
+            default:
+                String state = "s".repeat(random.nextInt(50));
+                map.put(key, namespace, state, layout);
+                expected.put(identity, state);
+        }
+    }
+
+    private void move(Random random) throws IOException {
+        int entries = random.nextInt(40);
+        switch (map.residency()) {
+            case ON_HEAP:
+                map.startSpill(disks.pool());
+                break;
+            case SPILLING:
+                if (random.nextInt(6) == 0) {
+                    map.startLoad();
+                } else {
+                    map.spill(entries, layout);
+                }
+                break;
+            case SPILLED:
+                if (random.nextInt(6) == 0) {
+                    map.startLoad();
+                }
+                break;
+            default:
+                if (random.nextInt(6) == 0) {
+                    map.startSpill(disks.pool());
+                } else {
+                    map.load(entries, layout);
+                }
+        }
+    }
+
+    private void checkView(Random random) throws IOException {
+        KeyGroupView<Integer, Integer, String> view = map.view();
+        Map<List<Integer>, String> then = new HashMap<>(expected);
+        for (int i = 0; i < 100; i++) {
+            change(random, random.nextInt(KEYS), random.nextInt(2));
+            move(random);
+        }
+        Map<List<Integer>, String> seen = new HashMap<>();
+        view.iterator(layout.duplicate(), null)
+                .forEachRemaining(
+                        e ->
+                                assertThat(
+                                                seen.put(
+                                                        Arrays.asList(e.getKey(), e.getNamespace()),
+                                                        e.getState()))
+                                        .as("met twice")
+                                        .isNull());
+        assertThat(seen).isEqualTo(then);
+        view.close();
+    }
+
+    @Test
+    void aGroupThatSpills_takesNewEntriesOffHeap_andKeepsOldOnesOnItsHeap() throws IOException {
+        fill(10);
+        map.startSpill(disks.pool());
+        put(100, "new");
+        put(3, "changed");
+
+        assertThat(map.heapSize()).isEqualTo(10);
+        assertThat(map.spilledSize()).isEqualTo(1);
+        verify();
+        assertThat(map.spill(Integer.MAX_VALUE, layout)).isEqualTo(10);
+        assertThat(map.residency()).isEqualTo(Residency.SPILLED);
+        verify();
+    }
+
+    @Test
+    void aGroupThatLoads_takesChangedEntriesToTheHeap() throws IOException {
+        fill(10);
+        map.startSpill(disks.pool());
+        map.spill(Integer.MAX_VALUE, layout);
+        map.startLoad();
+        put(3, "changed");
+        put(100, "new");
+
+        assertThat(map.heapSize()).isEqualTo(2);
+        assertThat(map.spilledSize()).isEqualTo(9);
+        verify();
+        assertThat(map.load(Integer.MAX_VALUE, layout)).isEqualTo(9);
+        assertThat(map.residency()).isEqualTo(Residency.ON_HEAP);
+        assertThat(map.hasSpilled()).isFalse();
+        verify();
+    }
+
+    @Test
+    void steps_moveNoMoreThanTheyAreAskedTo() throws IOException {
+        fill(100);
+        map.startSpill(disks.pool());
+        for (int left = 100; left > 0; left -= 10) {
+            assertThat(map.heapSize()).isEqualTo(left);
+            assertThat(map.spill(10, layout)).isEqualTo(10);
+        }
+        map.startLoad();
+        int loaded = 0;
+        while (map.residency() == Residency.LOADING) {
+            int moved = map.load(7, layout);
+            assertThat(moved).isBetween(1, 7);
+            loaded += moved;
+        }
+        assertThat(loaded).isEqualTo(100);
+        verify();
+    }
+
+    @Test
+    void anEmptyGroup_isSpilledAtOnce() throws IOException {
+        map.startSpill(disks.pool());
+        assertThat(map.spill(1, layout)).isZero();
+        assertThat(map.residency()).isEqualTo(Residency.SPILLED);
+
+        put(1, "new");
+        assertThat(map.spilledSize()).isEqualTo(1);
+    }
+
+    @Test
+    void aStepInTheWrongResidency_isAnError() {
+        assertThatThrownBy(map::startLoad)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("A key group cannot go from ON_HEAP to LOADING");
+        map.startSpill(disks.pool());
+        assertThatThrownBy(() -> map.startSpill(disks.pool()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("SPILLING to SPILLING");
+    }
+
+    @Test
+    void heat_countsAccessesAndHalvesAsItCools() throws IOException {
+        fill(4);
+        assertThat(map.heat()).isEqualTo(4);
+        for (int i = 0; i < 6; i++) {
+            map.heapState(1, 0);
+        }
+        assertThat(map.heat()).isEqualTo(10);
+        assertThat(map.coolDown()).isEqualTo(10);
+        assertThat(map.coolDown()).isEqualTo(5);
+        layout.select(1, 0);
+        map.get(1, 0, layout);
+        assertThat(map.heat()).isEqualTo(6);
+        map.remove(1, 0, layout);
+        expected.remove(Arrays.asList(1, 0));
+        assertThat(map.heat()).isEqualTo(7);
+    }
+
+    @Test
+    void aWalkOverCursors_meetsEveryKeyOfBothSides() throws IOException {
+        fill(200);
+        map.startSpill(disks.pool());
+        map.spill(90, layout);
+        List<Integer> keys = new ArrayList<>();
+        for (int cursor = 0; cursor < map.cursorEnd() + 3; cursor++) {
+            map.keysAt(cursor, layout, (key, namespace) -> keys.add(key));
+        }
+
+        assertThat(keys).hasSize(200).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aNewLayout_rewritesWhatIsSpilled() throws IOException {
+        fill(50);
+        map.startSpill(disks.pool());
+        map.spill(30, layout);
+        PlainLayout<Integer, Integer, String> other = layout.duplicate();
+
+        map.reencode(disks.pool(), layout, other);
+
+        assertThat(map.spilledSize()).isEqualTo(30);
+        assertThat(map.heapSize()).isEqualTo(20);
+        verify();
+    }
+
+    @Test
+    void peek_findsEntriesOnBothSides() throws IOException {
+        fill(50);
+        map.startSpill(disks.pool());
+        map.spill(25, layout);
+        PlainLayout<Integer, Integer, String> own = layout.duplicate();
+        for (int key = 0; key < 50; key++) {
+            assertThat(map.peek(key, 0, own)).isEqualTo("state " + key);
+        }
+        assertThat(map.peek(99, 0, own)).isNull();
+    }
+}

@@ -1,0 +1,177 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.layout.PlainLayout;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.StateSnapshotTransformer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The bytes of one key group in Flink's heap format: a number of entries, then the entries. */
+class KeyGroupViewTest {
+
+    private static final int ENTRIES = 5000;
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private final KeyGroupMap<Integer, Long, String> map =
+            new KeyGroupMap<>(StringSerializer.INSTANCE);
+    private final PlainLayout<Integer, Long, String> layout =
+            new PlainLayout<>(
+                    IntSerializer.INSTANCE, LongSerializer.INSTANCE, StringSerializer.INSTANCE);
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 256 << 10);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        map.close();
+        disks.close();
+    }
+
+    private void fill(int spilled) throws IOException {
+        for (int key = 0; key < ENTRIES; key++) {
+            map.put(key, 7L, "state " + key, layout);
+        }
+        if (spilled > 0) {
+            map.startSpill(disks.pool());
+            map.spill(spilled, layout);
+        }
+    }
+
+    private Map<Integer, String> written(StateSnapshotTransformer<String> transformer)
+            throws IOException {
+        DataOutputSerializer out = new DataOutputSerializer(1024);
+        EntryOutput entries = new EntryOutput(out);
+        KeyGroupView<Integer, Long, String> view = map.view();
+        view.write(
+                IntSerializer.INSTANCE,
+                LongSerializer.INSTANCE,
+                StringSerializer.INSTANCE,
+                layout.duplicate(),
+                transformer,
+                entries);
+        entries.flush();
+        view.close();
+        DataInputDeserializer in = new DataInputDeserializer(out.getCopyOfBuffer());
+        int count = in.readInt();
+        Map<Integer, String> written = new HashMap<>();
+        for (int i = 0; i < count; i++) {
+            assertThat(LongSerializer.INSTANCE.deserialize(in)).isEqualTo(7L);
+            int key = IntSerializer.INSTANCE.deserialize(in);
+            assertThat(written.put(key, StringSerializer.INSTANCE.deserialize(in))).isNull();
+        }
+        assertThat(in.available()).as("bytes behind the last entry").isZero();
+        return written;
+    }
+
+    /** Drops every third state, changes every fifth, keeps the rest. */
+    private static String transform(String state) {
+        int number = Integer.parseInt(state.substring("state ".length()));
+        return number % 3 == 0 ? null : number % 5 == 0 ? "changed " + number : state;
+    }
+
+    private static Map<Integer, String> transformed() {
+        Map<Integer, String> expected = new HashMap<>();
+        for (int key = 0; key < ENTRIES; key++) {
+            String state = transform("state " + key);
+            if (state != null) {
+                expected.put(key, state);
+            }
+        }
+        return expected;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2000, ENTRIES})
+    void everyEntry_isWrittenOnce_whereverItLies(int spilled) throws IOException {
+        fill(spilled);
+
+        Map<Integer, String> written = written(null);
+
+        assertThat(written).hasSize(ENTRIES);
+        written.forEach((key, state) -> assertThat(state).isEqualTo("state " + key));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2000, ENTRIES})
+    void whatATransformerDropsOrChanges_isDroppedOrChanged(int spilled) throws IOException {
+        fill(spilled);
+
+        assertThat(written(KeyGroupViewTest::transform)).isEqualTo(transformed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2000, ENTRIES})
+    void asObjects_entriesAreTheSame(int spilled) throws IOException {
+        fill(spilled);
+        KeyGroupView<Integer, Long, String> view = map.view();
+        Map<Integer, String> seen = new HashMap<>();
+        // A transformer gives null for what goes; iteration leaves such entries out.
+        view.iterator(layout.duplicate(), KeyGroupViewTest::transform)
+                .forEachRemaining(entry -> seen.put(entry.getKey(), entry.getState()));
+        view.close();
+
+        assertThat(seen).isEqualTo(transformed());
+    }
+
+    @Test
+    void anEmptyGroup_isANumberOnly() throws IOException {
+        assertThat(written(null)).isEmpty();
+        assertThat(written(KeyGroupViewTest::transform)).isEmpty();
+        KeyGroupView<Integer, Long, String> view = map.view();
+        assertThatThrownBy(view.iterator(layout, null)::next)
+                .isInstanceOf(NoSuchElementException.class);
+        view.close();
+    }
+
+    @Test
+    void entries_reachTheStreamInLargePieces() throws IOException {
+        DataOutputSerializer out = new DataOutputSerializer(64);
+        EntryOutput entries = new EntryOutput(out);
+        entries.view().write(new byte[32 * 1024 - 1]);
+        entries.endEntry();
+        assertThat(out.length()).as("gathered").isZero();
+        entries.view().write(1);
+        entries.endEntry();
+        assertThat(out.length()).isEqualTo(32 * 1024);
+        entries.view().write(new byte[100_000]);
+        assertThat(out.length()).as("an entry is never cut").isEqualTo(32 * 1024);
+        entries.flush();
+        assertThat(out.length()).isEqualTo(32 * 1024 + 100_000);
+    }
+}

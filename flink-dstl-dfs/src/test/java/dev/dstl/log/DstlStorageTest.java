@@ -357,9 +357,11 @@ class DstlStorageTest {
         awaitThreadsToEnd();
     }
 
+    /** Of one attempt and so one file a segment, also where the disk is slow for a moment. */
     private static Configuration configuration(String basePath) {
         return new Configuration()
                 .set(DstlOptions.BASE_PATH, basePath)
+                .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ZERO)
                 .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
     }
 

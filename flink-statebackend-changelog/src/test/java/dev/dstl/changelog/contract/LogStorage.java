@@ -45,7 +45,9 @@ public enum LogStorage {
                     "state.changelog.dstl.dfs.base-path", directory.toUri().toString());
             // These tests are about segments, however small.
             configuration.setString("state.changelog.dstl.inline-threshold", "0");
-            // Few checkpoints, and yet merged parts.
+            // One attempt and so one file a segment, also where the disk is slow for a moment.
+            configuration.setString("state.changelog.dstl.dfs.upload.timeout", "0");
+            // Few checkpoints, and yet compacted runs.
             configuration.setString("state.changelog.dstl.compaction.min-runs", "2");
             return new DstlStorage(jobId, configuration, new UnregisteredMetricsGroup());
         }

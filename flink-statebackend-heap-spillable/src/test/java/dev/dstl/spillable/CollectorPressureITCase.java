@@ -63,7 +63,7 @@ class CollectorPressureITCase {
                 CountingRun.start(
                         directory,
                         Collections.emptyList(),
-                        Arrays.asList(HEAP, "-XX:+UseSerialGC"),
+                        Arrays.asList(HEAP, "-XX:+UseParallelGC"),
                         "hashmap",
                         WORDS)) {
             assertThat(run.awaitExit()).as(run.output()).isNotZero();

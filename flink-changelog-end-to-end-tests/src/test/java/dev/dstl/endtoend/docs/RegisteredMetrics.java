@@ -18,6 +18,7 @@ package dev.dstl.endtoend.docs;
 
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
+import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.log.DstlStorage;
 import dev.dstl.log.config.DstlOptions;
 import java.nio.file.Path;
@@ -54,6 +55,7 @@ final class RegisteredMetrics {
         RecordingMetricGroup group = new RecordingMetricGroup();
         new MaterializationMetrics(group);
         new CheckpointMetrics(group);
+        new RestoreMetrics(group, () -> 0L);
         return group.names();
     }
 

@@ -31,4 +31,7 @@ public interface ChangelogReader
      * @throws IOException if a segment is missing, damaged or foreign
      */
     RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException;
+
+    /** Who reads asks this for memory before it keeps records that are not replayed yet. */
+    ReplayMemory memory();
 }

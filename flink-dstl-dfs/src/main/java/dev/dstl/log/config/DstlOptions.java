@@ -202,17 +202,16 @@ public final class DstlOptions {
                                     + " local disk during a restore; DSTL reads the runs it needs from"
                                     + " the store.");
 
-    /** Memory for what restoring tasks have fetched and not yet replayed. */
+    /** Memory for what restoring tasks have read and not yet replayed. */
     public static final ConfigOption<MemorySize> RESTORE_READ_AHEAD =
             ours("restore.read-ahead")
                     .memoryType()
-                    .defaultValue(MemorySize.ofMebiBytes(32))
+                    .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
                             "Memory that the restoring tasks of a job on a TaskManager share"
-                                    + " for what they have fetched and not yet replayed. Each reads up"
-                                    + " to 8 segments at a time, so that a restore does not wait for"
-                                    + " the store once per segment. 0 reads one segment after the"
-                                    + " other.");
+                                    + " for state changes that are read and sorted, but not yet"
+                                    + " replayed. Each task reads up to 8 segments at a time. 0 reads one"
+                                    + " segment after the other and sorts 1 MiB at a time.");
 
     /** Size up to which state changes travel in the checkpoint metadata instead of a segment. */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =

@@ -18,6 +18,7 @@ package dev.dstl.log.replay;
 
 import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
@@ -78,6 +79,11 @@ public final class DstlHandleReader implements ChangelogReader {
         boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
         return new HandleCursor(
                 ahead ? new ReadAhead(handle, budget, session) : new FrameByFrame(handle, session));
+    }
+
+    @Override
+    public ReplayMemory memory() {
+        return budget == null ? ReplayMemory.NONE : budget;
     }
 
     /**

@@ -16,14 +16,15 @@
 
 package dev.dstl.log.replay;
 
+import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.memory.ProcessMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much of their logs all tasks that restore may hold fetched and not yet read, as long as the
+ * How much of their logs all tasks that restore may hold read and not yet replayed, as long as the
  * process has memory for it. Thread safe.
  */
-public final class ReadAheadBudget {
+public final class ReadAheadBudget implements ReplayMemory {
 
     private final long limitBytes;
     private final AtomicLong reservedBytes = new AtomicLong();
@@ -35,7 +36,8 @@ public final class ReadAheadBudget {
         this.limitBytes = limitBytes;
     }
 
-    boolean tryReserve(long bytes) {
+    @Override
+    public boolean tryReserve(long bytes) {
         if (reservedBytes.addAndGet(bytes) <= limitBytes
                 && ProcessMemory.shared().tryReserveReadAhead(bytes)) {
             return true;
@@ -44,7 +46,8 @@ public final class ReadAheadBudget {
         return false;
     }
 
-    void release(long bytes) {
+    @Override
+    public void release(long bytes) {
         reservedBytes.addAndGet(-bytes);
         ProcessMemory.shared().releaseReadAhead(bytes);
     }

@@ -34,8 +34,10 @@ import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
+import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.restore.DelegateFactory;
+import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredDelegate;
 import dev.dstl.changelog.restore.RestoredHandles;
@@ -116,7 +118,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 environment,
                                 parameters.getCancelStreamRegistry(),
                                 parameters.getKeySerializer(),
-                                delegates)
+                                delegates,
+                                new RestoreMetrics(
+                                        parameters.getMetricGroup(),
+                                        ReplayRate.ofProcess()::bytesPerSecond))
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         StateChangelogWriter<?> writer = null;
@@ -239,7 +244,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private static Consumer<ChangelogStateBackendHandle> listener(
             MaterializationSettings settings, LogLimits limits, Materializer materializer) {
         return settings.periodic()
-                ? new EarlyMaterialization(limits, materializer::trigger, System::nanoTime)
+                ? new EarlyMaterialization(
+                                limits,
+                                ReplayRate.ofProcess()::bytesPerSecond,
+                                materializer::trigger,
+                                System::nanoTime)
                         ::checkpointAssembled
                 : checkpoint -> {};
     }

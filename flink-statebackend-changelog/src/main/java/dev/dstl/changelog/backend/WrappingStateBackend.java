@@ -16,8 +16,10 @@
 
 package dev.dstl.changelog.backend;
 
+import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.restore.DelegateFactory;
+import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
 import java.io.IOException;
@@ -93,7 +95,10 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
                                 parameters.getEnv(),
                                 parameters.getCancelStreamRegistry(),
                                 parameters.getKeySerializer(),
-                                this.<K>delegates(parameters))
+                                this.<K>delegates(parameters),
+                                new RestoreMetrics(
+                                        parameters.getMetricGroup(),
+                                        ReplayRate.ofProcess()::bytesPerSecond))
                         .restore(
                                 parameters.getKeyGroupRange(),
                                 restored,

@@ -75,8 +75,9 @@ public final class ChangelogBackendOptions {
                     .defaultValue(Duration.ofSeconds(30))
                     .withDescription(
                             "A subtask materializes early when recovery would replay its"
-                                    + " changelog for longer than this, at 16 MiB a second. 0 disables"
-                                    + " it. A job may override the cluster.");
+                                    + " changelog for longer than this, at the rate of the last"
+                                    + " restores on its TaskManager, 16 MiB a second before the first."
+                                    + " 0 disables it. A job may override the cluster.");
 
     /** Number of runs above which a subtask materializes early. */
     public static final ConfigOption<Integer> MATERIALIZE_MAX_RUNS =

@@ -28,20 +28,21 @@ import org.apache.flink.configuration.ReadableConfig;
 /** How long a log may get before it is materialized out of turn. Immutable. */
 public final class LogLimits {
 
-    /** What replay manages on a slow machine with RocksDB: on the safe side of the budget. */
-    private static final long REPLAY_BYTES_PER_SECOND = 16L << 20;
-
     private final double ratioToBase;
     private final long minBytes;
-    private final long replayBytes;
+    private final double replaySeconds;
     private final int maxParts;
     private final double maxShare;
 
     private LogLimits(
-            double ratioToBase, long minBytes, long replayBytes, int maxParts, double maxShare) {
+            double ratioToBase,
+            long minBytes,
+            double replaySeconds,
+            int maxParts,
+            double maxShare) {
         this.ratioToBase = ratioToBase;
         this.minBytes = minBytes;
-        this.replayBytes = replayBytes;
+        this.replaySeconds = replaySeconds;
         this.maxParts = maxParts;
         this.maxShare = maxShare;
     }
@@ -64,9 +65,7 @@ public final class LogLimits {
         return new LogLimits(
                 read(MATERIALIZE_LOG_TO_BASE_RATIO, job, cluster),
                 read(MATERIALIZE_MIN_LOG_SIZE, job, cluster).getBytes(),
-                read(MATERIALIZE_REPLAY_TIME, job, cluster).toMillis()
-                        * REPLAY_BYTES_PER_SECOND
-                        / 1000,
+                read(MATERIALIZE_REPLAY_TIME, job, cluster).toMillis() / 1000.0,
                 read(MATERIALIZE_MAX_RUNS, job, cluster),
                 share);
     }
@@ -81,10 +80,11 @@ public final class LogLimits {
      * @param logBytes of the log
      * @param parts of the log that a checkpoint names one by one
      * @param baseBytes of the base below it
+     * @param replayRate bytes of log that a restore replays in a second
      */
-    public boolean exceeded(long logBytes, int parts, long baseBytes) {
+    public boolean exceeded(long logBytes, int parts, long baseBytes, long replayRate) {
         return (ratioToBase > 0 && logBytes >= minBytes && logBytes > ratioToBase * baseBytes)
-                || (replayBytes > 0 && logBytes > replayBytes)
+                || (replaySeconds > 0 && logBytes > replaySeconds * replayRate)
                 || (maxParts > 0 && parts > maxParts);
     }
 

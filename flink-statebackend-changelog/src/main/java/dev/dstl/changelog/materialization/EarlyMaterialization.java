@@ -37,6 +37,7 @@ public final class EarlyMaterialization {
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
     private final LogLimits limits;
+    private final LongSupplier replayRate;
     private final Runnable materialize;
     private final LongSupplier nanoTime;
 
@@ -56,11 +57,17 @@ public final class EarlyMaterialization {
     private long notBeforeNanos;
 
     /**
+     * @param replayRate bytes of log that a restore replays in a second
      * @param materialize asks; must not block
      * @param nanoTime a clock that only runs forward
      */
-    public EarlyMaterialization(LogLimits limits, Runnable materialize, LongSupplier nanoTime) {
+    public EarlyMaterialization(
+            LogLimits limits,
+            LongSupplier replayRate,
+            Runnable materialize,
+            LongSupplier nanoTime) {
         this.limits = limits;
+        this.replayRate = replayRate;
         this.materialize = materialize;
         this.nanoTime = nanoTime;
         this.notBeforeNanos = nanoTime.getAsLong();
@@ -103,7 +110,8 @@ public final class EarlyMaterialization {
         return limits.exceeded(
                 bytes(checkpoint.getNonMaterializedStateHandles()),
                 parts,
-                bytes(checkpoint.getMaterializedStateHandles()));
+                bytes(checkpoint.getMaterializedStateHandles()),
+                replayRate.getAsLong());
     }
 
     private static long bytes(Iterable<? extends StateObject> handles) {

@@ -20,6 +20,7 @@ import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.function.IntConsumer;
 
 /**
  * Ends a replay soon after the task was cancelled: a log in a cache on local disk never blocks, so
@@ -30,25 +31,44 @@ final class InterruptibleCursor implements RecordCursor {
     private static final int RECORDS_BETWEEN_CHECKS = 1024;
 
     private final RecordCursor cursor;
+    private final IntConsumer passed;
     private int untilCheck;
 
     InterruptibleCursor(RecordCursor cursor) {
+        this(cursor, records -> {});
+    }
+
+    /**
+     * @param passed hears now and then how many records more were read
+     */
+    InterruptibleCursor(RecordCursor cursor, IntConsumer passed) {
         this.cursor = cursor;
+        this.passed = passed;
     }
 
     @Override
     public boolean next(LogRecord record) throws IOException {
-        if (untilCheck-- <= 0) {
+        if (untilCheck == 0) {
             untilCheck = RECORDS_BETWEEN_CHECKS;
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("The task was cancelled during replay");
             }
         }
-        return cursor.next(record);
+        if (!cursor.next(record)) {
+            return false;
+        }
+        if (--untilCheck == 0) {
+            passed.accept(RECORDS_BETWEEN_CHECKS);
+        }
+        return true;
     }
 
     @Override
     public void close() throws IOException {
+        if (untilCheck > 0) {
+            passed.accept(RECORDS_BETWEEN_CHECKS - untilCheck);
+            untilCheck = 0;
+        }
         cursor.close();
     }
 }

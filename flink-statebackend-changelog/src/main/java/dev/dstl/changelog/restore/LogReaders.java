@@ -19,6 +19,7 @@ package dev.dstl.changelog.restore;
 import dev.dstl.changelog.replay.StateChangeCursor;
 import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.ReplayMemory;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,6 +65,18 @@ final class LogReaders implements AutoCloseable {
             return ((ChangelogReader) reader).open((ChangelogStateHandleStreamImpl) handle);
         }
         return changes(reader, handle);
+    }
+
+    /**
+     * The memory for records of a handle that are read and not yet replayed.
+     *
+     * @throws IOException as {@link #open}
+     */
+    ReplayMemory memory(ChangelogStateHandle handle) throws IOException {
+        StateChangelogHandleReader<?> reader = view(handle).createReader();
+        return reader instanceof ChangelogReader
+                ? ((ChangelogReader) reader).memory()
+                : ReplayMemory.NONE;
     }
 
     @SuppressWarnings("unchecked") // A storage reads the handles that carry its identifier.

@@ -16,11 +16,10 @@
 
 package dev.dstl.changelog.restore;
 
+import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.replay.LogReplayer;
-import dev.dstl.changelog.replay.RestoredStates;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
-import dev.dstl.log.api.RecordCursor;
 import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.List;
@@ -31,7 +30,6 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
@@ -51,21 +49,25 @@ public final class RestoreOperation<K> {
     private final CloseableRegistry cancelRegistry;
     private final TypeSerializer<K> keySerializer;
     private final DelegateFactory<K> delegates;
+    private final RestoreMetrics metrics;
 
     /**
      * @param environment of the task
      * @param cancelRegistry closed when the task is cancelled
      * @param keySerializer of the job
      * @param delegates creates a delegate from snapshots
+     * @param metrics hear how far it is
      */
     public RestoreOperation(
             Environment environment,
             CloseableRegistry cancelRegistry,
             TypeSerializer<K> keySerializer,
-            DelegateFactory<K> delegates) {
+            DelegateFactory<K> delegates,
+            RestoreMetrics metrics) {
         this.environment = environment;
         this.cancelRegistry = cancelRegistry;
         this.keySerializer = keySerializer;
+        this.metrics = metrics;
         this.delegates =
                 (keyGroups, keys, snapshots) ->
                         delegates.create(keyGroups, keys, BufferedSnapshots.of(snapshots));
@@ -83,33 +85,56 @@ public final class RestoreOperation<K> {
     public RestoredDelegate<K> restore(
             KeyGroupRange keyGroups, RestoredHandles restored, List<KeyedStateHandle> snapshots)
             throws Exception {
-        SchemaHistory history = new SchemaHistory();
         try (LogReaders readers =
-                new LogReaders(
-                        environment.getTaskStateManager(),
-                        environment.getTaskManagerInfo().getConfiguration())) {
-            BaseRestore<K> bases = bases(restored, snapshots, readers);
-            RestoredBase<K> base =
-                    restored.basesOverlap()
-                            ? restoreSeparately(bases, keyGroups, restored, history)
-                            : bases.restore(keyGroups, snapshots, history);
-            AbstractKeyedStateBackend<K> delegate = base.delegate();
+                        new LogReaders(
+                                environment.getTaskStateManager(),
+                                environment.getTaskManagerInfo().getConfiguration());
+                SortedLogs logs = new SortedLogs(restored.logs(), keyGroups, readers)) {
+            cancelRegistry.registerCloseable(logs);
             try {
-                replay(restored.logs(), base.states(), readers);
-                return new RestoredDelegate<>(
-                        delegate,
-                        history,
-                        restored.needFullSnapshot()
-                                || base.ofSeveralVersions()
-                                || !history.hasOnlyKeys(
-                                        SchemaVersion.of(delegate.getKeySerializer())));
-            } catch (Throwable t) {
-                IOUtils.closeQuietly(delegate);
-                delegate.dispose();
-                throw t;
+                return restore(
+                        keyGroups, restored, bases(restored, snapshots, readers), snapshots, logs);
+            } finally {
+                cancelRegistry.unregisterCloseable(logs);
             }
         } catch (StateMigrationException e) {
             throw new BackendBuildingException(e.getMessage(), e);
+        }
+    }
+
+    private RestoredDelegate<K> restore(
+            KeyGroupRange keyGroups,
+            RestoredHandles restored,
+            BaseRestore<K> bases,
+            List<KeyedStateHandle> snapshots,
+            SortedLogs logs)
+            throws Exception {
+        RestoreProgress progress =
+                new RestoreProgress(
+                        environment.getTaskInfo().getTaskNameWithSubtasks(),
+                        metrics,
+                        System::nanoTime);
+        progress.changelogs(logs.count(), logs.bytes());
+        SchemaHistory history = new SchemaHistory();
+        RestoredBase<K> base =
+                restored.basesOverlap()
+                        ? restoreSeparately(bases, keyGroups, restored, history)
+                        : bases.restore(keyGroups, snapshots, history);
+        AbstractKeyedStateBackend<K> delegate = base.delegate();
+        progress.baseLoaded();
+        try {
+            logs.replay(new LogReplayer<>(base.states(), userClassLoader()), progress);
+            progress.finished(logs.recordsRead());
+            return new RestoredDelegate<>(
+                    delegate,
+                    history,
+                    restored.needFullSnapshot()
+                            || base.ofSeveralVersions()
+                            || !history.hasOnlyKeys(SchemaVersion.of(delegate.getKeySerializer())));
+        } catch (Throwable t) {
+            IOUtils.closeQuietly(delegate);
+            delegate.dispose();
+            throw t;
         }
     }
 
@@ -145,30 +170,5 @@ public final class RestoreOperation<K> {
                         cancelRegistry)) {
             return delegate.restore(keyGroups, bases.cut(restored.bases()), history);
         }
-    }
-
-    private void replay(
-            List<ChangelogStateHandle> logs, RestoredStates<K> states, LogReaders readers)
-            throws Exception {
-        if (logs.isEmpty()) {
-            return;
-        }
-        LogReplayer<K> replayer = new LogReplayer<>(states, userClassLoader());
-        long startNanos = System.nanoTime();
-        for (ChangelogStateHandle log : logs) {
-            RecordCursor cursor = new InterruptibleCursor(readers.open(log));
-            try {
-                cancelRegistry.registerCloseable(cursor);
-                replayer.replay(cursor, log.getKeyGroupRange());
-            } finally {
-                cancelRegistry.unregisterCloseable(cursor);
-                IOUtils.closeQuietly(cursor);
-            }
-        }
-        LOG.info(
-                "Replayed {} changelogs of {} in {} ms",
-                logs.size(),
-                environment.getTaskInfo().getTaskNameWithSubtasks(),
-                (System.nanoTime() - startNanos) / 1_000_000);
     }
 }

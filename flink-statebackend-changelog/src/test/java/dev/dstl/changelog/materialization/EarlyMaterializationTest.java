@@ -46,6 +46,7 @@ class EarlyMaterializationTest {
     private final Configuration cluster = new Configuration();
     private long nowMillis;
     private int asked;
+    private long replayRate = 16 << 20;
 
     @Test
     void logLargerThanItsBase_isMaterialized_onceItIsWorthwhile() {
@@ -68,6 +69,18 @@ class EarlyMaterializationTest {
         early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (16 << 20), 1));
         assertThat(asked).isZero();
         early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (16 << 20) + 1, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void logThatReplaysFasterThanAssumed_mayBeLonger() {
+        cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
+        replayRate = 64 << 20;
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1 << 30, 2 * (64 << 20), 1));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1 << 30, 2 * (64 << 20) + 1, 1));
         assertThat(asked).isEqualTo(1);
     }
 
@@ -169,6 +182,7 @@ class EarlyMaterializationTest {
     private EarlyMaterialization early() {
         return new EarlyMaterialization(
                 LogLimits.of(job, cluster),
+                () -> replayRate,
                 () -> asked++,
                 () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
     }

@@ -1,0 +1,120 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import dev.dstl.changelog.replay.LogReplayer;
+import dev.dstl.changelog.sorting.SortingCursor;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.StateMigrationException;
+
+/**
+ * The logs of a restore, which are read and sorted on threads of their own from the beginning on,
+ * one log after the other. Belongs to the task thread; any thread may close it, and then a replay
+ * ends.
+ */
+final class SortedLogs implements Closeable {
+
+    private static final int SORTERS = 2;
+
+    private final List<ChangelogStateHandle> handles;
+    private final List<SortingCursor> cursors = new ArrayList<>();
+
+    /** Only one log is read at a time, so that each has what memory there is. */
+    private final ExecutorService reader = threads("changelog-replay-read", 1);
+
+    private final ExecutorService sorters = threads("changelog-replay-sort", SORTERS);
+
+    /**
+     * Begins to read.
+     *
+     * @param handles in the order of the checkpoint
+     * @param keyGroups of the task
+     * @param readers stay the caller's, who closes them after this
+     * @throws IOException if a log cannot be opened
+     */
+    SortedLogs(List<ChangelogStateHandle> handles, KeyGroupRange keyGroups, LogReaders readers)
+            throws IOException {
+        this.handles = handles;
+        try {
+            for (ChangelogStateHandle handle : handles) {
+                SortingCursor cursor =
+                        new SortingCursor(
+                                readers.open(handle),
+                                keyGroups.getIntersection(handle.getKeyGroupRange()),
+                                readers.memory(handle),
+                                sorters);
+                cursors.add(cursor);
+                cursor.start(reader);
+            }
+        } catch (Throwable t) {
+            close();
+            throw t;
+        }
+    }
+
+    private static ExecutorService threads(String name, int count) {
+        return Executors.newFixedThreadPool(
+                count,
+                work -> {
+                    Thread thread = new Thread(work, name);
+                    thread.setDaemon(true);
+                    return thread;
+                });
+    }
+
+    int count() {
+        return handles.size();
+    }
+
+    /** In the store. */
+    long bytes() {
+        return handles.stream().mapToLong(ChangelogStateHandle::getStateSize).sum();
+    }
+
+    /** Of all logs so far. */
+    long recordsRead() {
+        return cursors.stream().mapToLong(SortingCursor::recordsRead).sum();
+    }
+
+    /** Applies all of them. */
+    void replay(LogReplayer<?> replayer, RestoreProgress progress)
+            throws IOException, StateMigrationException {
+        for (int i = 0; i < handles.size(); i++) {
+            try (InterruptibleCursor cursor =
+                    new InterruptibleCursor(
+                            cursors.get(i), count -> progress.replayed(count, recordsRead()))) {
+                replayer.replay(cursor, handles.get(i).getKeyGroupRange());
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        cursors.forEach(IOUtils::closeQuietly);
+        reader.shutdownNow();
+        // What is being sorted ends soon, and gives its memory back.
+        sorters.shutdown();
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.sorting;
+
+import dev.dstl.log.api.ReplayMemory;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The memory of what was read together: given back when the last part of it has been applied, or
+ * will never be. Grows on one thread; thread safe from then on.
+ */
+final class Run {
+
+    /** So much is taken without asking, so that a restore always goes on. */
+    private static final long UNASKED_BYTES = 1 << 20;
+
+    private final ReplayMemory memory;
+
+    /** The parts, and one more for who adds to them. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
+    private long bytes;
+    private long grantedBytes;
+
+    Run(ReplayMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Takes note of what the run takes by now; false if it should end here. */
+    boolean growTo(long newBytes) {
+        long missing = newBytes - bytes;
+        bytes = newBytes;
+        if (missing > 0 && memory.tryReserve(missing)) {
+            grantedBytes += missing;
+        }
+        return bytes - grantedBytes <= UNASKED_BYTES;
+    }
+
+    /** A part more has to be released. */
+    void addPart() {
+        users.incrementAndGet();
+    }
+
+    /** A part is not needed any more, or no part is to come. */
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            if (grantedBytes > 0) {
+                memory.release(grantedBytes);
+            }
+            released.complete(null);
+        }
+    }
+
+    /** Completed when all parts are released. */
+    CompletableFuture<Void> released() {
+        return released;
+    }
+}

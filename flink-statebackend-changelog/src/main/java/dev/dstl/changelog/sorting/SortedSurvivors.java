@@ -1,0 +1,174 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.sorting;
+
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
+import java.util.Arrays;
+
+/**
+ * Leaves out of sorted records what newer ones make superfluous, by the rules of {@link
+ * RecordKind}, and orders the rest so that it may be applied one after the other: what removes by
+ * prefix stands before what it would remove. Not thread safe.
+ *
+ * <pre>
+ *   sorted, with numbers            left, in this order
+ *   DELETE_PREFIX k        5        DELETE_PREFIX k  5
+ *   PUT           k|a      2        -                        older than 5
+ *   PUT           k|a      7        PUT  k|a         7
+ *   PUT           k|b      8        -
+ *   DELETE        k|b      9        DELETE  k|b      9
+ * </pre>
+ */
+final class SortedSurvivors {
+
+    private final RecordBuffer records;
+    private final long[] sorted;
+    private final LogRecord record = new LogRecord();
+    private final LogRecord other = new LogRecord();
+    private final int[] survivors;
+    private int count;
+
+    /**
+     * Numbers of records that remove by prefix and whose identities the current one begins with,
+     * the shortest first.
+     */
+    private int[] prefixDeletes = new int[4];
+
+    private int depth;
+
+    private SortedSurvivors(RecordBuffer records, long[] sorted) {
+        this.records = records;
+        this.sorted = sorted;
+        this.survivors = new int[sorted.length];
+    }
+
+    /** The numbers of the records that are left, in order. */
+    static int[] of(RecordBuffer records, long[] sorted) {
+        SortedSurvivors all = new SortedSurvivors(records, sorted);
+        for (int from = 0, to; from < sorted.length; from = to) {
+            to = all.endOfGroup(from);
+            all.visit(from, to);
+        }
+        return Arrays.copyOf(all.survivors, all.count);
+    }
+
+    /** Points {@link #record} at the first of a group of one identity. */
+    private int endOfGroup(int from) {
+        records.read((int) sorted[from], record);
+        int to = from + 1;
+        while (to < sorted.length && isSame((int) sorted[to])) {
+            to++;
+        }
+        return to;
+    }
+
+    private boolean isSame(int number) {
+        if (records.keyGroup(number) != record.keyGroup()) {
+            return false;
+        }
+        records.read(number, other);
+        return other.stateId() == record.stateId()
+                && other.prefixLength() == record.prefixLength()
+                && Arrays.equals(
+                        record.buffer(),
+                        record.identityOffset(),
+                        record.payloadOffset(),
+                        other.buffer(),
+                        other.identityOffset(),
+                        other.payloadOffset());
+    }
+
+    private void visit(int from, int to) {
+        int removed = -1;
+        if (records.hasPrefixDeletes()) {
+            leavePrefixes();
+            int prefixDelete = newest(from, to, true);
+            if (prefixDelete >= 0) {
+                survivors[count++] = prefixDelete;
+                enterPrefix(prefixDelete);
+            }
+            removed = removedBefore(record.prefixLength());
+        }
+        int last = newest(from, to, false);
+        if (last > removed) {
+            survivors[count++] = last;
+        }
+        for (int i = from; i < to; i++) {
+            int number = (int) sorted[i];
+            if (number > last && number > removed && kind(number) == RecordKind.APPEND) {
+                survivors[count++] = number;
+            }
+        }
+    }
+
+    /** The newest that sets, or removes, or removes by prefix; -1 if there is none. */
+    private int newest(int from, int to, boolean prefix) {
+        for (int i = to - 1; i >= from; i--) {
+            RecordKind kind = kind((int) sorted[i]);
+            if (prefix
+                    ? kind == RecordKind.DELETE_PREFIX
+                    : kind == RecordKind.PUT || kind == RecordKind.DELETE) {
+                return (int) sorted[i];
+            }
+        }
+        return -1;
+    }
+
+    private RecordKind kind(int number) {
+        records.read(number, other);
+        return other.kind();
+    }
+
+    private void leavePrefixes() {
+        while (depth > 0 && !beginsWith(prefixDeletes[depth - 1])) {
+            depth--;
+        }
+    }
+
+    private boolean beginsWith(int prefixDelete) {
+        records.read(prefixDelete, other);
+        return other.stateId() == record.stateId()
+                && other.keyGroup() == record.keyGroup()
+                && other.identityLength() <= record.identityLength()
+                && Arrays.equals(
+                        record.buffer(),
+                        record.identityOffset(),
+                        record.identityOffset() + other.identityLength(),
+                        other.buffer(),
+                        other.identityOffset(),
+                        other.payloadOffset());
+    }
+
+    private void enterPrefix(int prefixDelete) {
+        if (depth == prefixDeletes.length) {
+            prefixDeletes = Arrays.copyOf(prefixDeletes, 2 * depth);
+        }
+        prefixDeletes[depth++] = prefixDelete;
+    }
+
+    /** Everything older than this was removed; -1 if nothing was. */
+    private int removedBefore(int prefixLength) {
+        for (int i = depth - 1; i >= 0; i--) {
+            records.read(prefixDeletes[i], other);
+            if (other.identityLength() == prefixLength) {
+                return prefixDeletes[i];
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,341 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.sorting;
+
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
+import dev.dstl.log.api.ReplayMemory;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.util.ExceptionUtils;
+
+/**
+ * The records of a log in an order that is the same to the state and faster to apply: sorted by
+ * state, key group and key, and without those that newer ones make superfluous. The log is read and
+ * sorted on other threads, from {@link #start} on, so that much of it is done when the delegate has
+ * loaded its base.
+ *
+ * <pre>
+ *   reader         run 1: registrations | key groups 0 to 15 | 16 to 31 | ...      run 2: ...
+ *   sorters                               sort                 sort
+ *   task thread    registrations, then part after part
+ * </pre>
+ *
+ * <p>A run ends with the log; or where its memory ends, and then the next one waits until this one
+ * has been applied; or where a state is registered anew with other serializers, which are those of
+ * the records behind. Records of which it cannot be told what they supersede come as they came,
+ * from the first of them on.
+ *
+ * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one
+ * reads.
+ */
+public final class SortingCursor implements RecordCursor {
+
+    private static final int MAX_PARTS = 8;
+
+    /** A power of two. */
+    private static final int COUNTED_AT_ONCE = 1024;
+
+    /** Ids are given one by one per registration; no job comes near. */
+    private static final int MAX_STATE_ID = 1 << 20;
+
+    private final RecordCursor log;
+    private final KeyGroupRange wanted;
+    private final ReplayMemory memory;
+    private final Executor sorters;
+    private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
+            new LinkedBlockingQueue<>();
+
+    // of the reader
+
+    private final Map<Integer, byte[]> registrations = new HashMap<>();
+    private final BitSet registered = new BitSet();
+    private final RecordBuffer[] buffers;
+    private RecordBuffer asTheyCame = new RecordBuffer();
+    private long bytes;
+    private boolean unsortable;
+    private Run run;
+
+    // of who applies
+
+    @Nullable private volatile OrderedRecords current;
+    private boolean ended;
+
+    private volatile boolean closed;
+    private volatile long recordsRead;
+
+    /**
+     * @param log owned by this cursor from now on
+     * @param wanted records of other key groups are left out
+     * @param memory asked for what is read and not yet applied
+     * @param sorters run what is sorted; at least one of their threads must not be the reader's
+     */
+    public SortingCursor(
+            RecordCursor log, KeyGroupRange wanted, ReplayMemory memory, Executor sorters) {
+        this.log = log;
+        this.wanted = wanted;
+        this.memory = memory;
+        this.sorters = sorters;
+        this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
+        startRun();
+    }
+
+    /**
+     * Begins to read. Called once.
+     *
+     * @param reader runs what reads the log, to its end
+     */
+    public void start(Executor reader) {
+        reader.execute(this::read);
+    }
+
+    @Override
+    public boolean next(LogRecord record) throws IOException {
+        OrderedRecords records = current;
+        while (records == null || !records.next(record)) {
+            releaseCurrent();
+            if (ended) {
+                return false;
+            }
+            records = take();
+            current = records;
+            ended = records == null;
+        }
+        return true;
+    }
+
+    /** How many records were read so far, those that are left out included. Thread safe. */
+    public long recordsRead() {
+        return recordsRead;
+    }
+
+    private OrderedRecords take() throws IOException {
+        try {
+            return parts.take().get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cancelled();
+        } catch (ExecutionException e) {
+            ExceptionUtils.tryRethrowIOException(e.getCause());
+            throw new IOException("The changelog cannot be read: " + e.getCause(), e.getCause());
+        }
+    }
+
+    private void releaseCurrent() {
+        OrderedRecords applied = current;
+        if (applied != null) {
+            current = null;
+            applied.release();
+        }
+    }
+
+    private void read() {
+        try (RecordCursor closing = log) {
+            LogRecord record = new LogRecord();
+            long count = 0;
+            while (!closed && closing.next(record)) {
+                add(record);
+                if ((++count & COUNTED_AT_ONCE - 1) == 0) {
+                    recordsRead = count;
+                }
+            }
+            recordsRead = count;
+            endRun();
+            run.release();
+            put(CompletableFuture.completedFuture(null));
+        } catch (Throwable t) {
+            run.release();
+            put(CompletableFuture.failedFuture(t));
+        }
+    }
+
+    private void add(LogRecord record) throws InterruptedIOException {
+        if (record.kind() == RecordKind.META && !unsortable) {
+            register(record);
+            return;
+        }
+        if (!unsortable && !isSortable(record)) {
+            endRun();
+            startNextRun();
+            unsortable = true;
+        }
+        if (unsortable) {
+            addTo(asTheyCame, record);
+        } else if (wanted.contains(record.keyGroup())) {
+            int part =
+                    (record.keyGroup() - wanted.getStartKeyGroup())
+                            * buffers.length
+                            / wanted.getNumberOfKeyGroups();
+            if (buffers[part] == null) {
+                buffers[part] = new RecordBuffer();
+            }
+            addTo(buffers[part], record);
+        }
+    }
+
+    /** What is not registered is for the replay to refuse. */
+    private boolean isSortable(LogRecord record) {
+        return record.kind() != RecordKind.OPAQUE
+                && record.stateId() >= 0
+                && registered.get(record.stateId());
+    }
+
+    private void register(LogRecord record) throws InterruptedIOException {
+        int state = record.stateId();
+        byte[] registration =
+                Arrays.copyOfRange(
+                        record.buffer(), record.offset(), record.offset() + record.length());
+        byte[] known = registrations.put(state, registration);
+        if (known != null && Arrays.equals(known, registration)) {
+            return;
+        }
+        if (known != null) {
+            endRun();
+            startNextRun();
+        }
+        if (state >= 0 && state <= MAX_STATE_ID) {
+            registered.set(state);
+        }
+        addTo(asTheyCame, record);
+    }
+
+    private void addTo(RecordBuffer buffer, LogRecord record) throws InterruptedIOException {
+        long before = buffer.memoryBytes();
+        buffer.add(record);
+        long grown = buffer.memoryBytes() - before;
+        if (grown > 0) {
+            bytes += grown;
+            if (!run.growTo(bytes)) {
+                endRun();
+                run.release();
+                awaitRelease();
+                startRun();
+            }
+        }
+    }
+
+    /** Without the memory there is no point in reading on. */
+    private void awaitRelease() throws InterruptedIOException {
+        try {
+            run.released().get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cancelled();
+        } catch (ExecutionException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private void startNextRun() {
+        run.release();
+        startRun();
+    }
+
+    private void startRun() {
+        run = new Run(memory);
+        bytes = 0;
+    }
+
+    /** Hands over what was read: first what stands for itself, then what is to be sorted. */
+    private void endRun() {
+        Run of = run;
+        if (asTheyCame.count() > 0) {
+            of.addPart();
+            put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, of)));
+            asTheyCame = new RecordBuffer();
+        }
+        for (int i = 0; i < buffers.length; i++) {
+            RecordBuffer buffer = buffers[i];
+            if (buffer != null) {
+                buffers[i] = null;
+                of.addPart();
+                put(sort(buffer, of));
+            }
+        }
+    }
+
+    private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, Run of) {
+        CompletableFuture<OrderedRecords> part = new CompletableFuture<>();
+        Runnable sort =
+                () -> {
+                    try {
+                        part.complete(OrderedRecords.sorted(buffer, of));
+                    } catch (Throwable t) {
+                        of.release();
+                        part.completeExceptionally(t);
+                    }
+                };
+        try {
+            sorters.execute(sort);
+        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
+            sort.run();
+        }
+        return part;
+    }
+
+    private void put(CompletableFuture<OrderedRecords> part) {
+        parts.add(part);
+        if (closed) {
+            drain();
+        }
+    }
+
+    /** After the end nobody takes what is there, and who waits must not wait on. */
+    private void drain() {
+        List<CompletableFuture<OrderedRecords>> left = new ArrayList<>();
+        parts.drainTo(left);
+        for (CompletableFuture<OrderedRecords> part : left) {
+            CompletableFuture<?> unused =
+                    part.whenComplete(
+                            (records, failure) -> {
+                                if (records != null) {
+                                    records.release();
+                                }
+                            });
+        }
+        parts.add(CompletableFuture.failedFuture(cancelled()));
+    }
+
+    private static InterruptedIOException cancelled() {
+        return new InterruptedIOException("The task was cancelled during replay");
+    }
+
+    /** What runs on other threads ends soon, and by itself. */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        releaseCurrent();
+        drain();
+        log.close();
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.restore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.metrics.RestoreMetrics;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class RestoreProgressTest {
+
+    private final RecordedMetrics metrics = new RecordedMetrics();
+    private long nowMillis;
+    private final RestoreProgress progress =
+            new RestoreProgress(
+                    "customers (2/2)#1",
+                    new RestoreMetrics(metrics, () -> 16L),
+                    () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+
+    @Test
+    void metrics_tellHowFarARestoreIs() {
+        progress.changelogs(2, 1000);
+        assertThat(metrics.value(RestoreMetrics.CHANGELOG_SIZE)).isEqualTo(1000);
+        assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(-1);
+
+        nowMillis += 300;
+        progress.baseLoaded();
+        assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(300);
+        assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(-1);
+
+        nowMillis += 15_000;
+        progress.replayed(1024, 5000);
+        progress.replayed(6, 5000);
+        assertThat(metrics.value(RestoreMetrics.REPLAYED_RECORDS)).isEqualTo(1030);
+
+        progress.finished(5000);
+        assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(15_000);
+        assertThat(metrics.value(RestoreMetrics.REPLAY_RATE)).isEqualTo(16);
+    }
+
+    @Test
+    void replayRate_isAssumedUntilItIsMeasured_andThenFollowsTheMeasurements() {
+        ReplayRate rate = new ReplayRate();
+        assertThat(rate.bytesPerSecond()).isEqualTo(16 << 20);
+
+        rate.measured(8 << 20, TimeUnit.MILLISECONDS.toNanos(100));
+        assertThat(rate.bytesPerSecond()).isEqualTo(80 << 20);
+
+        rate.measured(20 << 20, TimeUnit.SECONDS.toNanos(1));
+        assertThat(rate.bytesPerSecond()).isEqualTo(50 << 20);
+    }
+
+    @Test
+    void replayOfHardlyAnything_saysNothingOfTheRate() {
+        ReplayRate rate = new ReplayRate();
+        rate.measured(1 << 20, TimeUnit.SECONDS.toNanos(1));
+        rate.measured(1 << 30, 0);
+        assertThat(rate.bytesPerSecond()).isEqualTo(16 << 20);
+    }
+}

@@ -1,0 +1,252 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.sorting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/** What a log leaves behind is the same in whatever order its records come. */
+class SortingCursorPropertyTest {
+
+    private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(3, 12);
+
+    private static ExecutorService threads;
+
+    @BeforeContainer
+    static void startThreads() {
+        threads = Executors.newCachedThreadPool();
+    }
+
+    @AfterContainer
+    static void endThreads() {
+        threads.shutdownNow();
+    }
+
+    @Property(tries = 2000)
+    void sortedRecords_leaveWhatTheLogLeaves(@ForAll("logs") List<Change> changes)
+            throws IOException {
+        FakeMemory memory = new FakeMemory(Long.MAX_VALUE);
+        List<Change> sorted = sorted(changes, memory);
+        assertThat(contents(sorted)).isEqualTo(contents(changes));
+        assertThat(memory.reserved()).isZero();
+    }
+
+    @Property(tries = 1000)
+    void sortedRecords_areInOrder_andNoneIsSuperfluous(@ForAll("logs") List<Change> changes)
+            throws IOException {
+        List<Change> sorted = sorted(changes, new FakeMemory(Long.MAX_VALUE));
+        for (int i = 1; i < sorted.size(); i++) {
+            assertThat(sorted.get(i).place()).isGreaterThanOrEqualTo(sorted.get(i - 1).place());
+        }
+        for (int i = 0; i < sorted.size(); i++) {
+            List<Change> without = new ArrayList<>(sorted);
+            without.remove(i);
+            // A removal of what is not in the log may be meant for the base.
+            if (sorted.get(i).kind == RecordKind.PUT || sorted.get(i).kind == RecordKind.APPEND) {
+                assertThat(contents(without)).isNotEqualTo(contents(sorted));
+            }
+        }
+    }
+
+    @Property(tries = 40)
+    void manyRecords_inRunsAsLargeAsTheMemory_leaveWhatTheLogLeaves(
+            @ForAll @IntRange(max = 1_000_000) int seed,
+            @ForAll @IntRange(max = 3_000_000) int limitBytes)
+            throws IOException {
+        Random random = new Random(seed);
+        List<Change> changes = new ArrayList<>();
+        for (int i = 0; i < 30_000; i++) {
+            String prefix = "a common beginning of all keys, number " + random.nextInt(4_000);
+            changes.add(
+                    new Change(
+                            RecordKind.values()[random.nextInt(100) == 0 ? 2 : random.nextInt(2)],
+                            KEY_GROUPS.getStartKeyGroup() + Math.floorMod(prefix.hashCode(), 10),
+                            random.nextInt(2),
+                            prefix,
+                            Integer.toString(random.nextInt(3)),
+                            "payload " + i));
+        }
+        FakeMemory memory = new FakeMemory(limitBytes);
+        assertThat(contents(sorted(changes, memory))).isEqualTo(contents(changes));
+        assertThat(memory.reserved()).isZero();
+    }
+
+    private static List<Change> sorted(List<Change> changes, FakeMemory memory) throws IOException {
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
+        for (int state = 0; state < 3; state++) {
+            log.append(RecordKind.META, -1, state, new byte[] {1, 2}, 0, 0, 2);
+        }
+        for (Change change : changes) {
+            change.append(log);
+        }
+        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, memory, threads);
+        cursor.start(threads);
+        List<Change> sorted = new ArrayList<>();
+        try (RecordCursor closing = cursor) {
+            LogRecord record = new LogRecord();
+            while (closing.next(record)) {
+                if (record.kind() != RecordKind.META) {
+                    sorted.add(Change.of(record));
+                }
+            }
+        }
+        return sorted;
+    }
+
+    /** By state, key group, prefix length and identity: what an empty state then holds. */
+    private static Map<String, List<String>> contents(List<Change> changes) {
+        Map<String, List<String>> contents = new HashMap<>();
+        for (Change change : changes) {
+            String name = change.name();
+            switch (change.kind) {
+                case PUT:
+                    contents.put(name, new ArrayList<>(List.of(change.payload)));
+                    break;
+                case DELETE:
+                    contents.remove(name);
+                    break;
+                case APPEND:
+                    contents.computeIfAbsent(name, none -> new ArrayList<>()).add(change.payload);
+                    break;
+                case DELETE_PREFIX:
+                    contents.keySet().removeIf(other -> other.startsWith(change.owner()));
+                    break;
+                default:
+                    throw new IllegalArgumentException(change.kind.name());
+            }
+        }
+        return contents;
+    }
+
+    @Provide
+    Arbitrary<List<Change>> logs() {
+        // Few characters, so that one identity is often the beginning of another.
+        Arbitrary<String> texts =
+                Arbitraries.strings().withChars('\0', 'a', '\u00ff').ofMaxLength(5);
+        return Combinators.combine(
+                        Arbitraries.of(
+                                RecordKind.PUT,
+                                RecordKind.PUT,
+                                RecordKind.DELETE,
+                                RecordKind.APPEND,
+                                RecordKind.DELETE_PREFIX),
+                        Arbitraries.of(3, 4, 12),
+                        Arbitraries.integers().between(0, 2),
+                        texts,
+                        texts,
+                        Arbitraries.integers().map(Object::toString))
+                .as(Change::new)
+                .list()
+                .ofMaxSize(60);
+    }
+
+    private static final class Change {
+
+        private final RecordKind kind;
+        private final int keyGroup;
+        private final int state;
+        private final String prefix;
+        private final String rest;
+        private final String payload;
+
+        Change(
+                RecordKind kind,
+                int keyGroup,
+                int state,
+                String prefix,
+                String rest,
+                String payload) {
+            this.kind = kind;
+            this.keyGroup = keyGroup;
+            this.state = state;
+            this.prefix = prefix;
+            this.rest = kind == RecordKind.DELETE_PREFIX ? "" : rest;
+            this.payload = kind == RecordKind.PUT || kind == RecordKind.APPEND ? payload : "";
+        }
+
+        static Change of(LogRecord record) {
+            int split = record.identityOffset() + record.prefixLength();
+            return new Change(
+                    record.kind(),
+                    record.keyGroup(),
+                    record.stateId(),
+                    text(record, record.identityOffset(), split),
+                    text(record, split, record.payloadOffset()),
+                    text(record, record.payloadOffset(), record.offset() + record.length()));
+        }
+
+        private static String text(LogRecord record, int from, int to) {
+            return new String(
+                    Arrays.copyOfRange(record.buffer(), from, to), StandardCharsets.ISO_8859_1);
+        }
+
+        void append(InMemoryChangelogWriter log) throws IOException {
+            byte[] bytes = (prefix + rest + payload).getBytes(StandardCharsets.ISO_8859_1);
+            log.append(
+                    kind,
+                    keyGroup,
+                    state,
+                    bytes,
+                    prefix.length(),
+                    prefix.length() + rest.length(),
+                    bytes.length);
+        }
+
+        String owner() {
+            return state + "/" + keyGroup + "/" + prefix.length() + "/" + prefix;
+        }
+
+        String name() {
+            return owner() + rest;
+        }
+
+        /** Where it stands among the records of its part of the key groups. */
+        String place() {
+            int part = (keyGroup - KEY_GROUPS.getStartKeyGroup()) * 8 / 10;
+            return String.format("%d/%d/%02d/%s", part, state, keyGroup, prefix + rest);
+        }
+
+        @Override
+        public String toString() {
+            return kind + " " + name() + " = " + payload;
+        }
+    }
+}

@@ -1,0 +1,231 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.sorting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordKind;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class SortingCursorTest {
+
+    private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final InMemoryChangelogWriter log = new InMemoryChangelogWriter();
+    private final FakeMemory memory = new FakeMemory(Long.MAX_VALUE);
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        threads.shutdownNow();
+        assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(memory.reserved()).isZero();
+    }
+
+    @Test
+    void recordsBehindAnotherRegistration_areAppliedBehindIt() throws IOException {
+        register(1, "old");
+        put(1, "b", "old");
+        put(1, "a", "old");
+        register(1, "old");
+        register(1, "new");
+        put(1, "b", "new");
+        assertThat(sorted())
+                .containsExactly("META old", "PUT a=old", "PUT b=old", "META new", "PUT b=new");
+    }
+
+    @Test
+    void changesOfFlinksBuiltInChangelog_comeAsTheyCame() throws IOException {
+        log.append(RecordKind.OPAQUE, 9, 0, bytes("z"), 0, 0, 1);
+        log.append(RecordKind.OPAQUE, 1, 0, bytes("a"), 0, 0, 1);
+        register(1, "known");
+        log.append(RecordKind.OPAQUE, 2, 0, bytes("b"), 0, 0, 1);
+        assertThat(sorted()).containsExactly("OPAQUE z", "OPAQUE a", "META known", "OPAQUE b");
+    }
+
+    @Test
+    void recordThatIsNotRegistered_comesBeforeItsRegistration_toBeRefused() throws IOException {
+        register(1, "known");
+        put(1, "b", "1");
+        put(2, "a", "2");
+        register(2, "late");
+        assertThat(sorted()).containsExactly("META known", "PUT b=1", "PUT a=2", "META late");
+    }
+
+    @Test
+    void recordsOfOtherKeyGroups_areLeftOut() throws IOException {
+        register(1, "known");
+        log.append(RecordKind.PUT, 8, 1, bytes("a"), 1, 1, 1);
+        put(1, "b", "1");
+        assertThat(sorted()).containsExactly("META known", "PUT b=1");
+    }
+
+    @Test
+    void logThatCannotBeRead_failsWhoReplays_withTheReadersMessage() {
+        assertThatThrownBy(() -> read(failing(new IOException("the store is gone"))))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the store is gone");
+    }
+
+    @Test
+    void readerWithADefect_failsWhoReplays_withTheDefect() {
+        assertThatThrownBy(() -> read(failing(new IllegalStateException("a defect"))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("a defect");
+    }
+
+    @Test
+    void whoWaitsForAStoreThatHangs_isFreedByClosing() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        SortingCursor cursor =
+                cursor(
+                        new RecordCursor() {
+                            @Override
+                            public boolean next(LogRecord record) throws IOException {
+                                hanging.countDown();
+                                try {
+                                    closed.await();
+                                } catch (InterruptedException e) {
+                                    throw new InterruptedIOException();
+                                }
+                                throw new IOException("closed");
+                            }
+
+                            @Override
+                            public void close() {
+                                closed.countDown();
+                            }
+                        });
+        Future<Boolean> waiting = threads.submit(() -> cursor.next(new LogRecord()));
+        hanging.await();
+        cursor.close();
+        assertThatThrownBy(waiting::get)
+                .hasRootCauseInstanceOf(InterruptedIOException.class)
+                .hasMessageContaining("cancelled");
+    }
+
+    @Test
+    void cursorThatIsClosedBeforeItsEnd_givesAllMemoryBack() throws IOException {
+        register(1, "known");
+        for (int i = 0; i < 10_000; i++) {
+            put(1, "key " + i, "value");
+        }
+        try (SortingCursor cursor = cursor(log.open())) {
+            assertThat(cursor.next(new LogRecord())).isTrue();
+            assertThat(cursor.next(new LogRecord())).isTrue();
+        }
+    }
+
+    @Test
+    void withoutAThreadToSort_theReaderSorts() throws IOException {
+        register(1, "known");
+        put(1, "b", "1");
+        put(1, "a", "2");
+        SortingCursor cursor =
+                new SortingCursor(
+                        log.open(),
+                        KEY_GROUPS,
+                        memory,
+                        task -> {
+                            throw new RejectedExecutionException("no thread");
+                        });
+        cursor.start(threads);
+        assertThat(drain(cursor)).containsExactly("META known", "PUT a=2", "PUT b=1");
+    }
+
+    private void register(int state, String name) throws IOException {
+        log.append(RecordKind.META, -1, state, bytes(name), 0, 0, name.length());
+    }
+
+    private void put(int state, String key, String value) throws IOException {
+        byte[] bytes = bytes(key + value);
+        log.append(RecordKind.PUT, 1, state, bytes, key.length(), key.length(), bytes.length);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static RecordCursor failing(Exception failure) {
+        return new RecordCursor() {
+            @Override
+            public boolean next(LogRecord record) throws IOException {
+                if (failure instanceof IOException) {
+                    throw (IOException) failure;
+                }
+                throw (RuntimeException) failure;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private SortingCursor cursor(RecordCursor source) {
+        SortingCursor cursor = new SortingCursor(source, KEY_GROUPS, memory, threads);
+        cursor.start(threads);
+        return cursor;
+    }
+
+    private List<String> sorted() throws IOException {
+        return read(log.open());
+    }
+
+    private List<String> read(RecordCursor source) throws IOException {
+        return drain(cursor(source));
+    }
+
+    private static List<String> drain(SortingCursor cursor) throws IOException {
+        List<String> texts = new ArrayList<>();
+        try (RecordCursor closing = cursor) {
+            LogRecord record = new LogRecord();
+            while (closing.next(record)) {
+                String identity = text(record, record.identityOffset(), record.identityLength());
+                String payload = text(record, record.payloadOffset(), record.payloadLength());
+                texts.add(
+                        record.kind()
+                                + " "
+                                + (identity.isEmpty() ? payload : identity + "=" + payload));
+            }
+        }
+        return texts;
+    }
+
+    private static String text(LogRecord record, int offset, int length) {
+        return new String(record.buffer(), offset, length, StandardCharsets.ISO_8859_1);
+    }
+}

@@ -63,7 +63,13 @@ class CollectorPressureITCase {
                 CountingRun.start(
                         directory,
                         Collections.emptyList(),
-                        Arrays.asList(HEAP, "-XX:+UseParallelGC"),
+                        // Where it hardly does anything but collect it ends, instead of going on so
+                        // for minutes.
+                        Arrays.asList(
+                                HEAP,
+                                "-XX:+UseParallelGC",
+                                "-XX:GCTimeLimit=80",
+                                "-XX:GCHeapFreeLimit=20"),
                         "hashmap",
                         WORDS)) {
             assertThat(run.awaitExit()).as(run.output()).isNotZero();

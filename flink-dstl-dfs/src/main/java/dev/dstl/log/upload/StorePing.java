@@ -78,8 +78,9 @@ final class StorePing {
     }
 
     private void ping() {
-        synchronized (this) {
-            thread = Thread.currentThread();
+        if (!begins()) {
+            ended(null);
+            return;
         }
         try {
             uploader.store.ping();
@@ -88,6 +89,15 @@ final class StorePing {
         }
         ended(uploader.timers.nanoTime());
         uploader.metrics.storePinged();
+    }
+
+    /** Not if the thread came so late that nobody would end the request any more. */
+    private synchronized boolean begins() {
+        if (state != PingState.AWAITED) {
+            return false;
+        }
+        thread = Thread.currentThread();
+        return true;
     }
 
     private void notStarted(Throwable cause) {

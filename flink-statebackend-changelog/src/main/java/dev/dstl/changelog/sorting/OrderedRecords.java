@@ -32,11 +32,11 @@ final class OrderedRecords {
     @Nullable private final int[] order;
 
     private final int count;
-    private final Run run;
+    private final SortRun run;
     private final AtomicBoolean released = new AtomicBoolean();
     private int next;
 
-    private OrderedRecords(RecordBuffer records, @Nullable int[] order, Run run) {
+    private OrderedRecords(RecordBuffer records, @Nullable int[] order, SortRun run) {
         this.records = records;
         this.order = order;
         this.count = order == null ? records.count() : order.length;
@@ -44,12 +44,12 @@ final class OrderedRecords {
     }
 
     /** All of them, as they came. */
-    static OrderedRecords asTheyCame(RecordBuffer records, Run run) {
+    static OrderedRecords asTheyCame(RecordBuffer records, SortRun run) {
         return new OrderedRecords(records, null, run);
     }
 
     /** In the delegate's order, without those that newer ones make superfluous. */
-    static OrderedRecords sorted(RecordBuffer records, Run run) {
+    static OrderedRecords sorted(RecordBuffer records, SortRun run) {
         return new OrderedRecords(
                 records, SortedSurvivors.of(records, RecordSorter.sort(records)), run);
     }

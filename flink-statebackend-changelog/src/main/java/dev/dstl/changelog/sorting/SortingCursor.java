@@ -84,7 +84,7 @@ public final class SortingCursor implements RecordCursor {
     private RecordBuffer asTheyCame = new RecordBuffer();
     private long bytes;
     private boolean unsortable;
-    private Run run;
+    private SortRun run;
 
     // of who applies
 
@@ -262,13 +262,13 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private void startRun() {
-        run = new Run(memory);
+        run = new SortRun(memory);
         bytes = 0;
     }
 
     /** Hands over what was read: first what stands for itself, then what is to be sorted. */
     private void endRun() {
-        Run of = run;
+        SortRun of = run;
         if (asTheyCame.count() > 0) {
             of.addPart();
             put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, of)));
@@ -284,7 +284,7 @@ public final class SortingCursor implements RecordCursor {
         }
     }
 
-    private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, Run of) {
+    private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, SortRun of) {
         CompletableFuture<OrderedRecords> part = new CompletableFuture<>();
         Runnable sort =
                 () -> {

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The memory of what was read together: given back when the last part of it has been applied, or
  * will never be. Grows on one thread; thread safe from then on.
  */
-final class Run {
+final class SortRun {
 
     /** So much is taken without asking, so that a restore always goes on. */
     private static final long UNASKED_BYTES = 1 << 20;
@@ -38,7 +38,7 @@ final class Run {
     private long bytes;
     private long grantedBytes;
 
-    Run(ReplayMemory memory) {
+    SortRun(ReplayMemory memory) {
         this.memory = memory;
     }
 

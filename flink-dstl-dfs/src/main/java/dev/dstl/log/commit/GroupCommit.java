@@ -27,6 +27,7 @@ import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
@@ -69,6 +70,7 @@ public final class GroupCommit implements AutoCloseable {
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
     private final LocalCopies localCopies;
+    private final RecentSegments recentSegments;
     private final InFlightBudget budget;
     private final Timers timers;
     private final DstlMetrics metrics;
@@ -93,17 +95,6 @@ public final class GroupCommit implements AutoCloseable {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Starts without local copies. */
-    public GroupCommit(
-            DstlSettings settings,
-            SegmentUploader uploader,
-            SegmentRegistry registry,
-            InFlightBudget budget,
-            Timers timers,
-            DstlMetrics metrics) {
-        this(settings, uploader, registry, LocalCopies.disabled(), budget, timers, metrics);
-    }
-
     /**
      * Starts with an empty queue and, unless switched off, the clock that ages batches. Owns none
      * of what it is given.
@@ -113,12 +104,14 @@ public final class GroupCommit implements AutoCloseable {
             SegmentUploader uploader,
             SegmentRegistry registry,
             LocalCopies localCopies,
+            RecentSegments recentSegments,
             InFlightBudget budget,
             Timers timers,
             DstlMetrics metrics) {
         this.uploader = uploader;
         this.registry = registry;
         this.localCopies = localCopies;
+        this.recentSegments = recentSegments;
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;
@@ -153,6 +146,10 @@ public final class GroupCommit implements AutoCloseable {
     /** The copies of segments on the local disk. */
     public LocalCopies localCopies() {
         return localCopies;
+    }
+
+    RecentSegments recentSegments() {
+        return recentSegments;
     }
 
     /** Begins to watch the age of a log. */
@@ -426,8 +423,7 @@ public final class GroupCommit implements AutoCloseable {
         }
         segment.releaseCopy();
         if (registry.release(segment.owner())) {
-            segment.upload().abandon();
-            segment.settle();
+            segment.abandon();
         }
     }
 

@@ -95,7 +95,9 @@ final class CutSegment implements SegmentSource {
         }
         EncodedSegment segment = encode(encoder, encoded);
         encoded.forEach(LogBatch::release);
-        batches.forEach(batch -> batch.listener().encoded(segment.length()));
+        for (int i = 0; i < batches.size(); i++) {
+            batches.get(i).listener().encoded(segment.frameLength(i));
+        }
         if (localCopy != null) {
             commit.localCopies().write(localCopy, segment);
         }

@@ -270,7 +270,10 @@ final class JobLog implements AutoCloseable {
     }
 
     DstlLogWriter createWriter(
-            String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailbox) {
+            String operatorId,
+            KeyGroupRange keyGroupRange,
+            MailboxExecutor mailbox,
+            int parallelism) {
         UUID logId = UUID.randomUUID();
         LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
@@ -279,6 +282,7 @@ final class JobLog implements AutoCloseable {
                 operatorId,
                 PagePool.shared(),
                 settings.sealThresholdBytes(),
+                settings.inlineThresholdBytes(parallelism),
                 commit,
                 compactor,
                 mailbox);

@@ -91,6 +91,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     LogTail(
             UUID logId,
+            long inlineThresholdBytes,
             GroupCommit commit,
             Compactor compactor,
             HandleAssembler handles,
@@ -111,7 +112,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                         handles,
                         batches,
                         () -> startCompaction(true));
-        this.inlineThresholdBytes = commit.inlineThresholdBytes();
+        this.inlineThresholdBytes = inlineThresholdBytes;
         commit.register(this);
     }
 

@@ -85,7 +85,16 @@ public final class DstlStorage implements ChangelogStorage {
     @Override
     public ChangelogWriter createWriter(
             String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
-        return jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor);
+        return createWriter(operatorId, keyGroupRange, mailboxExecutor, 1);
+    }
+
+    @Override
+    public ChangelogWriter createWriter(
+            String operatorId,
+            KeyGroupRange keyGroupRange,
+            MailboxExecutor mailboxExecutor,
+            int parallelism) {
+        return jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor, parallelism);
     }
 
     private JobLog jobLog() {

@@ -30,6 +30,7 @@ import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.ReadAheadBudget;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.store.BasePath;
 import dev.dstl.log.store.EmptyDirectories;
 import dev.dstl.log.store.LazySegmentStore;
@@ -67,6 +68,13 @@ final class JobLog implements AutoCloseable {
     /** The share of what a compaction may read that it may hold before it is its turn. */
     private static final int READ_AHEAD_SHARE = 4;
 
+    /**
+     * The share of the memory limit that recent segments may take is one in so many. By default all
+     * of ten minutes of 40 KB per second are then read in memory; where more is written, requests
+     * are few for their bytes.
+     */
+    private static final int RECENT_SEGMENTS_SHARE = 4;
+
     /** More than all tries to delete a file take, and than most stores need for a request. */
     private static final long LINGER_SECONDS = 10;
 
@@ -84,6 +92,7 @@ final class JobLog implements AutoCloseable {
     private final LocalCopies localCopies;
     private final Path directory;
     private final SegmentRegistry registry;
+    private final RecentSegments recentSegments;
     private final JobMemory memory;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
@@ -189,6 +198,13 @@ final class JobLog implements AutoCloseable {
                         () -> segmentsDeleted.complete(null));
         localCopies = LocalCopies.in(localDirectories, localDisk, metrics, memory);
         registry = new SegmentRegistry(store, discards, timers, metrics);
+        recentSegments =
+                new RecentSegments(
+                        settings.compactionMinRuns() == 0
+                                ? 0
+                                : settings.maxInFlightBytes() / RECENT_SEGMENTS_SHARE,
+                        memory.process(),
+                        metrics);
         uploader =
                 new SegmentUploader(
                         settings, jobId, incarnation, store, registry, timers, uploads, metrics);
@@ -209,10 +225,12 @@ final class JobLog implements AutoCloseable {
                         uploader,
                         registry,
                         localCopies,
+                        recentSegments,
                         new InFlightBudget(memory),
                         timers,
                         metrics);
         memory.addCache(uploader::dropIdle);
+        memory.addCache(recentSegments::drop);
     }
 
     private static ExecutorService threads(int threads, String name, Runnable whenTerminated) {
@@ -252,7 +270,10 @@ final class JobLog implements AutoCloseable {
     }
 
     DstlLogWriter createWriter(
-            String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailbox) {
+            String operatorId,
+            KeyGroupRange keyGroupRange,
+            MailboxExecutor mailbox,
+            int parallelism) {
         UUID logId = UUID.randomUUID();
         LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
@@ -261,6 +282,7 @@ final class JobLog implements AutoCloseable {
                 operatorId,
                 PagePool.shared(),
                 settings.sealThresholdBytes(),
+                settings.inlineThresholdBytes(parallelism),
                 commit,
                 compactor,
                 mailbox);
@@ -289,6 +311,7 @@ final class JobLog implements AutoCloseable {
         commit.close();
         compactions.shutdownNow();
         uploads.shutdown();
+        recentSegments.close();
         localCopies.close();
         localDisk.shutdown();
         memory.close();

@@ -140,6 +140,28 @@ class DstlStorageTest {
     }
 
     @Test
+    void subtaskOfAnOperatorWithMany_hasLessInline() throws Exception {
+        DstlStorage storage =
+                storage(
+                        configuration(store.basePath().toString())
+                                .set(DstlOptions.INLINE_THRESHOLD, MemorySize.parse("20 kb")));
+        for (int parallelism : new int[] {1, 4_000}) {
+            ChangelogWriter writer =
+                    storage.createWriter(
+                            "operator-" + parallelism,
+                            KEY_GROUPS,
+                            new SyncMailboxExecutor(),
+                            parallelism);
+            append(writer, "x".repeat(8_000));
+            ChangelogStateHandleStreamImpl handle =
+                    handleOf(writer.persist(writer.initialSequenceNumber(), 1));
+            assertThat(filesOf(handle)).hasSize(parallelism == 1 ? 0 : 1);
+            writer.close();
+        }
+        storage.close();
+    }
+
+    @Test
     void storeThatRefusesWhileATaskStarts_failsNoTask_andTakesTheChangesLater() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
         store.failNext(WriteFault.FAIL_ON_CREATE, WriteFault.FAIL_ON_CREATE);

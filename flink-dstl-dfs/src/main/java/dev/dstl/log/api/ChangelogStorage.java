@@ -17,11 +17,25 @@
 package dev.dstl.log.api;
 
 import java.util.Optional;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 
 /** A changelog storage that knows why checkpoints wait for it. Thread safe. */
 public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHandleStreamImpl> {
+
+    /**
+     * Opens the changelog of the keyed backend of a subtask. Called by its task.
+     *
+     * @param parallelism of its operator, at least 1: the more subtasks there are, the less of each
+     *     travels in the metadata of checkpoints
+     */
+    ChangelogWriter createWriter(
+            String operatorId,
+            KeyGroupRange keyGroupRange,
+            MailboxExecutor mailboxExecutor,
+            int parallelism);
 
     /**
      * Why checkpoints wait for the store at present, as a sentence for the user.

@@ -27,9 +27,9 @@ public interface BatchListener {
     /**
      * The records are not in memory any more, but as a part of a segment.
      *
-     * @param segmentBytes of the whole segment
+     * @param frameBytes what they take there
      */
-    default void encoded(long segmentBytes) {}
+    default void encoded(long frameBytes) {}
 
     /** The batch is durable. Called at most once; may cross with a release. */
     void durable(BatchPosition position);

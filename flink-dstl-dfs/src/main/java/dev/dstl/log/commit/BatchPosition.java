@@ -18,6 +18,7 @@ package dev.dstl.log.commit;
 
 import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.ownership.OwnedSegment;
+import dev.dstl.log.segment.RecentSegment;
 import dev.dstl.log.segment.SegmentCopy;
 import java.util.function.Supplier;
 import javax.annotation.Nullable;
@@ -32,6 +33,7 @@ public final class BatchPosition {
     @Nullable private final OwnedSegment owner;
     private final Supplier<StreamStateHandle> segment;
     @Nullable private final LocalCopy localCopy;
+    @Nullable private final RecentSegment recent;
     private final long frameOffset;
     private final long frameBytes;
 
@@ -39,16 +41,19 @@ public final class BatchPosition {
      * @param owner null if the segment travels in the handle
      * @param segment makes a handle of the segment, a new one each time
      * @param localCopy null if there never will be one
+     * @param recent null if the segment is never kept in memory
      */
     BatchPosition(
             @Nullable OwnedSegment owner,
             Supplier<StreamStateHandle> segment,
             @Nullable LocalCopy localCopy,
+            @Nullable RecentSegment recent,
             long frameOffset,
             long frameBytes) {
         this.owner = owner;
         this.segment = segment;
         this.localCopy = localCopy;
+        this.recent = recent;
         this.frameOffset = frameOffset;
         this.frameBytes = frameBytes;
     }
@@ -82,6 +87,14 @@ public final class BatchPosition {
     public StreamStateHandle nearestSegment() {
         StreamStateHandle copy = localCopy == null ? null : localCopy.handle();
         return copy == null ? segment() : new SegmentCopy(copy, segment(), localCopy::lost);
+    }
+
+    /**
+     * What this process reads: the segment as it is kept in memory, then its copy on the local
+     * disk, then {@link #segment()}. Not for handles, which leave the process.
+     */
+    public StreamStateHandle readableSegment() {
+        return recent == null ? nearestSegment() : recent.orElse(nearestSegment());
     }
 
     /** Where the batch's frame begins in the segment. */

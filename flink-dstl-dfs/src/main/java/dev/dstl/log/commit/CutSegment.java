@@ -22,6 +22,7 @@ import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.ownership.OwnedSegment;
 import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.RecentSegment;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.SegmentSource;
 import dev.dstl.log.upload.SegmentUpload;
@@ -40,6 +41,7 @@ final class CutSegment implements SegmentSource {
     private final OwnedSegment owner;
     private final SegmentUpload upload;
     @Nullable private final LocalCopy localCopy;
+    @Nullable private final RecentSegment recent;
 
     /** Guarded by the lock of {@link GroupCommit}. */
     private boolean durable;
@@ -60,6 +62,7 @@ final class CutSegment implements SegmentSource {
         this.owner = commit.registry().open(batches.size());
         this.upload = commit.uploader().upload(this);
         this.localCopy = commit.localCopies().open(batches.size());
+        this.recent = commit.recentSegments().open();
         this.inFlightBytes = batches.stream().mapToLong(SealedBatch::reservedBytes).sum();
     }
 
@@ -92,7 +95,9 @@ final class CutSegment implements SegmentSource {
         }
         EncodedSegment segment = encode(encoder, encoded);
         encoded.forEach(LogBatch::release);
-        batches.forEach(batch -> batch.listener().encoded(segment.length()));
+        for (int i = 0; i < batches.size(); i++) {
+            batches.get(i).listener().encoded(segment.frameLength(i));
+        }
         if (localCopy != null) {
             commit.localCopies().write(localCopy, segment);
         }
@@ -136,6 +141,15 @@ final class CutSegment implements SegmentSource {
         }
     }
 
+    /** No batch is needed any more: it is neither written nor kept. */
+    void abandon() {
+        upload.abandon();
+        if (recent != null) {
+            recent.release();
+        }
+        settle();
+    }
+
     /** A batch is not needed any more, neither here nor in the copy. */
     void releaseCopy() {
         if (localCopy != null) {
@@ -152,6 +166,9 @@ final class CutSegment implements SegmentSource {
     public void durable(Path file, EncodedSegment segment) {
         commit.registry().durable(owner, file);
         commit.durable(this);
+        if (recent != null) {
+            recent.durable(segment);
+        }
         settle();
         long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
@@ -161,6 +178,7 @@ final class CutSegment implements SegmentSource {
                             owner,
                             () -> new FileStateHandle(file, length),
                             localCopy,
+                            recent,
                             segment.frameOffset(i),
                             segment.frameLength(i)));
         }

@@ -27,16 +27,16 @@ import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArraySet;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
@@ -63,21 +63,17 @@ public final class GroupCommit implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
 
-    /** How long memory may stay short before the tasks are asked again to seal. */
-    private static final long RELIEF_MILLIS = 1_000;
-
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
     private final LocalCopies localCopies;
+    private final RecentSegments recentSegments;
     private final InFlightBudget budget;
     private final Timers timers;
     private final DstlMetrics metrics;
     private final long lingerMillis;
     private final long cutThresholdBytes;
-    private final long maxAgeMillis;
     private final long inlineThresholdBytes;
-    private final AtomicBoolean relieving = new AtomicBoolean();
-    private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
+    private final AgedLogs logs;
     private final Object lock = new Object();
 
     @GuardedBy("lock")
@@ -93,17 +89,6 @@ public final class GroupCommit implements AutoCloseable {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Starts without local copies. */
-    public GroupCommit(
-            DstlSettings settings,
-            SegmentUploader uploader,
-            SegmentRegistry registry,
-            InFlightBudget budget,
-            Timers timers,
-            DstlMetrics metrics) {
-        this(settings, uploader, registry, LocalCopies.disabled(), budget, timers, metrics);
-    }
-
     /**
      * Starts with an empty queue and, unless switched off, the clock that ages batches. Owns none
      * of what it is given.
@@ -113,28 +98,26 @@ public final class GroupCommit implements AutoCloseable {
             SegmentUploader uploader,
             SegmentRegistry registry,
             LocalCopies localCopies,
+            RecentSegments recentSegments,
             InFlightBudget budget,
             Timers timers,
             DstlMetrics metrics) {
         this.uploader = uploader;
         this.registry = registry;
         this.localCopies = localCopies;
+        this.recentSegments = recentSegments;
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;
         this.lingerMillis = settings.lingerMillis();
         this.cutThresholdBytes = settings.cutThresholdBytes();
-        this.maxAgeMillis = settings.maxAgeMillis();
         this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
         ProcessMemory process = budget.memory().process();
         metrics.measureMemory(process::reservedBytes, process::limitBytes);
         uploader.reportWaiting(budget::reservedBytes);
-        budget.memory().whenShort(this::memoryShort);
-        if (maxAgeMillis > 0) {
-            timers.schedule(this::age, maxAgeMillis);
-        }
+        this.logs = new AgedLogs(timers, settings.maxAgeMillis(), budget, this::hurryQueue);
     }
 
     SegmentRegistry registry() {
@@ -155,6 +138,10 @@ public final class GroupCommit implements AutoCloseable {
         return localCopies;
     }
 
+    RecentSegments recentSegments() {
+        return recentSegments;
+    }
+
     /** Begins to watch the age of a log. */
     public void register(AgedLog log) {
         logs.add(log);
@@ -165,24 +152,6 @@ public final class GroupCommit implements AutoCloseable {
         logs.remove(log);
     }
 
-    /** Comes again whatever happens: otherwise nothing would be uploaded between checkpoints. */
-    private void age() {
-        try {
-            logs.forEach(log -> ask(log, AgedLog::grownOlder));
-            hurryQueue();
-        } finally {
-            timers.schedule(this::age, maxAgeMillis);
-        }
-    }
-
-    private static void ask(AgedLog log, Consumer<AgedLog> question) {
-        try {
-            question.accept(log);
-        } catch (Throwable t) {
-            LOG.error("A changelog could not be aged; this is a defect, please report it.", t);
-        }
-    }
-
     private void hurryQueue() {
         List<CutSegment> cut;
         synchronized (lock) {
@@ -190,31 +159,6 @@ public final class GroupCommit implements AutoCloseable {
             cut = queue.isEmpty() ? List.of() : hurry();
         }
         start(cut);
-    }
-
-    /** Tasks are stopped: what they append to is sealed, so that it can be uploaded and let go. */
-    private void memoryShort() {
-        if (relieving.compareAndSet(false, true)) {
-            timers.schedule(this::relieve, 0);
-        }
-    }
-
-    private void relieve() {
-        relieving.set(false);
-        synchronized (lock) {
-            if (closed) {
-                return;
-            }
-        }
-        logs.forEach(log -> ask(log, AgedLog::memoryShort));
-        hurryQueue();
-        timers.schedule(this::relieveAgain, RELIEF_MILLIS);
-    }
-
-    private void relieveAgain() {
-        if (!budget.isAvailable()) {
-            memoryShort();
-        }
     }
 
     /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */
@@ -243,21 +187,39 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Takes a batch that shall be durable soon, in a segment without any other: checkpoints of
-     * other logs then cannot lie so far from the first one that names it that the segment is gone.
-     * No task has to stop for it: it does not count as in flight.
+     * Takes outputs of compactions that shall be durable now, in a segment of their own, or in a
+     * few where checkpoints of the logs lie far apart. No task has to stop for them: they do not
+     * count as in flight.
      *
-     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     * @throws IllegalStateException if the storage is closed; the batches stay the caller's
      */
-    public void submitAlone(SealedBatch batch) {
-        CutSegment cut;
+    public void submitOutputs(List<SealedBatch> batches) {
+        List<CutSegment> cut;
         synchronized (lock) {
             checkOpen();
-            batch.moveTo(BatchState.QUEUED);
-            cut = new CutSegment(this, List.of(batch));
-            batch.cutInto(cut);
+            batches.forEach(batch -> batch.moveTo(BatchState.QUEUED));
+            cut = cut(batches);
         }
-        start(List.of(cut));
+        start(cut);
+    }
+
+    /**
+     * The output of a compaction is durable, and its log would have its checkpoints name it.
+     *
+     * @param lastCheckpoint of the log: the last one that does not name it
+     * @return false if checkpoints of other logs that name the segment lie too far from that: the
+     *     log may never name it
+     */
+    public boolean enter(SealedBatch output, long lastCheckpoint) {
+        synchronized (lock) {
+            return SegmentSharing.allowsEntry(output, lastCheckpoint)
+                    && output.enter(lastCheckpoint);
+        }
+    }
+
+    /** How many logs there are now. */
+    public int logCount() {
+        return logs.count();
     }
 
     @GuardedBy("lock")
@@ -313,14 +275,20 @@ public final class GroupCommit implements AutoCloseable {
             linger.cancel();
             linger = null;
         }
+        List<CutSegment> cut = cut(queue);
+        queue.clear();
+        queuedBytes = 0;
+        return cut;
+    }
+
+    @GuardedBy("lock")
+    private List<CutSegment> cut(Collection<SealedBatch> queued) {
         List<CutSegment> cut = new ArrayList<>(1);
-        for (List<SealedBatch> batches : SegmentSharing.partition(queue)) {
+        for (List<SealedBatch> batches : SegmentSharing.partition(queued)) {
             CutSegment segment = new CutSegment(this, batches);
             batches.forEach(batch -> batch.cutInto(segment));
             cut.add(segment);
         }
-        queue.clear();
-        queuedBytes = 0;
         return cut;
     }
 
@@ -426,8 +394,7 @@ public final class GroupCommit implements AutoCloseable {
         }
         segment.releaseCopy();
         if (registry.release(segment.owner())) {
-            segment.upload().abandon();
-            segment.settle();
+            segment.abandon();
         }
     }
 
@@ -491,6 +458,6 @@ public final class GroupCommit implements AutoCloseable {
                 linger = null;
             }
         }
-        logs.forEach(AgedLog::storageClosed);
+        logs.close();
     }
 }

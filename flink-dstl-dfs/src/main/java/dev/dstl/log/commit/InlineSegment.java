@@ -77,6 +77,7 @@ final class InlineSegment {
                             null,
                             () -> new ByteStreamStateHandle(name, bytes),
                             null,
+                            null,
                             segment.frameOffset(i),
                             segment.frameLength(i)));
         }

@@ -28,6 +28,7 @@ public final class SealedBatch {
     private final LogBatch batch;
     private final BatchListener listener;
 
+    private boolean entered;
     private long omittedBy;
     private long reservedBytes;
     private BatchState state = BatchState.SEALED;
@@ -41,6 +42,31 @@ public final class SealedBatch {
         this.batch = batch;
         this.listener = listener;
         this.omittedBy = omittedBy;
+        this.entered = true;
+    }
+
+    /**
+     * The output of a compaction, which no checkpoint names before {@link GroupCommit#enter}.
+     *
+     * @param batch released when it is encoded or not needed any more
+     * @param lastCheckpoint of the log so far
+     */
+    public static SealedBatch output(LogBatch batch, BatchListener listener, long lastCheckpoint) {
+        SealedBatch output = new SealedBatch(batch, listener, lastCheckpoint);
+        output.entered = false;
+        return output;
+    }
+
+    /** Whether the checkpoints of its log after {@link #omittedBy} name it, or have done so. */
+    boolean hasEntered() {
+        return entered;
+    }
+
+    /** Returns that it has. */
+    boolean enter(long lastCheckpoint) {
+        omittedBy = lastCheckpoint;
+        entered = true;
+        return true;
     }
 
     /** The last checkpoint of the log that does not name the segment of this batch. */

@@ -39,6 +39,10 @@ import java.util.List;
  * before it was sealed, or the last one whose handle had it inline. So a segment is first named
  * after the lowest of these, and never missed by a later checkpoint than the highest. It is safe if
  * the two differ by at most one.
+ *
+ * <p>The output of a compaction is omitted by all checkpoints before it takes the place of its
+ * inputs, which each log decides for itself. It may not if that is too far from the checkpoints by
+ * which other logs did so; then it is as if it had never been in the segment.
  */
 final class SegmentSharing {
 
@@ -58,6 +62,20 @@ final class SegmentSharing {
             segments.get(segments.size() - 1).add(batch);
         }
         return segments;
+    }
+
+    /**
+     * Whether checkpoints may begin to name the output of a compaction.
+     *
+     * @param lastCheckpoint of its log so far
+     */
+    static boolean allowsEntry(SealedBatch output, long lastCheckpoint) {
+        for (SealedBatch other : output.segment().batches()) {
+            if (other.hasEntered() && Math.abs(other.omittedBy() - lastCheckpoint) > 1) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

@@ -46,16 +46,18 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
      * How far a compaction is.
      *
      * <pre>
-     *   WAITING --> READING --> SUBMITTING --> SUBMITTED --> DURABLE
-     *      |           |            |  '-----------|----------^ |
-     *      '-----------+------------+--------------+------------'
-     *                                     v
-     *                                 ABANDONED
+     *   WAITING --> READING --> GATHERED --> SUBMITTING --> SUBMITTED --> DURABLE
+     *      |           |           |             |  '-----------|----------^ |
+     *      '-----------+-----------+-------------+--------------+------------'
+     *                                      v
+     *                                  ABANDONED
      * </pre>
      */
     private enum Step {
         WAITING,
         READING,
+        /** The output waits for those of other changelogs, to share their segment. */
+        GATHERED,
         /** The output is on its way to the group commit, which cannot give it back yet. */
         SUBMITTING,
         SUBMITTED,
@@ -72,7 +74,8 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         Step to(Step next) {
             boolean allowed =
                     (this == WAITING && next == READING)
-                            || (this == READING && next == SUBMITTING)
+                            || (this == READING && next == GATHERED)
+                            || (this == GATHERED && next == SUBMITTING)
                             || (this == SUBMITTING && next == SUBMITTED)
                             || ((this == SUBMITTING || this == SUBMITTED) && next == DURABLE)
                             || next == ABANDONED;
@@ -94,6 +97,11 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     @GuardedBy("this")
     @Nullable
     private CompactionRead read;
+
+    /** Of the output, while it is gathered. */
+    @GuardedBy("this")
+    @Nullable
+    private LogBatch records;
 
     /** Null before there is one, and as soon as somebody has it to release it. */
     @GuardedBy("this")
@@ -154,7 +162,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
             if (batch == null) {
                 listener.compactionFailed(this, null);
             } else {
-                submit(batch);
+                gather(batch);
             }
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
@@ -228,38 +236,63 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         return inputs.stream().mapToLong(input -> input.position().frameBytes()).sum();
     }
 
-    private void submit(LogBatch batch) {
-        SealedBatch sealed = new SealedBatch(batch, this, 0);
+    private void gather(LogBatch batch) {
         synchronized (this) {
             if (step == Step.ABANDONED) {
                 batch.release();
                 return;
             }
+            cancelDeadline();
+            step = step.to(Step.GATHERED);
+            records = batch;
+            readMemoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
+        }
+        compactor.gather(this, commit, batch.sizeBytes());
+    }
+
+    /**
+     * The outputs that were gathered go to the store. Called without any lock held.
+     *
+     * @param bytes of all of them
+     * @return null if this one is not wanted any more
+     */
+    @Nullable
+    SealedBatch startSubmitting(long bytes) {
+        long lastCheckpoint = listener.lastCheckpoint();
+        synchronized (this) {
+            if (step != Step.GATHERED) {
+                return null;
+            }
             step = step.to(Step.SUBMITTING);
             stepNanos = compactor.timers().nanoTime();
-            output = sealed;
-            readMemoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
-            scheduleIn(compactor.uploadNanos(bytes()), this::uploadTimedOut);
-        }
-        boolean taken = false;
-        try {
-            commit.submitAlone(sealed);
-            taken = true;
-        } finally {
-            SealedBatch unwanted = submitted(taken);
-            if (unwanted != null) {
-                commit.release(unwanted);
-            }
+            output = SealedBatch.output(records, this, lastCheckpoint);
+            records = null;
+            scheduleIn(compactor.uploadNanos(bytes), this::uploadTimedOut);
+            return output;
         }
     }
 
-    /** Returns the output if it is to be released. */
-    @Nullable
-    private synchronized SealedBatch submitted(boolean taken) {
-        if (step == Step.SUBMITTING) {
-            step = step.to(taken ? Step.SUBMITTED : Step.ABANDONED);
+    /**
+     * The group commit has the output, or refused it.
+     *
+     * @param refusal null if it has it
+     */
+    void submitted(@Nullable Throwable refusal) {
+        SealedBatch unwanted = null;
+        synchronized (this) {
+            if (step == Step.SUBMITTING) {
+                step = step.to(refusal == null ? Step.SUBMITTED : Step.ABANDONED);
+            }
+            if (step == Step.ABANDONED) {
+                unwanted = takeOutput();
+            }
         }
-        return step == Step.ABANDONED ? takeOutput() : null;
+        if (unwanted != null) {
+            commit.release(unwanted);
+        }
+        if (refusal != null) {
+            failed(refusal);
+        }
     }
 
     @GuardedBy("this")
@@ -307,6 +340,19 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         return reading == null ? () -> false : reading::isHanging;
     }
 
+    /**
+     * Whether checkpoints of the changelog may name the output from now on. If not, they never may.
+     *
+     * @param lastCheckpoint of the changelog so far
+     */
+    public boolean mayEnter(long lastCheckpoint) {
+        SealedBatch entering;
+        synchronized (this) {
+            entering = output;
+        }
+        return entering != null && commit.enter(entering, lastCheckpoint);
+    }
+
     /** The output, for the place of the inputs; owned by the caller, and given once. */
     public synchronized SealedBatch takeDurable() {
         return takeOutput();
@@ -330,8 +376,11 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     public void abandon() {
         CompactionRead reading = null;
         SealedBatch unwanted = null;
+        LogBatch unused = null;
         synchronized (this) {
             cancelDeadline();
+            unused = records;
+            records = null;
             if (step == Step.READING) {
                 reading = read;
             } else if (step == Step.SUBMITTED || step == Step.DURABLE) {
@@ -343,6 +392,9 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
             if (reading != null) {
                 compactor.giveUp(reading, compactor.readTimeout().nanos());
             }
+            if (unused != null) {
+                unused.release();
+            }
             if (unwanted != null) {
                 commit.release(unwanted);
             }
@@ -352,8 +404,8 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     }
 
     @Override
-    public void encoded(long segmentBytes) {
-        compactor.memory().encoded(inputs, segmentBytes);
+    public void encoded(long frameBytes) {
+        compactor.memory().encoded(inputs, frameBytes);
     }
 
     @Override

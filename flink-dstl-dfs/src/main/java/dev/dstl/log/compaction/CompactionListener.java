@@ -27,6 +27,9 @@ import javax.annotation.Nullable;
  */
 public interface CompactionListener<B extends CompactionInput> {
 
+    /** The last checkpoint that the changelog was persisted for; 0 before the first. */
+    long lastCheckpoint();
+
     /**
      * The inputs are durable as one.
      *

@@ -60,7 +60,7 @@ final class CompactionMemory {
         return inputs;
     }
 
-    /** Of the inputs there is only a segment of so many bytes left. */
+    /** Of the inputs there is only a frame of so many bytes left. */
     synchronized void encoded(List<? extends CompactionInput> inputs, long bytes) {
         Long before = reserved.get(inputs);
         if (before != null && bytes < before) {

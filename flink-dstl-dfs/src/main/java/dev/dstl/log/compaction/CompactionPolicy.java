@@ -51,6 +51,12 @@ final class CompactionPolicy {
     /** More runs than this become fewer at any price; half of what a handle should name. */
     private static final int RUN_LIMIT = 32;
 
+    /**
+     * What has as many runs of level 0 as this share of the usual number of inputs joins others, so
+     * that the changelogs of a TaskManager are soon compacted at the same checkpoints.
+     */
+    private static final int JOINING_SHARE = 2;
+
     /** Above this ratio of bytes after to bytes before, a compaction only saves runs. */
     private static final double MAX_SURVIVOR_RATIO = 0.9;
 
@@ -79,6 +85,7 @@ final class CompactionPolicy {
      * @param boundaries where a persist may begin
      * @param survivorRatio bytes after to bytes before of the last compaction, in [0, 1]
      * @param hasTime whether compactions have not taken their share of the time
+     * @param joins whether the output would share its segment with others
      * @param persists of the changelog so far
      * @return empty if there is nothing to do
      */
@@ -87,6 +94,7 @@ final class CompactionPolicy {
             SortedSet<Long> boundaries,
             double survivorRatio,
             boolean hasTime,
+            boolean joins,
             long persists) {
         boolean tooMany = runs.size() > RUN_LIMIT;
         boolean savesBytes = survivorRatio <= MAX_SURVIVOR_RATIO && hasTime;
@@ -96,7 +104,10 @@ final class CompactionPolicy {
             boolean compactable = run.isCompactable(persists);
             if (!compactable || !continues(chosen, run, boundaries)) {
                 // What stands alone between larger ones stays alone, so few will have to do.
-                List<B> few = tooMany ? fitting(chosen, bound, MIN_INPUTS) : List.of();
+                List<B> few =
+                        tooMany
+                                ? fitting(chosen, bound, MIN_INPUTS)
+                                : joining(chosen, bound, joins);
                 if (!few.isEmpty()) {
                     return few;
                 }
@@ -114,7 +125,13 @@ final class CompactionPolicy {
                 chosen.remove(0);
             }
         }
-        return List.of();
+        return joining(chosen, bound, joins);
+    }
+
+    private <B extends CompactionInput> List<B> joining(List<B> chosen, long bound, boolean joins) {
+        return joins && !chosen.isEmpty() && chosen.get(0).level() == 0
+                ? fitting(chosen, bound, Math.max(MIN_INPUTS, inputs / JOINING_SHARE))
+                : List.of();
     }
 
     private static <B extends CompactionInput> boolean continues(

@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
+import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.memory.JobMemory;
@@ -45,10 +46,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the compactions of a job on a TaskManager, one at a time, so that the memory they take is
- * bounded: reads the inputs, from the local disk if they are there, and writes what is left of them
- * without obsolete records into one segment. So a checkpoint names few segments and a restore reads
- * few, however many checkpoints there were since the last materialization. Thread safe.
+ * Runs the compactions of a job on a TaskManager: reads the inputs of one after the other, from
+ * memory or from the local disk if they are there, and writes what is left of them without obsolete
+ * records into one segment for all of them. Each has reserved the memory for its records. So a
+ * checkpoint names few segments and a restore reads few, however many checkpoints there were since
+ * the last materialization. Thread safe.
  *
  * <p>A read that the store does not answer in time is given up, and the next compaction has a
  * thread of its own. A thread that does not heed that is left behind; there are {@value
@@ -97,6 +99,7 @@ public final class Compactor {
     private final CompactionThrottle throttle;
     private final CompactionMemory memory;
     private final long firstPauseMillis;
+    private final GatheredOutputs outputs;
     private final CompactionTimeout readTimeout = new CompactionTimeout(LEAST_READ_NANOS);
     private final CompactionTimeout uploadTimeout = new CompactionTimeout(LEAST_UPLOAD_NANOS);
     private final DstlMetrics metrics;
@@ -108,6 +111,11 @@ public final class Compactor {
     @GuardedBy("this")
     @Nullable
     private Compaction<?> running;
+
+    /** Takes the outputs; null before there was one. */
+    @GuardedBy("this")
+    @Nullable
+    private GroupCommit target;
 
     /** Given up, while threads of theirs may still wait for the store. */
     @GuardedBy("this")
@@ -186,6 +194,7 @@ public final class Compactor {
         this.reader = reader;
         this.timers = timers;
         this.throttle = new CompactionThrottle(timers);
+        this.outputs = new GatheredOutputs(timers, settings.cutThresholdBytes(), this::submitDue);
         this.metrics = metrics;
         metrics.measureHangingCompactionReads(this::hangingReads);
     }
@@ -204,7 +213,9 @@ public final class Compactor {
             Collection<B> runs, SortedSet<Long> boundaries, double survivorRatio, long persists) {
         return policy == null
                 ? List.of()
-                : memory.admit(policy.choose(runs, boundaries, survivorRatio, hasTime(), persists));
+                : memory.admit(
+                        policy.choose(
+                                runs, boundaries, survivorRatio, hasTime(), joins(), persists));
     }
 
     /** Inputs that were chosen are not compacted after all. */
@@ -214,7 +225,15 @@ public final class Compactor {
 
     /** Whether there is time for a large compaction that saves bytes, but is not necessary. */
     private synchronized boolean hasTime() {
-        return running == null && throttle.hasTime();
+        return running == null
+                && !outputs.isGathering()
+                && !outputs.isUploading()
+                && throttle.hasTime();
+    }
+
+    /** Whether an output would share the segment of one that is gathered anyway. */
+    private synchronized boolean joins() {
+        return running != null || outputs.isGathering();
     }
 
     CompactionMemory memory() {
@@ -266,13 +285,44 @@ public final class Compactor {
                 running = null;
             }
         }
+        outputs.remove(compaction);
+        submitDue();
         runNext();
+    }
+
+    /**
+     * A compaction has read its inputs: its output may share a segment with others, and the next
+     * one may read.
+     *
+     * @param bytes of its records
+     */
+    void gather(Compaction<?> compaction, GroupCommit commit, long bytes) {
+        outputs.add(compaction, bytes);
+        synchronized (this) {
+            target = commit;
+            if (running == compaction) {
+                running = null;
+            }
+        }
+        submitDue();
+        runNext();
+    }
+
+    private void submitDue() {
+        GroupCommit commit;
+        synchronized (this) {
+            commit = target;
+        }
+        boolean submitted = commit != null;
+        while (submitted) {
+            submitted = outputs.submitDue(commit);
+        }
     }
 
     private void runNext() {
         Compaction<?> next;
         synchronized (this) {
-            if (running != null || !mayRead()) {
+            if (running != null || outputs.isUploading() || !mayRead()) {
                 return;
             }
             next = waiting.poll();

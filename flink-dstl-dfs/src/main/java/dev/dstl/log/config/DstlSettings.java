@@ -27,6 +27,12 @@ import org.apache.flink.core.fs.Path;
 /** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
 public final class DstlSettings {
 
+    /**
+     * What all subtasks of an operator may have in the metadata of a checkpoint together. With
+     * 4,000 of them, the frames around it included, that stays below 16 MB.
+     */
+    private static final long MAX_INLINE_BYTES = 12L << 20;
+
     private final Path basePath;
     private final boolean compressionEnabled;
     private final long sealThresholdBytes;
@@ -153,6 +159,16 @@ public final class DstlSettings {
                             DstlOptions.COMPACTION_MIN_RUNS.key()));
         }
         return runs;
+    }
+
+    /**
+     * Bytes of a subtask that may travel in a handle instead of being waited for: with so many that
+     * all handles together would be a burden to the JobManager, fewer than configured.
+     *
+     * @param parallelism of the operator, at least 1
+     */
+    public long inlineThresholdBytes(int parallelism) {
+        return Math.min(inlineThresholdBytes, MAX_INLINE_BYTES / parallelism);
     }
 
     private static long inlineThresholdBytes(CheckedConfiguration values) {

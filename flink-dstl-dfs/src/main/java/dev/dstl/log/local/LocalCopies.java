@@ -71,12 +71,6 @@ public final class LocalCopies implements AutoCloseable {
         this.memory = memory;
     }
 
-    /** Never copies anything. */
-    public static LocalCopies disabled() {
-        return new LocalCopies(
-                LocalDirectories.none(), Runnable::run, null, JobMemory.alone(Long.MAX_VALUE));
-    }
-
     /**
      * Copies to directories, or never copies anything if there are none.
      *

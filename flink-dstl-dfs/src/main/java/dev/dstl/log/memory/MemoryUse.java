@@ -32,6 +32,6 @@ public enum MemoryUse {
     LOCAL_COPIES,
     /** Frames that are fetched and not yet replayed. */
     READ_AHEAD,
-    /** Pages and scratch memory of encoders that are kept for later. */
+    /** Pages, scratch memory of encoders and recent segments that are kept for later. */
     IDLE
 }

@@ -55,6 +55,9 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
  *     numberOfCompactions           runs compacted into one, see compaction.min-runs
  *     numberOfCompactionFailures    compactions given up; they are retried later
+ *     numberOfRecentSegmentReads    segments that compaction read from memory
+ *     numberOfRecentSegmentMisses   segments that it read from the local disk or the store instead
+ *     recentSegmentBytes            segments kept in memory for compaction, part of memoryBytes
  *     numberOfReadRetries           reads of compactions that failed and were retried
  *     hangingCompactionReads        reads of compactions that were given up and do not end
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
@@ -86,6 +89,8 @@ public final class DstlMetrics {
     private final Counter localCopyFailures;
     private final Counter compactions;
     private final Counter compactionFailures;
+    private final Counter recentSegmentReads;
+    private final Counter recentSegmentMisses;
     private final Counter readRetries;
     private final Counter discardedFiles;
     private final Counter discardFailures;
@@ -111,6 +116,8 @@ public final class DstlMetrics {
         localCopyFailures = counter("numberOfLocalCopyFailures");
         compactions = counter("numberOfCompactions");
         compactionFailures = counter("numberOfCompactionFailures");
+        recentSegmentReads = counter("numberOfRecentSegmentReads");
+        recentSegmentMisses = counter("numberOfRecentSegmentMisses");
         readRetries = counter("numberOfReadRetries");
         discardedFiles = counter("numberOfDiscardedFiles");
         discardFailures = counter("numberOfDiscardFailures");
@@ -164,6 +171,11 @@ public final class DstlMetrics {
     /** Where {@code hangingCompactionReads} comes from. */
     public void measureHangingCompactionReads(IntSupplier reads) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingCompactionReads", reads::getAsInt);
+    }
+
+    /** Where {@code recentSegmentBytes} comes from. */
+    public void measureRecentSegments(LongSupplier bytes) {
+        group.<Long, Gauge<Long>>gauge(PREFIX + "recentSegmentBytes", bytes::getAsLong);
     }
 
     /** A segment was cut. */
@@ -237,6 +249,16 @@ public final class DstlMetrics {
     /** Some batches did not become one. */
     public void compactionFailed() {
         compactionFailures.inc();
+    }
+
+    /** A segment was read as it is kept in memory. */
+    public void recentSegmentRead() {
+        recentSegmentReads.inc();
+    }
+
+    /** A segment was not kept in memory any more. */
+    public void recentSegmentMissed() {
+        recentSegmentMisses.inc();
     }
 
     /** A read failed and is tried again. */

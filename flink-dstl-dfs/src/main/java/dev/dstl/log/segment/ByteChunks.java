@@ -37,9 +37,15 @@ final class ByteChunks {
 
     private int capacity;
     private long length;
+    private long capacityBytes;
 
     long length() {
         return length;
+    }
+
+    /** Bytes of all chunks, used or not. */
+    long capacityBytes() {
+        return capacityBytes;
     }
 
     /** Copies bytes to the end. */
@@ -77,6 +83,7 @@ final class ByteChunks {
         count++;
         used = 0;
         capacity = chunk.length;
+        capacityBytes += chunk.length;
     }
 
     /** Writes {@code [from, to)}. */

@@ -44,6 +44,11 @@ public final class EncodedSegment {
         return bytes.length();
     }
 
+    /** What it takes in memory, in bytes: the segment, and room in its last pieces. */
+    public long heldBytes() {
+        return bytes.capacityBytes();
+    }
+
     /** How many frames there are: one per batch, in the order of the batches. */
     public int frameCount() {
         return frameOffsets.length - 1;
@@ -77,14 +82,19 @@ public final class EncodedSegment {
      * @return how many bytes were copied to the beginning of the target, at least 1
      */
     public int read(long at, byte[] target) {
+        return read(at, target, 0, target.length);
+    }
+
+    /** As {@link #read(long, byte[])}, to {@code [offset, offset + count)} of the target. */
+    int read(long at, byte[] target, int offset, int count) {
         long runStart = 0;
         int copied = 0;
-        for (int run = 0; run < runs.length && copied < target.length; run += 2) {
+        for (int run = 0; run < runs.length && copied < count; run += 2) {
             long runEnd = runStart + runs[run + 1] - runs[run];
             long from = at + copied;
             if (from < runEnd) {
-                int part = (int) Math.min(target.length - copied, runEnd - from);
-                bytes.copyTo(runs[run] + from - runStart, target, copied, part);
+                int part = (int) Math.min(count - copied, runEnd - from);
+                bytes.copyTo(runs[run] + from - runStart, target, offset + copied, part);
                 copied += part;
             }
             runStart = runEnd;

@@ -218,7 +218,11 @@ public final class ReadSession {
     }
 
     private static StreamStateHandle originalOf(StreamStateHandle segment) {
-        return segment instanceof SegmentCopy ? ((SegmentCopy) segment).original() : segment;
+        StreamStateHandle original = segment;
+        while (original instanceof SegmentCopy) {
+            original = ((SegmentCopy) original).original();
+        }
+        return original;
     }
 
     /** Whether a read that failed so many times gets another try. */

@@ -50,8 +50,11 @@ public final class SegmentReader implements BlockSource, Closeable {
     private final byte[] header = new byte[SegmentFormat.FRAME_HEADER_BYTES];
     private final long knownLength;
 
-    /** Null if the stream was given, and cannot be opened again. */
-    @Nullable private final StreamStateHandle segment;
+    /**
+     * A copy until that is left for its original. Null if the stream was given, and cannot be
+     * opened again.
+     */
+    @Nullable private StreamStateHandle segment;
 
     /** What the stream reads: the segment, or a copy of it. */
     @Nullable private StreamStateHandle source;
@@ -84,11 +87,15 @@ public final class SegmentReader implements BlockSource, Closeable {
     private SegmentReader(StreamStateHandle segment, ReadSession session, long knownLength) {
         this.session = session;
         this.segment = segment;
-        this.source = segment instanceof SegmentCopy ? ((SegmentCopy) segment).copy() : segment;
+        this.source = sourceOf(segment);
         this.file = nameOf(source);
         this.knownLength = knownLength;
         boolean inMemory = knownLength != Long.MAX_VALUE;
         this.requests = session.isPatienceLimited() && !inMemory ? new RequestThread() : null;
+    }
+
+    private static StreamStateHandle sourceOf(StreamStateHandle segment) {
+        return segment instanceof SegmentCopy ? ((SegmentCopy) segment).copy() : segment;
     }
 
     /**
@@ -158,7 +165,7 @@ public final class SegmentReader implements BlockSource, Closeable {
             if (!fallBack(damagedCopy)) {
                 throw damagedCopy;
             }
-            return readFrameHeader(offset);
+            return frameAt(offset);
         }
     }
 
@@ -241,7 +248,7 @@ public final class SegmentReader implements BlockSource, Closeable {
             if (!fallBack(damagedCopy)) {
                 throw damagedCopy;
             }
-            readAndVerify(frame, block, target);
+            readBlock(frame, block, target);
         }
     }
 
@@ -283,7 +290,7 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     private int tryRead(long offset, byte[] target, int count, int failures) throws IOException {
-        session.begin(readsCopy() ? segment : source);
+        session.begin(segment);
         try {
             if (stream == null) {
                 stream = new SegmentStream(source, session);
@@ -334,24 +341,23 @@ public final class SegmentReader implements BlockSource, Closeable {
         left.abandon();
     }
 
-    private boolean readsCopy() {
-        return segment instanceof SegmentCopy && source != ((SegmentCopy) segment).original();
-    }
-
     /** Returns whether there is another source, which then takes the place of the copy. */
     private boolean fallBack(Exception cause) {
-        if (!readsCopy()) {
+        if (!(segment instanceof SegmentCopy)) {
             return false;
         }
         SegmentCopy copy = (SegmentCopy) segment;
         copy.failed();
         disconnect();
-        source = copy.original();
-        LOG.info(
-                "The local copy {} cannot be read, {} is read instead: {}",
-                file,
-                nameOf(source),
-                cause.toString());
+        segment = copy.original();
+        source = sourceOf(segment);
+        if (!(cause instanceof RecentSegment.NotKeptException)) {
+            LOG.info(
+                    "The local copy {} cannot be read, {} is read instead: {}",
+                    file,
+                    nameOf(source),
+                    cause.toString());
+        }
         file = nameOf(source);
         return true;
     }
@@ -431,7 +437,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         if (path == null) {
             return false;
         }
-        session.begin(readsCopy() ? segment : source);
+        session.begin(segment);
         try {
             return requests == null
                     ? isAbsent(path)

@@ -122,12 +122,47 @@ public final class DstlLogWriter implements ChangelogWriter {
             GroupCommit commit,
             Compactor compactor,
             @Nullable MailboxExecutor mailbox) {
+        this(
+                logId,
+                keyGroupRange,
+                operatorId,
+                pool,
+                sealThresholdBytes,
+                commit.inlineThresholdBytes(),
+                commit,
+                compactor,
+                mailbox);
+    }
+
+    /**
+     * Starts an empty log.
+     *
+     * @param logId never used before
+     * @param operatorId the same for every log of the task, however often it is restarted
+     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
+     * @param inlineThresholdBytes what may travel in a handle, at least 0; 0 for nothing
+     * @param commit takes sealed batches; stays the caller's
+     * @param compactor compacts them later; stays the caller's
+     * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
+     *     be closed before the log
+     */
+    public DstlLogWriter(
+            UUID logId,
+            KeyGroupRange keyGroupRange,
+            String operatorId,
+            PagePool pool,
+            long sealThresholdBytes,
+            long inlineThresholdBytes,
+            GroupCommit commit,
+            Compactor compactor,
+            @Nullable MailboxExecutor mailbox) {
         this.active = new ActiveBatch(logId, keyGroupRange, pool, commit.memory());
         this.age = new BatchAge(mailbox, this::sealIfDue);
         this.localLog = new LocalLog(commit.localCopies(), operatorId, keyGroupRange);
         this.tail =
                 new LogTail(
                         logId,
+                        inlineThresholdBytes,
                         commit,
                         compactor,
                         new HandleAssembler(keyGroupRange, localLog.isEnabled()),

@@ -63,9 +63,9 @@ final class HandleAssembler {
                 : SnapshotResult.of(remote);
     }
 
-    /** What to read to get the records of some batches, from the local disk where possible. */
+    /** What to read to get the records of some batches, not from the store where possible. */
     ChangelogStateHandleStreamImpl source(List<BatchPosition> positions) {
-        return handle(positions, BatchPosition::nearestSegment, 0);
+        return handle(positions, BatchPosition::readableSegment, 0);
     }
 
     private ChangelogStateHandleStreamImpl handle(

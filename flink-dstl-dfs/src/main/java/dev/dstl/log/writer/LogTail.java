@@ -45,8 +45,7 @@ import org.slf4j.LoggerFactory;
  * Futures are completed by whichever of them brings the last piece, and without any lock held.
  *
  * <p>If what is not durable in the range of a persist is small, it travels in the handle: the
- * persist waits until it is encoded, and for no upload. The batches go into a segment all the same,
- * later, and the next persist takes that.
+ * persist waits until it is encoded, and for no upload. The batches go into a segment later.
  *
  * <p>Durable batches that no persist begins between are compacted in the background, see {@link
  * Compactor}; the output takes the place of its inputs when it is durable itself.
@@ -55,9 +54,6 @@ import org.slf4j.LoggerFactory;
  * persist fails alone: the batches stay and the next one asks for them again.
  */
 final class LogTail implements AgedLog, TailBatchListener, CompactionListener<TailBatch> {
-
-    /** Checkpoints are counted from 1. */
-    private static final long NO_CHECKPOINT = 0;
 
     /** Batches that travel inline at most before a segment is cut for them. */
     private static final int MAX_INLINE_BATCHES = 8;
@@ -81,8 +77,9 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     @GuardedBy("this")
     private long pendingBytes;
 
+    /** 0 before the first. */
     @GuardedBy("this")
-    private long lastCheckpoint = NO_CHECKPOINT;
+    private long lastCheckpoint;
 
     @GuardedBy("this")
     private boolean closed;
@@ -94,6 +91,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     LogTail(
             UUID logId,
+            long inlineThresholdBytes,
             GroupCommit commit,
             Compactor compactor,
             HandleAssembler handles,
@@ -114,7 +112,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                         handles,
                         batches,
                         () -> startCompaction(true));
-        this.inlineThresholdBytes = commit.inlineThresholdBytes();
+        this.inlineThresholdBytes = inlineThresholdBytes;
         commit.register(this);
     }
 
@@ -233,6 +231,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         releases.run();
     }
 
+    @Override
+    public synchronized long lastCheckpoint() {
+        return lastCheckpoint;
+    }
+
     /** A persist may begin at {@code sequence}, with which the next batch will begin. */
     synchronized void addCompactionBoundary(long sequence) {
         batches.addCompactionBoundary(sequence);
@@ -252,8 +255,8 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             if (!compaction.isCurrent(ended)) {
                 return;
             }
-            taken = compaction.compacted(ended, position, releases);
-            next = compaction.next();
+            taken = compaction.compacted(ended, position, lastCheckpoint, releases);
+            next = taken ? compaction.next() : Optional.empty();
         }
         if (taken) {
             compactor.metrics().compacted();

@@ -166,14 +166,19 @@ final class TailCompaction {
     /**
      * The inputs of a compaction are durable as one.
      *
+     * @param lastCheckpoint the log was persisted for
      * @param releases gets what is needed no more
      * @return whether the output took their place
      */
-    boolean compacted(Compaction<TailBatch> ended, BatchPosition position, Releases releases) {
+    boolean compacted(
+            Compaction<TailBatch> ended,
+            BatchPosition position,
+            long lastCheckpoint,
+            Releases releases) {
         end(ended, releases);
         failuresInARow = 0;
         survivorRatio = ended.survivorRatio(position);
-        boolean taken = batches.holds(ended.inputs());
+        boolean taken = batches.holds(ended.inputs()) && ended.mayEnter(lastCheckpoint);
         if (taken) {
             releases.addAll(ended.inputs());
             batches.replace(

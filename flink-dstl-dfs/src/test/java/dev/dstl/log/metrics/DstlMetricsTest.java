@@ -54,6 +54,9 @@ class DstlMetricsTest {
                         "ChangelogStorage.numberOfInlinePersists",
                         "ChangelogStorage.numberOfCompactions",
                         "ChangelogStorage.numberOfCompactionFailures",
+                        "ChangelogStorage.numberOfRecentSegmentReads",
+                        "ChangelogStorage.numberOfRecentSegmentMisses",
+                        "ChangelogStorage.recentSegmentBytes",
                         "ChangelogStorage.numberOfReadRetries",
                         "ChangelogStorage.hangingCompactionReads",
                         "ChangelogStorage.numberOfLocalCopies",
@@ -79,6 +82,8 @@ class DstlMetricsTest {
         metrics.persistedInline();
         metrics.localCopyWritten();
         metrics.localCopyFailed();
+        metrics.recentSegmentRead();
+        metrics.recentSegmentMissed();
         metrics.fileDiscarded();
         metrics.discardFailed();
         assertThat(recorded.count("numberOfUploadRequests")).isEqualTo(2);
@@ -92,6 +97,8 @@ class DstlMetricsTest {
         assertThat(recorded.count("numberOfInlinePersists")).isEqualTo(1);
         assertThat(recorded.count("numberOfLocalCopies")).isEqualTo(1);
         assertThat(recorded.count("numberOfLocalCopyFailures")).isEqualTo(1);
+        assertThat(recorded.count("numberOfRecentSegmentReads")).isEqualTo(1);
+        assertThat(recorded.count("numberOfRecentSegmentMisses")).isEqualTo(1);
         assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(1);
         assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
         assertThat(recorded.max("uploadBatchSizes")).isEqualTo(7);
@@ -106,6 +113,7 @@ class DstlMetricsTest {
         metrics.measureInFlight(() -> 2);
         metrics.measureAbandonedAttempts(() -> 0);
         metrics.measureMemory(() -> 2, () -> 3);
+        metrics.measureRecentSegments(() -> 1);
         metrics.measureSlowAttempts(() -> 3);
         metrics.measureHangingCompactionReads(() -> 0);
         metrics.measureUncheckpointedSegments(() -> 4);

@@ -26,6 +26,7 @@ import dev.dstl.log.local.LocalDirectories;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.segment.SegmentCopy;
 import dev.dstl.log.store.FileSystemSegmentStore;
 import dev.dstl.log.store.SegmentName;
@@ -74,6 +75,7 @@ public final class LogFixture implements AutoCloseable {
     private final RecordedMetrics recorded = new RecordedMetrics();
     private final InFlightBudget budget;
     private final LocalCopies localCopies;
+    private final RecentSegments recentSegments;
     private final GroupCommit commit;
     private final Compactor compactor;
     private final SegmentUploader uploader;
@@ -89,7 +91,8 @@ public final class LogFixture implements AutoCloseable {
                 executor,
                 threads,
                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
-                Runnable::run);
+                Runnable::run,
+                0);
     }
 
     private LogFixture(
@@ -98,7 +101,8 @@ public final class LogFixture implements AutoCloseable {
             Executor merges,
             @Nullable ExecutorService threads,
             LocalRecoveryConfig localRecovery,
-            Executor localDisk) {
+            Executor localDisk,
+            long recentSegmentBytes) {
         configuration.set(DstlOptions.BASE_PATH, store.basePath().toString());
         if (!configuration.contains(DstlOptions.INLINE_THRESHOLD)) {
             configuration.set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO);
@@ -133,6 +137,7 @@ public final class LogFixture implements AutoCloseable {
                         LocalDirectories.of(localRecovery, JOB_ID, INCARNATION),
                         localDisk,
                         metrics);
+        recentSegments = new RecentSegments(recentSegmentBytes, budget.memory().process(), metrics);
         compactor =
                 new Compactor(
                         settings,
@@ -144,7 +149,16 @@ public final class LogFixture implements AutoCloseable {
                         budget.memory(),
                         0);
         commit =
-                new GroupCommit(settings, uploader, registry, localCopies, budget, timers, metrics);
+                new GroupCommit(
+                        settings,
+                        uploader,
+                        registry,
+                        localCopies,
+                        recentSegments,
+                        budget,
+                        timers,
+                        metrics);
+        budget.memory().addCache(recentSegments::drop);
     }
 
     /** Everything happens on the calling thread, and at once but for what timers delay. */
@@ -169,7 +183,25 @@ public final class LogFixture implements AutoCloseable {
     public static LogFixture withLocalCopies(
             Configuration configuration, LocalRecoveryConfig localRecovery, Executor localDisk) {
         return new LogFixture(
-                configuration, Runnable::run, Runnable::run, null, localRecovery, localDisk);
+                configuration, Runnable::run, Runnable::run, null, localRecovery, localDisk, 0);
+    }
+
+    /**
+     * Everything but timers happens when the executor lets it; compaction need not read from the
+     * store what was written lately.
+     *
+     * @param recentSegmentBytes what is kept of that
+     */
+    public static LogFixture keepingSegments(
+            Executor executor, Configuration configuration, long recentSegmentBytes) {
+        return new LogFixture(
+                configuration,
+                executor,
+                executor,
+                null,
+                LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
+                Runnable::run,
+                recentSegmentBytes);
     }
 
     /** Merges run on an executor of their own, everything else when another lets it. */
@@ -181,7 +213,8 @@ public final class LogFixture implements AutoCloseable {
                 merges,
                 null,
                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
-                Runnable::run);
+                Runnable::run,
+                0);
     }
 
     public FaultyStore store() {
@@ -198,6 +231,10 @@ public final class LogFixture implements AutoCloseable {
 
     public InFlightBudget budget() {
         return budget;
+    }
+
+    public RecentSegments recentSegments() {
+        return recentSegments;
     }
 
     public GroupCommit commit() {
@@ -308,6 +345,7 @@ public final class LogFixture implements AutoCloseable {
     public void close() {
         uploader.close();
         commit.close();
+        recentSegments.close();
         localCopies.close();
         store.close();
         if (threads != null) {

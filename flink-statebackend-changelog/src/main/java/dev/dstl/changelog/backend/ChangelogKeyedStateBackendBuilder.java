@@ -141,6 +141,14 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     /** A storage says itself which of its keys is wrong; no restart will put that right. */
     private StateChangelogWriter<?> openLog(StateChangelogStorage<?> storage) {
         try {
+            if (storage instanceof ChangelogStorage) {
+                return ((ChangelogStorage) storage)
+                        .createWriter(
+                                parameters.getOperatorIdentifier(),
+                                parameters.getKeyGroupRange(),
+                                environment.getMainMailboxExecutor(),
+                                environment.getTaskInfo().getNumberOfParallelSubtasks());
+            }
             return storage.createWriter(
                     parameters.getOperatorIdentifier(),
                     parameters.getKeyGroupRange(),

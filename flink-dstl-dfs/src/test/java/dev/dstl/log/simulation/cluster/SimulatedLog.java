@@ -27,6 +27,7 @@ import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.simulation.schedule.Dice;
 import dev.dstl.log.simulation.schedule.FiberThreads;
 import dev.dstl.log.simulation.schedule.Lane;
@@ -91,6 +92,7 @@ public final class SimulatedLog {
     private final LocalDirectories localDirectories;
     private final LocalCopies localCopies;
     private final SegmentRegistry registry;
+    private final RecentSegments recentSegments;
     private final HeldSegments store;
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
@@ -147,6 +149,8 @@ public final class SimulatedLog {
         localDirectories = localDirectories();
         localCopies = LocalCopies.in(localDirectories, localDisk, dstlMetrics, memory);
         registry = new SegmentRegistry(store, mutant.discards(discards), timers, dstlMetrics);
+        recentSegments =
+                new RecentSegments(recentSegmentLimitBytes(), taskManager.memory(), dstlMetrics);
         budget = new InFlightBudget(memory);
         uploader =
                 new SegmentUploader(
@@ -172,8 +176,16 @@ public final class SimulatedLog {
                         NO_PAUSE_MILLIS);
         commit =
                 new GroupCommit(
-                        settings, uploader, registry, localCopies, budget, timers, dstlMetrics);
+                        settings,
+                        uploader,
+                        registry,
+                        localCopies,
+                        recentSegments,
+                        budget,
+                        timers,
+                        dstlMetrics);
         memory.addCache(uploader::dropIdle);
+        memory.addCache(recentSegments::drop);
         trimIdle();
         schedule.note(
                 name,
@@ -185,6 +197,17 @@ public final class SimulatedLog {
                         settings.attemptTimeoutMillis(),
                         settings.uploadThreads(),
                         settings.maxSlowAttempts()));
+    }
+
+    /** Whatever the process has room for: here a segment is a large part of its limit. */
+    private long recentSegmentLimitBytes() {
+        return cluster.conditions().has(Condition.RECENT_SEGMENTS) ? Long.MAX_VALUE : 0;
+    }
+
+    private void noteRecentSegments() {
+        if (metrics.count("numberOfRecentSegmentReads") > 0) {
+            cluster.conditions().occurred(Condition.RECENT_SEGMENTS);
+        }
     }
 
     private void trimIdle() {
@@ -243,6 +266,8 @@ public final class SimulatedLog {
         commit.close();
         merges.shutDownNow();
         uploads.shutDown(() -> registry.whenQuiet(this::stopThreads));
+        recentSegments.close();
+        noteRecentSegments();
         localCopies.close();
         localDisk.shutDown();
         memory.close();
@@ -262,6 +287,7 @@ public final class SimulatedLog {
     /** The process is gone. */
     void vanish() {
         vanished = true;
+        noteRecentSegments();
         timerLane.close();
         discards.vanish();
         localDisk.vanish();
@@ -371,6 +397,11 @@ public final class SimulatedLog {
     public long heldBytesLimit() {
         boolean mayHold = settings.maxAgeMillis() == 0 && metrics.gauge("uploadQueueSize") > 0;
         return mayHold ? settings.inlineThresholdBytes() * Cluster.MAX_PARALLELISM : 0;
+    }
+
+    /** Bytes of segments that are only kept to be read by compactions. */
+    public long recentSegmentBytes() {
+        return recentSegments.keptBytes();
     }
 
     /** Segments that it believes to own. */

@@ -36,7 +36,7 @@ public final class BoundedMemory extends Invariant {
         long limit = 0;
         long unsealed = 0;
         for (SimulatedLog log : writer.taskManager().openedLogs()) {
-            held += log.heldBytes() - log.deafBytes();
+            held += log.heldBytes() - log.deafBytes() + log.recentSegmentBytes();
             limit = Math.max(limit, log.settings().maxInFlightBytes());
             unsealed =
                     Math.max(

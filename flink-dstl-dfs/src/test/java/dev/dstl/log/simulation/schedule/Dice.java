@@ -22,10 +22,17 @@ import java.util.SplittableRandom;
 /** Every choice of a simulation. The same seed gives the same choices in the same order. */
 public final class Dice {
 
+    private final long seed;
     private final SplittableRandom random;
 
     public Dice(long seed) {
+        this.seed = seed;
         random = new SplittableRandom(seed);
+    }
+
+    /** Others of the same seed: what they give changes nothing that these give. */
+    public Dice others(int number) {
+        return new Dice(31 * seed + number);
     }
 
     /** In {@code [0, bound)}. */

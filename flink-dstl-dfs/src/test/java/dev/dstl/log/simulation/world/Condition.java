@@ -76,16 +76,35 @@ public enum Condition {
     LONG_LOGS(25),
 
     /** The job has the same load for a while after all faults have ended. */
-    STEADY_LOAD(35);
+    STEADY_LOAD(35),
+
+    /**
+     * Compaction reads in memory what the process wrote lately, as it does unless memory is short.
+     */
+    RECENT_SEGMENTS(40, 1);
 
     private final int percent;
+    private final int dice;
 
     Condition(int percent) {
+        this(percent, 0);
+    }
+
+    Condition(int percent, int dice) {
         this.percent = percent;
+        this.dice = dice;
     }
 
     /** The share of the seeds that have it. */
     public int percent() {
         return percent;
+    }
+
+    /**
+     * The dice that draw it, 0 for those that draw everything else. With others, seeds that were
+     * known before the condition existed stay what they were.
+     */
+    int dice() {
+        return dice;
     }
 }

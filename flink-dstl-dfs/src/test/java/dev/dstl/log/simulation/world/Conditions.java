@@ -39,7 +39,8 @@ public final class Conditions {
     /** Draws the conditions of a seed. */
     public Conditions(Dice dice) {
         for (Condition condition : Condition.values()) {
-            boolean drawn = dice.percent(condition.percent()) && isAllowed(condition);
+            Dice own = condition.dice() == 0 ? dice : dice.others(condition.dice());
+            boolean drawn = own.percent(condition.percent()) && isAllowed(condition);
             if (drawn || NAMES.contains("+" + condition)) {
                 present.add(condition);
             }

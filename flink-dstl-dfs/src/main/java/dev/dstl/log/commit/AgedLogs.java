@@ -1,0 +1,123 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.upload.InFlightBudget;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The logs of a job on this TaskManager, which are asked to seal what has grown old, and whatever
+ * they have while memory is short. Thread safe; no method blocks.
+ */
+final class AgedLogs {
+
+    private static final Logger LOG = LoggerFactory.getLogger(AgedLogs.class);
+
+    /** How long memory may stay short before the tasks are asked again to seal. */
+    private static final long RELIEF_MILLIS = 1_000;
+
+    private final Timers timers;
+    private final long maxAgeMillis;
+    private final InFlightBudget budget;
+    private final Runnable whenAsked;
+    private final AtomicBoolean relieving = new AtomicBoolean();
+    private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
+    private volatile boolean closed;
+
+    /**
+     * Starts without logs and, unless switched off, the clock that ages them.
+     *
+     * @param maxAgeMillis 0 for never
+     * @param budget tells when memory is short
+     * @param whenAsked called when logs were asked, as they may have sealed something
+     */
+    AgedLogs(Timers timers, long maxAgeMillis, InFlightBudget budget, Runnable whenAsked) {
+        this.timers = timers;
+        this.maxAgeMillis = maxAgeMillis;
+        this.budget = budget;
+        this.whenAsked = whenAsked;
+        budget.memory().whenShort(this::memoryShort);
+        if (maxAgeMillis > 0) {
+            timers.schedule(this::age, maxAgeMillis);
+        }
+    }
+
+    void add(AgedLog log) {
+        logs.add(log);
+    }
+
+    void remove(AgedLog log) {
+        logs.remove(log);
+    }
+
+    int count() {
+        return logs.size();
+    }
+
+    /** Comes again whatever happens: otherwise nothing would be uploaded between checkpoints. */
+    private void age() {
+        try {
+            logs.forEach(log -> ask(log, AgedLog::grownOlder));
+            whenAsked.run();
+        } finally {
+            timers.schedule(this::age, maxAgeMillis);
+        }
+    }
+
+    private static void ask(AgedLog log, Consumer<AgedLog> question) {
+        try {
+            question.accept(log);
+        } catch (Throwable t) {
+            LOG.error("A changelog could not be aged; this is a defect, please report it.", t);
+        }
+    }
+
+    /** Tasks are stopped: what they append to is sealed, so that it can be uploaded and let go. */
+    private void memoryShort() {
+        if (relieving.compareAndSet(false, true)) {
+            timers.schedule(this::relieve, 0);
+        }
+    }
+
+    private void relieve() {
+        relieving.set(false);
+        if (closed) {
+            return;
+        }
+        logs.forEach(log -> ask(log, AgedLog::memoryShort));
+        whenAsked.run();
+        timers.schedule(this::relieveAgain, RELIEF_MILLIS);
+    }
+
+    private void relieveAgain() {
+        if (!budget.isAvailable()) {
+            memoryShort();
+        }
+    }
+
+    /** Tells every log that the storage is closed. */
+    void close() {
+        closed = true;
+        logs.forEach(AgedLog::storageClosed);
+    }
+}

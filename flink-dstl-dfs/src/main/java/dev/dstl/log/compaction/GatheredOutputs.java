@@ -1,0 +1,162 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.execution.Timers;
+import dev.dstl.log.execution.Timers.Timer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import javax.annotation.Nullable;
+
+/**
+ * The outputs of compactions, gathered to share a segment: one request then serves all changelogs
+ * of the TaskManager whose runs were compacted at about the same time. They wait for a short while,
+ * or until there are enough bytes or no other changelog could join. While outputs are uploaded,
+ * further ones are gathered. Thread safe; no method blocks.
+ */
+final class GatheredOutputs {
+
+    /**
+     * Barriers of one checkpoint are seldom further apart. A checkpoint that comes before the
+     * output names the inputs, which costs it nothing.
+     */
+    static final long LINGER_MILLIS = 500;
+
+    private final Timers timers;
+    private final long rollBytes;
+    private final Runnable whenLingered;
+
+    @GuardedBy("this")
+    private final Set<Compaction<?>> gathered = new LinkedHashSet<>();
+
+    @GuardedBy("this")
+    private long gatheredBytes;
+
+    @GuardedBy("this")
+    private final Set<Compaction<?>> uploading = new HashSet<>();
+
+    @GuardedBy("this")
+    @Nullable
+    private Timer linger;
+
+    @GuardedBy("this")
+    private boolean lingered;
+
+    /**
+     * @param rollBytes of records, which are uploaded without waiting for more
+     * @param whenLingered called when outputs have waited long enough; shall submit what is due
+     */
+    GatheredOutputs(Timers timers, long rollBytes, Runnable whenLingered) {
+        this.timers = timers;
+        this.rollBytes = rollBytes;
+        this.whenLingered = whenLingered;
+    }
+
+    /**
+     * Adds a compaction that has an output.
+     *
+     * @param bytes of its records
+     */
+    synchronized void add(Compaction<?> compaction, long bytes) {
+        gathered.add(compaction);
+        gatheredBytes += bytes;
+        if (linger == null) {
+            linger = timers.schedule(this::lingered, LINGER_MILLIS);
+        }
+    }
+
+    private void lingered() {
+        synchronized (this) {
+            lingered = !gathered.isEmpty();
+        }
+        whenLingered.run();
+    }
+
+    /** A compaction has ended. */
+    synchronized void remove(Compaction<?> compaction) {
+        gathered.remove(compaction);
+        uploading.remove(compaction);
+    }
+
+    /** Whether outputs wait that another one could join. */
+    synchronized boolean isGathering() {
+        return !gathered.isEmpty();
+    }
+
+    /** Whether outputs are on their way to the store. */
+    synchronized boolean isUploading() {
+        return !uploading.isEmpty();
+    }
+
+    /**
+     * Uploads what has been gathered, if it is time. Called without any lock held.
+     *
+     * @return whether it was
+     */
+    boolean submitDue(GroupCommit commit) {
+        List<Compaction<?>> due;
+        long bytes;
+        synchronized (this) {
+            boolean isDue =
+                    lingered || gatheredBytes >= rollBytes || gathered.size() >= commit.logCount();
+            if (gathered.isEmpty() || !uploading.isEmpty() || !isDue) {
+                return false;
+            }
+            due = new ArrayList<>(gathered);
+            bytes = gatheredBytes;
+            uploading.addAll(due);
+            gathered.clear();
+            gatheredBytes = 0;
+            lingered = false;
+            linger.cancel();
+            linger = null;
+        }
+        submit(due, bytes, commit);
+        return true;
+    }
+
+    private void submit(List<Compaction<?>> due, long bytes, GroupCommit commit) {
+        List<Compaction<?>> submitted = new ArrayList<>(due.size());
+        List<SealedBatch> outputs = new ArrayList<>(due.size());
+        for (Compaction<?> compaction : due) {
+            SealedBatch output = compaction.startSubmitting(bytes);
+            if (output == null) {
+                remove(compaction);
+            } else {
+                submitted.add(compaction);
+                outputs.add(output);
+            }
+        }
+        Throwable refusal = null;
+        try {
+            if (!outputs.isEmpty()) {
+                commit.submitOutputs(outputs);
+            }
+        } catch (Throwable t) {
+            refusal = t;
+        }
+        for (Compaction<?> compaction : submitted) {
+            compaction.submitted(refusal);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.memory.ProcessMemory;
+import dev.dstl.log.metrics.DstlMetrics;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import javax.annotation.Nullable;
+
+/**
+ * The segments that a job lately wrote on this TaskManager, kept in memory as they were uploaded:
+ * compaction reads them here instead of from the store, where each log would need a request for
+ * each segment. Nothing depends on a segment being here.
+ *
+ * <p>Counts as memory that is only kept for later, so everybody else's use comes first. When a new
+ * segment finds no room, the oldest ones go: compaction takes the newest runs most often. Thread
+ * safe; no method blocks.
+ */
+public final class RecentSegments {
+
+    /**
+     * A compaction reads this many runs as a rule. Of larger segments there would be so few that it
+     * had to ask the store anyway.
+     */
+    private static final int LEAST_SEGMENTS = 16;
+
+    private final long limitBytes;
+    private final ProcessMemory memory;
+    private final DstlMetrics metrics;
+
+    /** The oldest first. */
+    @GuardedBy("this")
+    private final Set<RecentSegment> kept = new LinkedHashSet<>();
+
+    @GuardedBy("this")
+    private long keptBytes;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /**
+     * Starts without segments.
+     *
+     * @param limitBytes of all segments together, at least 0; 0 to keep none
+     * @param memory of the process, where they find room or not
+     */
+    public RecentSegments(long limitBytes, ProcessMemory memory, DstlMetrics metrics) {
+        this.limitBytes = limitBytes;
+        this.memory = memory;
+        this.metrics = metrics;
+        metrics.measureRecentSegments(this::keptBytes);
+    }
+
+    /**
+     * A segment that is not written yet. Whoever opens it also releases it.
+     *
+     * @return null if none are kept
+     */
+    @Nullable
+    public RecentSegment open() {
+        return limitBytes > 0 ? new RecentSegment(this, metrics) : null;
+    }
+
+    synchronized void keep(RecentSegment segment, EncodedSegment content) {
+        long bytes = content.heldBytes();
+        if (closed || bytes > limitBytes / LEAST_SEGMENTS || !segment.isWanted()) {
+            return;
+        }
+        while (keptBytes + bytes > limitBytes || !memory.tryKeep(bytes)) {
+            if (!dropOldest()) {
+                return;
+            }
+        }
+        keptBytes += bytes;
+        segment.fill(content);
+        kept.add(segment);
+    }
+
+    @GuardedBy("this")
+    private boolean dropOldest() {
+        Iterator<RecentSegment> oldestFirst = kept.iterator();
+        if (!oldestFirst.hasNext()) {
+            return false;
+        }
+        drop(oldestFirst.next());
+        return true;
+    }
+
+    /** Does nothing if the segment is not kept. */
+    synchronized void drop(RecentSegment segment) {
+        if (kept.remove(segment)) {
+            long bytes = segment.clear();
+            keptBytes -= bytes;
+            memory.take(bytes);
+        }
+    }
+
+    /** Others need the memory: keeps none of the segments. */
+    public synchronized void drop() {
+        boolean dropped;
+        do {
+            dropped = dropOldest();
+        } while (dropped);
+    }
+
+    /** The job ends here: keeps no segment any more. */
+    public synchronized void close() {
+        closed = true;
+        drop();
+    }
+
+    /** What the segments take, in bytes. */
+    public synchronized long keptBytes() {
+        return keptBytes;
+    }
+}

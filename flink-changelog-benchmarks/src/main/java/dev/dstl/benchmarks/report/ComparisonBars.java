@@ -22,7 +22,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
-/** The results of one or more runs as bars of plain characters, for terminals of 80 columns. */
+/** The results of one or more runs as bars of plain characters, for terminals. */
 public final class ComparisonBars {
 
     private static final int BAR_WIDTH = 36;

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.state;
 
-import dev.dstl.benchmarks.bench.Changelog;
+import dev.dstl.benchmarks.harness.Changelog;
 import dev.dstl.benchmarks.log.TaskMailbox;
 import java.io.IOException;
 import java.util.List;

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.state;
 
-import dev.dstl.benchmarks.bench.Changelog;
+import dev.dstl.benchmarks.harness.Changelog;
 import dev.dstl.benchmarks.simulated.SimulatedStores;
 import dev.dstl.benchmarks.simulated.store.StoreProfile;
 import dev.dstl.benchmarks.simulated.store.StoreTime;

@@ -16,8 +16,8 @@
 
 package dev.dstl.benchmarks.state;
 
-import dev.dstl.benchmarks.bench.Changelog;
 import dev.dstl.benchmarks.cluster.ClassPath;
+import dev.dstl.benchmarks.harness.Changelog;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

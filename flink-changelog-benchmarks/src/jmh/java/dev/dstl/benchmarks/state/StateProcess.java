@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.state;
 
-import dev.dstl.benchmarks.bench.Changelog;
+import dev.dstl.benchmarks.harness.Changelog;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.state;
 
-import dev.dstl.benchmarks.bench.Changelog;
+import dev.dstl.benchmarks.harness.Changelog;
 import dev.dstl.benchmarks.log.Rounds;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.cluster.ClassPath;
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.display.Display;
+import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.progress.ProgressBoard;

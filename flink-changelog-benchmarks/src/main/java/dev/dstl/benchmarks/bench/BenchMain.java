@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.comparison.ComparisonText;
 import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.display.PlainDisplay;
 import dev.dstl.benchmarks.display.TerminalDisplay;
+import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.MachineDescription;
 import dev.dstl.benchmarks.page.ReportPage;

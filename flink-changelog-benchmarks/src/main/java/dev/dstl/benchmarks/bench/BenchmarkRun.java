@@ -20,7 +20,8 @@ import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
-import dev.dstl.benchmarks.measurement.CheckpointSample;
+import dev.dstl.benchmarks.harness.RecoverySteps;
+import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.HandleCount;
 import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
@@ -136,7 +137,7 @@ final class BenchmarkRun {
         long endMillis = System.currentTimeMillis();
         client.checkpoints(job).stream()
                 .filter(checkpoint -> completedWithin(checkpoint, beginMillis, endMillis))
-                .map(checkpoint -> sample(checkpoint, beginMillis))
+                .map(checkpoint -> checkpoint.sample(beginMillis))
                 .forEach(result.checkpoints::add);
         result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
@@ -251,16 +252,6 @@ final class BenchmarkRun {
 
     private static long completedAtMillis(CompletedCheckpoint checkpoint) {
         return checkpoint.triggeredAtMillis() + checkpoint.durationMillis();
-    }
-
-    private static CheckpointSample sample(CompletedCheckpoint checkpoint, long beginMillis) {
-        CheckpointSample sample = new CheckpointSample();
-        sample.id = checkpoint.id();
-        sample.atMillis = checkpoint.triggeredAtMillis() - beginMillis;
-        sample.durationMillis = checkpoint.durationMillis();
-        sample.checkpointedBytes = checkpoint.checkpointedBytes();
-        sample.fullBytes = checkpoint.fullBytes();
-        return sample;
     }
 
     private static StoreTraffic traffic(RequestCounts counts) {

@@ -17,14 +17,15 @@
 package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.cluster.ClassPath;
+import dev.dstl.benchmarks.harness.Backend;
+import dev.dstl.benchmarks.harness.Changelog;
+import dev.dstl.benchmarks.harness.Delegate;
 import dev.dstl.benchmarks.measurement.VariantDescription;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 
 /** A state backend that is measured: a delegate with a changelog or without. */
@@ -55,19 +56,6 @@ enum Variant {
 
     private static final int AMPLE = 8;
 
-    /** What holds the working state. */
-    private enum Delegate {
-        ROCKSDB("rocksdb"),
-        HASHMAP("hashmap"),
-        SPILLABLE("dev.dstl.spillable.SpillableStateBackendFactory");
-
-        private final String type;
-
-        Delegate(String type) {
-            this.type = type;
-        }
-    }
-
     private final String id;
     private final String label;
     private final Delegate delegate;
@@ -95,8 +83,7 @@ enum Variant {
      * @param stock the folder with Flink's jars
      */
     ClassPath classPath(Path stock) throws IOException {
-        // The spillable heap comes with our jars, whether or not anything is logged.
-        return (delegate == Delegate.SPILLABLE ? Changelog.DSTL : changelog).classPath(stock);
+        return backend().classPath(stock);
     }
 
     /**
@@ -115,17 +102,14 @@ enum Variant {
      * @param materializationInterval also the time between rare checkpoints
      */
     Configuration configuration(String storage, Duration materializationInterval) {
-        Configuration own = new Configuration();
-        own.set(StateBackendOptions.STATE_BACKEND, delegate.type);
-        own.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, delegate == Delegate.ROCKSDB);
-        own.set(
-                CheckpointingOptions.CHECKPOINTING_INTERVAL,
-                hasRareCheckpoints() ? materializationInterval : CHECKPOINT_INTERVAL);
-        own.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, storage + "/checkpoints");
+        Configuration own =
+                backend()
+                        .configuration(
+                                storage,
+                                hasRareCheckpoints()
+                                        ? materializationInterval
+                                        : CHECKPOINT_INTERVAL);
         if (changelog != Changelog.NONE) {
-            own.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, true);
-            own.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, changelog.storage());
-            own.setString("state.changelog.dstl.dfs.base-path", storage + "/log");
             own.set(
                     StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL,
                     materializationInterval);
@@ -146,6 +130,10 @@ enum Variant {
             description.stock = (onHeap ? BUILTIN_HASHMAP : BUILTIN_ROCKSDB).id;
         }
         return description;
+    }
+
+    private Backend backend() {
+        return Backend.of(delegate, changelog);
     }
 
     private Variant rare() {

@@ -16,6 +16,8 @@
 
 package dev.dstl.benchmarks.cluster;
 
+import dev.dstl.benchmarks.measurement.CheckpointSample;
+
 /** What the JobManager says about a checkpoint that completed. Immutable. */
 public final class CompletedCheckpoint {
 
@@ -64,6 +66,21 @@ public final class CompletedCheckpoint {
     /** All that this checkpoint refers to. */
     public long fullBytes() {
         return fullBytes;
+    }
+
+    /**
+     * As a report keeps it.
+     *
+     * @param beginMillis the beginning of the measured window, milliseconds since the epoch
+     */
+    public CheckpointSample sample(long beginMillis) {
+        CheckpointSample sample = new CheckpointSample();
+        sample.id = id;
+        sample.atMillis = triggeredAtMillis - beginMillis;
+        sample.durationMillis = durationMillis;
+        sample.checkpointedBytes = checkpointedBytes;
+        sample.fullBytes = fullBytes;
+        return sample;
     }
 
     /** Where it lies, for a restore. */

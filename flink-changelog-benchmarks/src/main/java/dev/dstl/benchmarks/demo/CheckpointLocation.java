@@ -16,12 +16,13 @@
 
 package dev.dstl.benchmarks.demo;
 
+import dev.dstl.benchmarks.harness.RunFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The place below which a run puts its checkpoints and its log. Immutable. */
+/** The place below which a run puts its checkpoints and its changelog. Immutable. */
 final class CheckpointLocation {
 
     private final Path local;
@@ -39,6 +40,11 @@ final class CheckpointLocation {
 
     static CheckpointLocation remote(String uri) {
         return new CheckpointLocation(null, uri);
+    }
+
+    /** The simulated object store of a run, in a directory of its own. */
+    static CheckpointLocation simulated(RunFiles files) {
+        return new CheckpointLocation(files.storeRoot(), files.storeUri());
     }
 
     /** A place of its own below this one. */

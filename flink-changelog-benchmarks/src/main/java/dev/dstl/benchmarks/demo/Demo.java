@@ -19,10 +19,16 @@ package dev.dstl.benchmarks.demo;
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.display.Display;
+import dev.dstl.benchmarks.harness.Backend;
+import dev.dstl.benchmarks.harness.Changelog;
+import dev.dstl.benchmarks.harness.ClusterSettings;
+import dev.dstl.benchmarks.harness.Delegate;
+import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.progress.ProgressBoard;
+import dev.dstl.benchmarks.report.ComparisonBars;
 import dev.dstl.benchmarks.report.ComparisonTable;
 import dev.dstl.benchmarks.report.RunReport;
-import dev.dstl.benchmarks.source.SteadyThenSprint;
+import dev.dstl.benchmarks.source.PhasedRate;
 import dev.dstl.benchmarks.verification.ResultFiles;
 import dev.dstl.benchmarks.verification.Verdict;
 import dev.dstl.benchmarks.verification.Verification;
@@ -35,13 +41,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
 
-/** Runs the variants one after the other, verifies each, and prints the table. For one thread. */
+/** Runs the backends one after the other, verifies each, and compares them. For one thread. */
 final class Demo {
 
-    /** The part of the input that comes at a steady rate; the rest shows the throughput. */
-    private static final double STEADY_SHARE = 0.7;
+    /** Each has slots for the whole job, so that recovery need not wait for a new process. */
+    private static final int TASK_MANAGERS = 2;
+
+    private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
+    private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(512);
+    private static final long STORE_SEED = 1;
 
     private final DemoOptions options;
     private final Path home;
@@ -52,7 +66,7 @@ final class Demo {
     /**
      * Creates a demo.
      *
-     * @param home the directory of this run, for everything it writes
+     * @param home the directory of this run, for everything it writes but the picture
      * @param plugins Flink's plugins directory
      */
     Demo(DemoOptions options, Path home, Path plugins, Display display, PrintStream out) {
@@ -63,71 +77,124 @@ final class Demo {
         this.out = out;
     }
 
-    /** Runs everything; true if each record came exactly once in every variant. */
-    boolean run() throws DemoFailure, ClusterException, IOException, InterruptedException {
+    /**
+     * Runs everything.
+     *
+     * @param picture the SVG file to write
+     * @return whether each record came exactly once on every backend
+     */
+    boolean run(Path picture)
+            throws DemoFailure, ClusterException, IOException, InterruptedException {
         Scenario scenario = options.scenario();
-        Duration steady = Duration.ofSeconds(options.seconds());
-        CheckpointLocation location = options.checkpoints(home);
+        Optional<CheckpointLocation> location = options.checkpoints();
         out.println("Input: " + scenario.description());
+        out.println(
+                location.isPresent()
+                        ? "Checkpoints: " + location.get().uri()
+                        : "Checkpoints: simulated object store, "
+                                + ClusterSettings.describeStore());
         Map<String, String> expected = scenario.model().expectedRows();
         List<RunReport> reports = new ArrayList<>();
+        DurationChart chart = new DurationChart();
         boolean holds = true;
-        for (Variant variant : options.variants()) {
-            RunDirectory directory = new RunDirectory(home.resolve(variant.name()));
-            out.println();
-            out.println(variant.label());
+        for (Backend backend : options.backends()) {
+            String name = name(backend);
+            RunFiles files = new RunFiles(home.resolve(name));
             CheckpointLocation storage =
-                    location.resolve(home.getFileName() + "-" + variant.name());
+                    location.map(all -> all.resolve(home.getFileName() + "-" + name))
+                            .orElseGet(() -> CheckpointLocation.simulated(files));
             storage.prepare();
-            RunReport.Builder report = run(variant, scenario, steady, directory, storage);
-            Verdict verdict = verify(expected, directory);
+            Configuration configuration = configuration(backend, storage, files);
+            String label = label(backend, configuration);
+            out.println();
+            out.println(label);
+            RunReport.Builder builder = run(label, backend, configuration, scenario, files);
+            Verdict verdict = verify(expected, files);
             holds &= verdict.holds();
-            reports.add(report.result(verdict.holds() ? "exactly once" : "WRONG").build());
+            RunReport report = builder.result(verdict.holds() ? "exactly once" : "WRONG").build();
+            reports.add(report);
+            chart.add(backend, report);
             if (verdict.holds() && !options.keep() && storage.directory().isPresent()) {
-                RunDirectory.delete(storage.directory().get());
+                RunFiles.delete(storage.directory().get());
             }
         }
         out.println();
         out.println(new ComparisonTable(reports).text());
+        out.println();
+        out.println(new ComparisonBars(reports).text());
+        chart.write(picture);
+        out.println();
+        out.println("Checkpoint durations over time: " + picture);
         return holds;
     }
 
     private RunReport.Builder run(
-            Variant variant,
+            String label,
+            Backend backend,
+            Configuration configuration,
             Scenario scenario,
-            Duration steady,
-            RunDirectory directory,
-            CheckpointLocation storage)
+            RunFiles files)
             throws DemoFailure, ClusterException, IOException, InterruptedException {
-        Configuration configuration = variant.configuration(storage.uri(), options.configuration());
-        SteadyThenSprint pace =
-                new SteadyThenSprint(steady, STEADY_SHARE, directory.path().resolve("sprint"));
-        ProgressBoard board = new ProgressBoard(directory.progress());
+        PhasedRate rate = scenario.rate(Duration.ofSeconds(options.seconds()), files.release());
+        ProgressBoard board = new ProgressBoard(files.progress());
         long start = System.nanoTime();
         try (ProcessCluster cluster =
                 ProcessCluster.start(
-                        directory.cluster(), plugins, configuration, Variant.TASK_MANAGERS)) {
+                        files.cluster(),
+                        // Only Flink's built-in changelog, which is not run here, needs a folder.
+                        backend.classPath(home),
+                        plugins,
+                        configuration,
+                        TASK_MANAGERS)) {
             display.say(
                     String.format(
                             Locale.ROOT,
                             "  a JobManager and %d TaskManager processes are up after %.1f s",
-                            Variant.TASK_MANAGERS,
+                            TASK_MANAGERS,
                             (System.nanoTime() - start) / 1e9));
-            return new VariantRun(variant, cluster, display, STEADY_SHARE / 2, pace, board)
+            return new DemoRun(label, cluster, display, scenario, rate, board)
                     .run(
-                            new WorkloadJob(scenario.workload(), pace, board, directory.results()),
-                            configuration);
+                            new WorkloadJob(scenario.workload(), rate, board, files.results())
+                                    .graph("dstl-demo-" + name(backend), configuration));
         } finally {
             display.close();
         }
     }
 
-    private Verdict verify(Map<String, String> expected, RunDirectory directory)
-            throws IOException {
+    private Configuration configuration(
+            Backend backend, CheckpointLocation storage, RunFiles files) {
+        Configuration all = ClusterSettings.common();
+        all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MANAGED_MEMORY);
+        all.set(
+                TaskManagerOptions.TASK_MANAGER_LOAD_BALANCE_MODE,
+                TaskManagerOptions.TaskManagerLoadBalanceMode.SLOTS);
+        all.addAll(ClusterSettings.store(files.storeRoot(), STORE_SEED));
+        all.addAll(backend.configuration(storage.uri(), CHECKPOINT_INTERVAL));
+        options.configuration().forEach(all::setString);
+        return all;
+    }
+
+    private Verdict verify(Map<String, String> expected, RunFiles files) throws IOException {
         Verification verification = new Verification(expected);
-        new ResultFiles(directory.results()).forEachRow(verification::row);
+        new ResultFiles(files.results()).forEachRow(verification::row);
         Verdict verdict = verification.verdict();
         out.println((verdict.holds() ? "  verified: " : "  VERIFICATION FAILED\n") + verdict);
         return verdict;
+    }
+
+    /** Short, for file names. */
+    private static String name(Backend backend) {
+        return backend.changelog() == Changelog.NONE ? "plain" : "dstl";
+    }
+
+    /** For people: what runs, and how it takes checkpoints on its own. */
+    private static String label(Backend backend, Configuration configuration) {
+        if (backend.changelog() != Changelog.NONE) {
+            return "DSTL on " + backend.delegate().label();
+        }
+        boolean incremental =
+                backend.delegate() == Delegate.ROCKSDB
+                        && configuration.get(CheckpointingOptions.INCREMENTAL_CHECKPOINTS);
+        return backend.delegate().label() + (incremental ? ", incremental" : ", full");
     }
 }

@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.display.PlainDisplay;
 import dev.dstl.benchmarks.display.TerminalDisplay;
+import dev.dstl.benchmarks.harness.RunFiles;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -66,14 +67,14 @@ public final class DemoMain {
         }
         Path home = directory().resolve("run-" + ProcessHandle.current().pid());
         try {
-            RunDirectory.delete(home);
+            RunFiles.delete(home);
             Files.createDirectories(home);
             logTo(home.resolve("demo.log"));
             Demo demo = new Demo(options, home, plugins(), display(out), out);
-            boolean holds = demo.run();
+            boolean holds = demo.run(options.picture(directory()));
             out.println();
             if (holds && !options.keep()) {
-                RunDirectory.delete(home);
+                RunFiles.delete(home);
             } else {
                 out.println("Logs and results: " + home);
             }

@@ -16,6 +16,10 @@
 
 package dev.dstl.benchmarks.demo;
 
+import dev.dstl.benchmarks.harness.Backend;
+import dev.dstl.benchmarks.harness.Changelog;
+import dev.dstl.benchmarks.harness.Delegate;
+import dev.dstl.benchmarks.workload.orders.OrderInput;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +28,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.configuration.MemorySize;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -37,9 +43,11 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "",
-            "Runs a keyed job on a Flink cluster of real processes with a checkpoint every second,"
-                    + " kills one TaskManager in the middle, and checks the result record by"
-                    + " record against an independent computation.",
+            "Runs a keyed job with some hundred MB of state on a Flink cluster of real processes"
+                    + " with a checkpoint every second on a simulated object store, kills one"
+                    + " TaskManager in the middle, and checks the result record by record against"
+                    + " an independent computation: first with DSTL, then without a changelog,"
+                    + " with the same settings.",
             ""
         },
         footer = {
@@ -48,6 +56,7 @@ import picocli.CommandLine.Spec;
             "",
             "  ./demo",
             "  ./demo --backend changelog --delegate hashmap --seconds 30",
+            "  ./demo --state-size 1gb -D execution.checkpointing.incremental=false",
             "  ./demo --input war-and-peace.txt",
             "  ./demo --checkpoints s3://bucket/path -D s3.endpoint=http://localhost:9000"
                     + " -D s3.access-key=KEY -D s3.secret-key=SECRET"
@@ -55,7 +64,7 @@ import picocli.CommandLine.Spec;
 final class DemoOptions {
 
     /** Which backends run, in the order in which they run. */
-    enum Backend {
+    enum Selection {
         changelog,
         plain,
         both
@@ -65,6 +74,8 @@ final class DemoOptions {
     private static final int SHORTEST_SECONDS = 5;
     private static final int LONGEST_SECONDS = 24 * 3600;
     private static final long LARGEST_FILE_BYTES = 1L << 30;
+    private static final long LARGEST_STATE_BYTES = 4L << 30;
+    private static final int LARGEST_DOCUMENT_BYTES = 1 << 20;
 
     @Spec private CommandSpec command;
 
@@ -73,7 +84,7 @@ final class DemoOptions {
             paramLabel = "changelog|plain|both",
             defaultValue = "both",
             description = "The changelog, the delegate alone, or both in turn (default: both).")
-    private Backend backend;
+    private Selection selection;
 
     @Option(
             names = "--delegate",
@@ -85,7 +96,7 @@ final class DemoOptions {
     @Option(
             names = "--checkpoints",
             paramLabel = "DIR|s3://...",
-            description = "Where checkpoints and the log go (default: a directory below target).")
+            description = "Where checkpoints and changelog go (default: a simulated object store).")
     private String checkpoints;
 
     @Option(
@@ -97,18 +108,28 @@ final class DemoOptions {
     @Option(
             names = "--scale",
             paramLabel = "FACTOR",
-            defaultValue = "0.04",
+            defaultValue = "0.01",
             description =
                     "TPC-H scale factor; 1 is 7.5 million records (default: ${DEFAULT-VALUE}).")
     private double scale;
 
     @Option(
+            names = "--state-size",
+            paramLabel = "SIZE",
+            defaultValue = "300mb",
+            description =
+                    "The documents of all orders that are open at a time; what the job keeps"
+                            + " besides is some MB (default: ${DEFAULT-VALUE}).")
+    private String stateSize;
+
+    @Option(
             names = "--seconds",
             paramLabel = "N",
-            defaultValue = "15",
+            defaultValue = "12",
             description =
-                    "How long the first part of the input takes, at a steady rate; the rest comes"
-                            + " at full speed (default: ${DEFAULT-VALUE}).")
+                    "How long the part of the input takes that comes at a steady rate; what is"
+                            + " before and after it comes at full speed (default:"
+                            + " ${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(
@@ -116,6 +137,12 @@ final class DemoOptions {
             paramLabel = "KEY=VALUE",
             description = "A key of Flink's configuration, for example s3.endpoint; repeatable.")
     private Map<String, String> configuration = new LinkedHashMap<>();
+
+    @Option(
+            names = "--svg",
+            paramLabel = "FILE",
+            description = "Where the picture goes (default: target/demo.svg).")
+    private Path svg;
 
     @Option(names = "--keep", description = "Keep logs, results and checkpoints of a good run.")
     private boolean keep;
@@ -132,22 +159,22 @@ final class DemoOptions {
      * @throws ParameterException one sentence about the first value that cannot be used
      */
     void check() {
-        variants();
+        backends();
         scenario();
         seconds();
-        checkpoints(Paths.get(""));
+        checkpoints();
     }
 
     /** What to run, in order. */
-    List<Variant> variants() {
-        List<Variant> variants = new ArrayList<>();
-        if (backend != Backend.plain) {
-            variants.add(Variant.changelog(delegate()));
+    List<Backend> backends() {
+        List<Backend> backends = new ArrayList<>();
+        if (selection != Selection.plain) {
+            backends.add(Backend.of(delegate(), Changelog.DSTL));
         }
-        if (backend != Backend.changelog) {
-            variants.add(Variant.plain(delegate()));
+        if (selection != Selection.changelog) {
+            backends.add(Backend.of(delegate(), Changelog.NONE));
         }
-        return variants;
+        return backends;
     }
 
     /** What the job works on. */
@@ -156,7 +183,7 @@ final class DemoOptions {
             if (!(scale > 0 && scale <= LARGEST_SCALE)) {
                 throw misuse("--scale must be above 0 and at most 2, but is " + scale + ".");
             }
-            return Scenario.orders(scale);
+            return Scenario.orders(scale, stateBytes());
         }
         if (!Files.isRegularFile(input) || !Files.isReadable(input)) {
             throw misuse("--input must name a readable file, but " + input + " is none.");
@@ -175,6 +202,30 @@ final class DemoOptions {
         return Scenario.words(input.toAbsolutePath(), size);
     }
 
+    private long stateBytes() {
+        long bytes;
+        try {
+            bytes = MemorySize.parse(stateSize).getBytes();
+        } catch (IllegalArgumentException e) {
+            throw misuse("--state-size must be a size such as 300mb, but is " + stateSize + ".");
+        }
+        if (bytes > LARGEST_STATE_BYTES) {
+            throw misuse("--state-size must be at most 4gb, but is " + stateSize + ".");
+        }
+        int documentBytes = new OrderInput(scale, bytes).documentBytes();
+        if (documentBytes > LARGEST_DOCUMENT_BYTES) {
+            throw misuse(
+                    "--state-size "
+                            + stateSize
+                            + " is too much for the orders of --scale "
+                            + scale
+                            + ": each would have "
+                            + documentBytes
+                            + " bytes. Raise --scale.");
+        }
+        return bytes;
+    }
+
     int seconds() {
         if (seconds < SHORTEST_SECONDS || seconds > LONGEST_SECONDS) {
             throw misuse(
@@ -189,15 +240,12 @@ final class DemoOptions {
         return seconds;
     }
 
-    /**
-     * Where checkpoints go.
-     *
-     * @param fallback if nothing was said
-     */
-    CheckpointLocation checkpoints(Path fallback) {
-        if (checkpoints == null) {
-            return CheckpointLocation.local(fallback);
-        }
+    /** Where checkpoints go; empty for the simulated object store. */
+    Optional<CheckpointLocation> checkpoints() {
+        return checkpoints == null ? Optional.empty() : Optional.of(location());
+    }
+
+    private CheckpointLocation location() {
         int colon = checkpoints.indexOf("://");
         String scheme = colon < 0 ? "" : checkpoints.substring(0, colon);
         switch (scheme) {
@@ -217,6 +265,17 @@ final class DemoOptions {
         }
     }
 
+    /**
+     * The file of the picture.
+     *
+     * @param directory where the demo writes all else
+     */
+    Path picture(Path directory) {
+        return svg == null
+                ? directory.resolveSibling(directory.getFileName() + ".svg")
+                : svg.toAbsolutePath();
+    }
+
     boolean helpWanted() {
         return help;
     }
@@ -231,7 +290,7 @@ final class DemoOptions {
 
     private Delegate delegate() {
         for (Delegate known : Delegate.values()) {
-            if (known.label().equals(delegate)) {
+            if (known.id().equals(delegate)) {
                 return known;
             }
         }

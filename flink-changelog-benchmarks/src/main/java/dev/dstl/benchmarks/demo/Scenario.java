@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.demo;
 
+import dev.dstl.benchmarks.source.PhasedRate;
 import dev.dstl.benchmarks.verification.OrderModel;
 import dev.dstl.benchmarks.verification.ResultModel;
 import dev.dstl.benchmarks.verification.TextModel;
@@ -25,28 +26,60 @@ import dev.dstl.benchmarks.workload.orders.OrderWorkload;
 import dev.dstl.benchmarks.workload.words.TextInput;
 import dev.dstl.benchmarks.workload.words.WordWorkload;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
 
-/** A workload, and the independent computation of what it must give. Immutable. */
+/**
+ * A workload, the phases of its input, and the independent computation of what it must give.
+ * Immutable.
+ */
 final class Scenario {
 
     /** How many windows of equal length a text is cut into. */
     private static final long WINDOWS = 20;
 
+    /** The part of an input without a preload that comes at a steady rate. */
+    private static final double STEADY_SHARE = 0.7;
+
+    /** Late enough that there are checkpoints to compare, early enough that some follow. */
+    private static final double KILL_AT = 0.7;
+
     private final String description;
     private final Workload workload;
     private final ResultModel model;
+    private final double steadyFrom;
+    private final double sprintFrom;
 
-    private Scenario(String description, Workload workload, ResultModel model) {
+    private Scenario(
+            String description,
+            Workload workload,
+            ResultModel model,
+            double steadyFrom,
+            double sprintFrom) {
         this.description = description;
         this.workload = workload;
         this.model = model;
+        this.steadyFrom = steadyFrom;
+        this.sprintFrom = sprintFrom;
     }
 
-    static Scenario orders(double scale) {
+    /** Orders whose documents are the state: first many are placed, then as many as close. */
+    static Scenario orders(double scale, long stateBytes) {
+        OrderInput input = new OrderInput(scale, stateBytes);
+        // Of a handful of orders the first closes when the last is placed or later.
+        boolean preloads = input.growsUntil() < input.shrinksFrom();
         return new Scenario(
-                "TPC-H orders and line items, scale " + scale,
-                new OrderWorkload(new OrderInput(scale)),
-                new OrderModel(scale));
+                String.format(
+                        Locale.ROOT,
+                        "TPC-H orders and line items, scale %s, each order with a document of"
+                                + " %,d bytes; %,d MB of state",
+                        scale,
+                        input.documentBytes(),
+                        stateBytes >> 20),
+                new OrderWorkload(input),
+                new OrderModel(scale, input.documentBytes()),
+                preloads ? input.growsUntil() : 0,
+                preloads ? input.shrinksFrom() : STEADY_SHARE);
     }
 
     static Scenario words(Path file, long sizeBytes) {
@@ -54,7 +87,9 @@ final class Scenario {
         return new Scenario(
                 "the words of " + file,
                 new WordWorkload(new TextInput(file, sizeBytes), windowBytes),
-                new TextModel(file, windowBytes));
+                new TextModel(file, windowBytes),
+                0,
+                STEADY_SHARE);
     }
 
     String description() {
@@ -67,5 +102,19 @@ final class Scenario {
 
     ResultModel model() {
         return model;
+    }
+
+    /** Where the steady phase of the input begins. */
+    double steadyFrom() {
+        return steadyFrom;
+    }
+
+    /** Where in the input a TaskManager is killed: within the steady phase. */
+    double killAt() {
+        return steadyFrom + KILL_AT * (sprintFrom - steadyFrom);
+    }
+
+    PhasedRate rate(Duration steady, Path release) {
+        return new PhasedRate(steadyFrom, steady, sprintFrom, release);
     }
 }

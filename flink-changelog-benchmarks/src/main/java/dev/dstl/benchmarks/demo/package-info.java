@@ -1,2 +1,2 @@
-/** The demo: one keyed job, one killed process, one table. */
+/** The demo: a keyed job with much state, a killed process, a comparison. */
 package dev.dstl.benchmarks.demo;

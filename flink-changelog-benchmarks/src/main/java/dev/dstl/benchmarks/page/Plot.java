@@ -39,7 +39,7 @@ import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** One picture: how it looks, and how it becomes files. Needs no screen. */
-final class Plot {
+public final class Plot {
 
     private static final int WIDTH = 820;
     private static final int HEIGHT = 420;
@@ -55,7 +55,7 @@ final class Plot {
     }
 
     /** Lines over numbers. */
-    static XYChart lines(String title, String x, String y) {
+    public static XYChart lines(String title, String x, String y) {
         XYChart chart =
                 new XYChartBuilder()
                         .width(WIDTH)
@@ -84,7 +84,7 @@ final class Plot {
     }
 
     /** Adds a line without marks. */
-    static void addLine(
+    public static void addLine(
             XYChart chart, String label, List<Double> x, List<Double> y, VariantStyle style) {
         XYSeries series = chart.addSeries(label, x, y);
         series.setMarker(SeriesMarkers.NONE);
@@ -107,7 +107,7 @@ final class Plot {
     }
 
     /** A finished picture, named as its files are. */
-    static Plot of(String name, Chart<?, ?> chart) {
+    public static Plot of(String name, Chart<?, ?> chart) {
         return new Plot(name, chart);
     }
 
@@ -118,12 +118,17 @@ final class Plot {
 
     /** Writes {@code <name>.svg} and {@code <name>.png}. */
     void write(Path directory) throws IOException {
-        try (OutputStream out = open(directory.resolve(file()))) {
-            VectorGraphicsEncoder.saveVectorGraphic(
-                    chart, out, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
-        }
+        writeSvg(directory.resolve(file()));
         try (OutputStream out = open(directory.resolve(name + ".png"))) {
             BitmapEncoder.saveBitmap(chart, out, BitmapEncoder.BitmapFormat.PNG);
+        }
+    }
+
+    /** Writes a file in the SVG format. */
+    public void writeSvg(Path file) throws IOException {
+        try (OutputStream out = open(file)) {
+            VectorGraphicsEncoder.saveVectorGraphic(
+                    chart, out, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
         }
     }
 

@@ -20,7 +20,7 @@ import java.awt.BasicStroke;
 import java.awt.Color;
 
 /** How a variant looks in all plots: the color says whose it is, the stroke what is below it. */
-final class VariantStyle {
+public final class VariantStyle {
 
     private static final Color PLAIN = new Color(0x6b7280);
     private static final Color RARE = new Color(0xb6bcc6);
@@ -43,7 +43,7 @@ final class VariantStyle {
      *
      * @param variant {@code <whose>-<delegate>}
      */
-    static VariantStyle of(String variant) {
+    public static VariantStyle of(String variant) {
         int dash = variant.indexOf('-');
         return new VariantStyle(
                 color(variant.substring(0, Math.max(0, dash))),

@@ -42,6 +42,11 @@ public final class Progress {
         return sources.stream().mapToDouble(slot -> slot.fraction).average().orElse(0);
     }
 
+    /** The part of the input that the slowest source has read, in [0, 1]. */
+    public double slowestFraction() {
+        return sources.stream().mapToDouble(slot -> slot.fraction).min().orElse(0);
+    }
+
     /**
      * Since when the whole job works in an attempt that began after a moment: all sources and all
      * keyed tasks have started since then, and each keyed task has got a record.

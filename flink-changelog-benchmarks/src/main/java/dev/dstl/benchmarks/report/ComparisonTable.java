@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The figures of one or more runs side by side, as text. */
+/** The results of one or more runs side by side, as text. */
 public final class ComparisonTable {
 
     private final List<RunReport> runs;
@@ -31,17 +31,17 @@ public final class ComparisonTable {
         this.runs = List.copyOf(runs);
     }
 
-    /** The table, one line per figure, without a line break at the end. */
+    /** The table, one line per result, without a line break at the end. */
     public String text() {
         List<List<String>> rows = new ArrayList<>();
         rows.add(row("", RunReport::label));
         rows.add(
                 row(
-                        "checkpoint duration p50 / p99",
+                        "checkpoint duration p50 / p99 / max",
                         run -> percentiles(run.durationsMillis(), ComparisonTable::millis)));
         rows.add(
                 row(
-                        "checkpointed data p50 / p99",
+                        "checkpointed data p50 / p99 / max",
                         run -> percentiles(run.checkpointedBytes(), ComparisonTable::bytes)));
         rows.add(
                 row(
@@ -49,7 +49,8 @@ public final class ComparisonTable {
                         run -> Integer.toString(run.durationsMillis().count())));
         rows.add(row("checkpointed data in all", run -> bytes(run.checkpointedBytesInAll())));
         rows.add(row("largest full size", run -> bytes(run.fullBytes())));
-        rows.add(row("kill to whole job at work", run -> seconds(run.atWorkMillis())));
+        rows.add(row("restore of the state", run -> seconds(run.recovery().restoreMillis)));
+        rows.add(row("kill to whole job at work", run -> seconds(run.recovery().totalMillis())));
         rows.add(row("kill to caught up", run -> seconds(run.caughtUpMillis())));
         rows.add(
                 row(
@@ -89,7 +90,11 @@ public final class ComparisonTable {
     private static String percentiles(Percentiles sample, Function<Long, String> unit) {
         return sample.count() == 0
                 ? "-"
-                : unit.apply(sample.at(50)) + " / " + unit.apply(sample.at(99));
+                : unit.apply(sample.at(50))
+                        + " / "
+                        + unit.apply(sample.at(99))
+                        + " / "
+                        + unit.apply(sample.at(100));
     }
 
     private static String millis(long millis) {

@@ -16,28 +16,29 @@
 
 package dev.dstl.benchmarks.report;
 
+import dev.dstl.benchmarks.measurement.CheckpointSample;
+import dev.dstl.benchmarks.measurement.RecoverySample;
+import java.util.List;
 import java.util.OptionalDouble;
 
-/** The figures of one run of the workload. Immutable; made by its {@link Builder}. */
+/** The results of one run of the workload. Immutable; made by its {@link Builder}. */
 public final class RunReport {
 
     private final String label;
-    private final Percentiles durationsMillis;
-    private final Percentiles checkpointedBytes;
+    private final List<CheckpointSample> checkpoints;
     private final long checkpointedBytesInAll;
     private final long fullBytes;
-    private final long atWorkMillis;
+    private final RecoverySample recovery;
     private final long caughtUpMillis;
     private final OptionalDouble recordsPerSecond;
     private final String result;
 
     private RunReport(Builder builder) {
         this.label = builder.label;
-        this.durationsMillis = builder.durationsMillis;
-        this.checkpointedBytes = builder.checkpointedBytes;
+        this.checkpoints = List.copyOf(builder.checkpoints);
         this.checkpointedBytesInAll = builder.checkpointedBytesInAll;
         this.fullBytes = builder.fullBytes;
-        this.atWorkMillis = builder.atWorkMillis;
+        this.recovery = builder.recovery;
         this.caughtUpMillis = builder.caughtUpMillis;
         this.recordsPerSecond = builder.recordsPerSecond;
         this.result = builder.result;
@@ -48,12 +49,17 @@ public final class RunReport {
         return label;
     }
 
+    /** The checkpoints under the steady load, oldest first. */
+    public List<CheckpointSample> checkpoints() {
+        return checkpoints;
+    }
+
     Percentiles durationsMillis() {
-        return durationsMillis;
+        return Percentiles.of(checkpoints.stream().mapToLong(one -> one.durationMillis));
     }
 
     Percentiles checkpointedBytes() {
-        return checkpointedBytes;
+        return Percentiles.of(checkpoints.stream().mapToLong(one -> one.checkpointedBytes));
     }
 
     long checkpointedBytesInAll() {
@@ -64,8 +70,8 @@ public final class RunReport {
         return fullBytes;
     }
 
-    long atWorkMillis() {
-        return atWorkMillis;
+    RecoverySample recovery() {
+        return recovery;
     }
 
     long caughtUpMillis() {
@@ -80,14 +86,13 @@ public final class RunReport {
         return result;
     }
 
-    /** Collects the figures as the run goes on. */
+    /** Collects the results as the run goes on. */
     public static final class Builder {
         private final String label;
-        private Percentiles durationsMillis;
-        private Percentiles checkpointedBytes;
+        private List<CheckpointSample> checkpoints = List.of();
         private long checkpointedBytesInAll;
         private long fullBytes;
-        private long atWorkMillis;
+        private RecoverySample recovery = new RecoverySample();
         private long caughtUpMillis;
         private OptionalDouble recordsPerSecond = OptionalDouble.empty();
         private String result = "";
@@ -97,10 +102,9 @@ public final class RunReport {
             this.label = label;
         }
 
-        /** Durations and sizes of the checkpoints taken under the steady load. */
-        public Builder steadyCheckpoints(Percentiles durationsMillis, Percentiles bytes) {
-            this.durationsMillis = durationsMillis;
-            this.checkpointedBytes = bytes;
+        /** The checkpoints taken under the steady load, oldest first. */
+        public Builder steadyCheckpoints(List<CheckpointSample> samples) {
+            this.checkpoints = samples;
             return this;
         }
 
@@ -111,9 +115,11 @@ public final class RunReport {
             return this;
         }
 
-        /** From the kill until all tasks had records again, and until the position at the kill. */
-        public Builder recovery(long atWorkMillis, long caughtUpMillis) {
-            this.atWorkMillis = atWorkMillis;
+        /**
+         * The steps until all tasks had records again, and the time to the position at the kill.
+         */
+        public Builder recovery(RecoverySample recovery, long caughtUpMillis) {
+            this.recovery = recovery;
             this.caughtUpMillis = caughtUpMillis;
             return this;
         }

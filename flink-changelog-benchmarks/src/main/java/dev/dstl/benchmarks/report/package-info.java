@@ -1,2 +1,2 @@
-/** Figures of a run and the table that sets runs side by side. */
+/** Results of a run, and the table and the bars that set runs side by side. */
 package dev.dstl.benchmarks.report;

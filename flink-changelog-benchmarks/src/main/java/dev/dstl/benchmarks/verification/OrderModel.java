@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.zip.CRC32;
 
@@ -39,10 +40,22 @@ public final class OrderModel implements ResultModel {
     private static final int COMMENT_BYTES = 64 * 1024;
 
     private final double scale;
+    private final int documentBytes;
 
-    /** With a TPC-H scale factor. */
+    /** With a TPC-H scale factor, and no documents. */
     public OrderModel(double scale) {
+        this(scale, 0);
+    }
+
+    /**
+     * With a TPC-H scale factor and documents.
+     *
+     * @param documentBytes the size of the document of each order, which is what a {@link
+     *     SplittableRandom} gives whose seed is the order key
+     */
+    public OrderModel(double scale, int documentBytes) {
         this.scale = scale;
+        this.documentBytes = documentBytes;
     }
 
     @Override
@@ -51,7 +64,7 @@ public final class OrderModel implements ResultModel {
         TextPool comments = new TextPool(COMMENT_BYTES, words);
         Map<Long, OrderSum> orders = new HashMap<>();
         for (Order order : new OrderGenerator(scale, 1, 1, words, comments)) {
-            orders.put(order.getOrderKey(), new OrderSum(order));
+            orders.put(order.getOrderKey(), new OrderSum(order, documentBytes));
         }
         for (LineItem item : new LineItemGenerator(scale, 1, 1, words, comments)) {
             orders.get(item.getOrderKey()).add(item);
@@ -73,13 +86,19 @@ public final class OrderModel implements ResultModel {
     private static final class OrderSum {
         private final long customer;
         private final long price;
+        private final long document;
         private int lines;
         private long linePrices;
         private long quantity;
 
-        private OrderSum(Order order) {
+        private OrderSum(Order order, int documentBytes) {
             this.customer = order.getCustomerKey();
             this.price = order.getTotalPriceInCents();
+            byte[] bytes = new byte[documentBytes];
+            new SplittableRandom(order.getOrderKey()).nextBytes(bytes);
+            CRC32 crc = new CRC32();
+            crc.update(bytes);
+            this.document = crc.getValue();
         }
 
         private void add(LineItem item) {
@@ -91,12 +110,14 @@ public final class OrderModel implements ResultModel {
         private String value() {
             return String.format(
                     Locale.ROOT,
-                    "customer=%d price=%d lines=%d lineprices=%d quantity=%d repeats=0",
+                    "customer=%d price=%d lines=%d lineprices=%d quantity=%d repeats=0"
+                            + " document=%x",
                     customer,
                     price,
                     lines,
                     linePrices,
-                    quantity);
+                    quantity,
+                    document);
         }
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.benchmarks.harness.Changelog;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;

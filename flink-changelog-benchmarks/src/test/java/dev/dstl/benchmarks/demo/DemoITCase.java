@@ -56,6 +56,7 @@ class DemoITCase {
         assertThat(
                         run(
                                 "--scale=0.01",
+                                "--state-size=10mb",
                                 "--seconds=6",
                                 "--checkpoints=" + checkpoints,
                                 "-Dexecution.checkpointing.interval=300ms"))
@@ -63,10 +64,16 @@ class DemoITCase {
                 .isZero();
 
         assertThat(text(out))
-                .contains("changelog on rocksdb", "RocksDB, incremental")
+                .contains("DSTL on RocksDB", "RocksDB, incremental")
                 .contains("with SIGKILL", "the whole job works again")
                 .containsPattern("verified: all 16,\\d{3} rows exactly once")
-                .containsPattern("result +exactly once +exactly once");
+                .containsPattern("result +exactly once +exactly once")
+                .containsPattern("p50 +DSTL on RocksDB +#+ [0-9,]+\n +RocksDB, incremental +#+ ")
+                .contains("Checkpoint durations over time: " + directory.resolve("demo.svg"));
+        // Its text is drawn as paths, but each backend has a line in its color.
+        assertThat(directory.resolve("demo.svg"))
+                .content()
+                .contains("<svg", "stroke:rgb(37,99,235)", "stroke:rgb(107,114,128)");
         assertThat(directory.resolve("demo")).isEmptyDirectory();
         assertThat(checkpoints).isEmptyDirectory();
     }
@@ -83,7 +90,7 @@ class DemoITCase {
                 .as(() -> text(out) + text(err))
                 .isZero();
 
-        assertThat(text(out)).contains("changelog on hashmap").contains("rows exactly once");
+        assertThat(text(out)).contains("DSTL on HashMap").contains("rows exactly once");
     }
 
     @Test

@@ -46,6 +46,8 @@ class DemoMainTest {
                         "--input",
                         "--scale",
                         "--seconds",
+                        "--state-size",
+                        "--svg",
                         "-D",
                         "--keep",
                         "--help");
@@ -61,6 +63,8 @@ class DemoMainTest {
                 "--scale=0 | --scale must be above 0 and at most 2, but is 0.0.",
                 "--scale=NaN | --scale must be above 0 and at most 2, but is NaN.",
                 "--scale=much | --scale",
+                "--state-size=much | --state-size must be a size such as 300mb, but is much.",
+                "--state-size=5gb | --state-size must be at most 4gb, but is 5gb.",
                 "--seconds=1 | --seconds must be between 5 and 86400, but is 1.",
                 "--input=/no/such/file | --input must name a readable file, but /no/such/file is",
                 "--checkpoints=hdfs://a/b | but hdfs://a/b starts with hdfs://.",
@@ -72,6 +76,15 @@ class DemoMainTest {
 
         assertThat(text(err)).contains(message).endsWith("See ./demo --help.\n").hasLineCount(2);
         assertThat(text(out)).isEmpty();
+    }
+
+    @Test
+    void moreStateThanFewOrdersCanHold_isRefused() {
+        assertThat(run("--scale=0.001", "--state-size=4gb")).isEqualTo(2);
+
+        assertThat(text(err))
+                .contains("--state-size 4gb is too much for the orders of --scale 0.001")
+                .contains("Raise --scale.");
     }
 
     @Test

@@ -43,6 +43,7 @@ class ProgressBoardTest {
 
         assertThat(board.read().records()).isEqualTo(150);
         assertThat(board.read().fraction()).isEqualTo(0.375);
+        assertThat(board.read().slowestFraction()).isEqualTo(0.25);
     }
 
     @Test

@@ -18,10 +18,11 @@ package dev.dstl.benchmarks.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.benchmarks.measurement.CheckpointSample;
+import dev.dstl.benchmarks.measurement.RecoverySample;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class ComparisonTableTest {
@@ -29,38 +30,50 @@ class ComparisonTableTest {
     @Test
     void runsStandSideBySide() {
         RunReport changelog =
-                new RunReport.Builder("changelog on rocksdb")
+                new RunReport.Builder("DSTL on RocksDB")
                         .steadyCheckpoints(
-                                Percentiles.of(LongStream.of(10, 20, 30)),
-                                Percentiles.of(LongStream.of(1_000, 2_000, 250_000)))
+                                List.of(
+                                        checkpoint(20, 2_000),
+                                        checkpoint(10, 1_000),
+                                        checkpoint(30, 250_000)))
                         .sizes(12_345_678, 2_000_000)
-                        .recovery(1_900, 3_050)
+                        .recovery(recovery(), 3_050)
                         .throughput(OptionalDouble.of(54_321.9))
                         .result("exactly once")
                         .build();
-        RunReport plain =
-                new RunReport.Builder("RocksDB, incremental")
-                        .steadyCheckpoints(
-                                Percentiles.of(LongStream.empty()),
-                                Percentiles.of(LongStream.empty()))
-                        .result("WRONG")
-                        .build();
+        RunReport plain = new RunReport.Builder("RocksDB, incremental").result("WRONG").build();
 
         String table = new ComparisonTable(Arrays.asList(changelog, plain)).text();
 
         assertThat(table.lines().map(line -> line.replaceAll(" {2,}", "|")))
                 .containsExactlyElementsOf(
                         List.of(
-                                "|changelog on rocksdb|RocksDB, incremental",
-                                "checkpoint duration p50 / p99|20 ms / 30 ms|-",
-                                "checkpointed data p50 / p99|2.0 KB / 0.3 MB|-",
+                                "|DSTL on RocksDB|RocksDB, incremental",
+                                "checkpoint duration p50 / p99 / max|20 ms / 30 ms / 30 ms|-",
+                                "checkpointed data p50 / p99 / max|2.0 KB / 0.3 MB / 0.3 MB|-",
                                 "checkpoints under steady load|3|0",
                                 "checkpointed data in all|12.3 MB|0.0 KB",
                                 "largest full size|2.0 MB|0.0 KB",
+                                "restore of the state|0.8 s|0.0 s",
                                 "kill to whole job at work|1.9 s|0.0 s",
                                 "kill to caught up|3.1 s|0.0 s",
                                 "records/s at full speed|54,322|-",
                                 "result|exactly once|WRONG"));
         assertThat(table.lines().map(String::length).distinct()).hasSize(1);
+    }
+
+    private static CheckpointSample checkpoint(long durationMillis, long bytes) {
+        CheckpointSample sample = new CheckpointSample();
+        sample.durationMillis = durationMillis;
+        sample.checkpointedBytes = bytes;
+        return sample;
+    }
+
+    private static RecoverySample recovery() {
+        RecoverySample sample = new RecoverySample();
+        sample.redeployMillis = 1_000;
+        sample.restoreMillis = 800;
+        sample.firstRecordMillis = 100;
+        return sample;
     }
 }

@@ -19,6 +19,8 @@ package dev.dstl.benchmarks.verification;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 
 class OrderModelTest {
@@ -40,6 +42,18 @@ class OrderModelTest {
                                 .mapToInt(row -> ordersOf(row.getValue()))
                                 .sum())
                 .isEqualTo(1500);
+    }
+
+    @Test
+    void document_isWhatTheGeneratorOfTheJdkGivesForTheOrderKey() {
+        byte[] document = new byte[100];
+        new SplittableRandom(1).nextBytes(document);
+        CRC32 crc = new CRC32();
+        crc.update(document);
+
+        assertThat(new OrderModel(0.001, 100).expectedRows().get("order 1"))
+                .endsWith(" document=" + Long.toHexString(crc.getValue()));
+        assertThat(rows.get("order 1")).endsWith(" document=0");
     }
 
     private static int ordersOf(String value) {

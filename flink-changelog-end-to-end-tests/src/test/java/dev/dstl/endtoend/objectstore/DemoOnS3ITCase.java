@@ -61,6 +61,7 @@ class DemoOnS3ITCase {
                             List.of(
                                     "--backend=changelog",
                                     "--scale=0.01",
+                                    "--state-size=10mb",
                                     "--seconds=6",
                                     "--checkpoints=s3://" + server.endpoint().bucket() + "/demo",
                                     "-Dexecution.checkpointing.interval=300ms"));

@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.recovery;
 
-import dev.dstl.benchmarks.bench.Changelog;
+import dev.dstl.benchmarks.harness.Changelog;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

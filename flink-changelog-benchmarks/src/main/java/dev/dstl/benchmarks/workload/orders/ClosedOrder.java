@@ -40,6 +40,9 @@ public final class ClosedOrder {
     /** Events that came although the state said they had come before; 0 when all is well. */
     public int repeats;
 
+    /** CRC-32 of the document that came with it; 0 if none did. */
+    public long document;
+
     /** For Flink. */
     public ClosedOrder() {}
 
@@ -57,6 +60,8 @@ public final class ClosedOrder {
                 + " quantity="
                 + quantity
                 + " repeats="
-                + repeats;
+                + repeats
+                + " document="
+                + Long.toHexString(document);
     }
 }

@@ -18,6 +18,8 @@ package dev.dstl.benchmarks.workload.orders;
 
 import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.workload.FirstRecordMark;
+import java.util.zip.CRC32;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -68,7 +70,7 @@ public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, Closed
             lines.put(event.lineNumber, new OrderLine(event.cents, event.quantity));
         } else {
             repeated = header.value() != null;
-            header.update(new OrderHeader(event.customerKey, event.cents));
+            header.update(new OrderHeader(event.customerKey, event.cents, event.document));
         }
         if (repeated) {
             Integer before = repeats.value();
@@ -86,6 +88,7 @@ public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, Closed
         if (order != null) {
             closed.customerKey = order.customerKey;
             closed.orderCents = order.cents;
+            closed.document = checksum(order.document);
         }
         for (OrderLine line : lines.values()) {
             closed.lines++;
@@ -98,5 +101,13 @@ public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, Closed
         header.clear();
         lines.clear();
         repeats.clear();
+    }
+
+    private static long checksum(@Nullable byte[] document) {
+        CRC32 crc = new CRC32();
+        if (document != null) {
+            crc.update(document);
+        }
+        return crc.getValue();
     }
 }

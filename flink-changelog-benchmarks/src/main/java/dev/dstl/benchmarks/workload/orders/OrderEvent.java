@@ -34,6 +34,9 @@ public final class OrderEvent {
     /** Only of a line item. */
     public long quantity;
 
+    /** What comes with an order, to be kept until it closes; null if nothing does. */
+    public byte[] document;
+
     /** Event time, in milliseconds since the epoch. */
     public long timeMillis;
 

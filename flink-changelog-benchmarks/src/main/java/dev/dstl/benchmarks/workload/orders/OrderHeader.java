@@ -25,11 +25,15 @@ public final class OrderHeader {
     /** Price of the order. */
     public long cents;
 
+    /** What came with the order; null if nothing did. */
+    public byte[] document;
+
     /** For Flink. */
     public OrderHeader() {}
 
-    OrderHeader(long customerKey, long cents) {
+    OrderHeader(long customerKey, long cents, byte[] document) {
         this.customerKey = customerKey;
         this.cents = cents;
+        this.document = document;
     }
 }

@@ -28,11 +28,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.SplittableRandom;
+import javax.annotation.Nullable;
 
 /**
  * TPC-H orders and line items as a stream. Orders are placed in blocks; the odd line items of a
  * block follow one lag later, the even ones two lags later, so a fixed share of all orders is open
- * at any time.
+ * at any time. An order may carry a document of random bytes, so that few orders hold much state.
  *
  * <pre>
  *   stripe s = orders of block s, odd line items of block s - lag, even ones of block s - 2 lag
@@ -46,24 +48,59 @@ public final class OrderInput implements StripedInput<OrderEvent> {
     private static final long STRIPE_MILLIS = 1000;
     private static final double OPEN_SHARE = 0.2;
 
+    /** Most orders are open before the first closes, so state is large for most of the input. */
+    private static final double LARGE_OPEN_SHARE = 0.8;
+
     /** The comments are not read, so the 300 MB of text that they are cut from need not exist. */
     private static final int TEXT_POOL_BYTES = 64 * 1024;
 
     private final double scale;
     private final int blocks;
     private final int lag;
+    private final int documentBytes;
     private transient TextPool text;
 
     /**
-     * Creates the input.
+     * Creates an input whose orders carry no documents.
      *
      * @param scale TPC-H scale factor; 1 is 1.5 million orders and 6 million line items
      */
     public OrderInput(double scale) {
+        this(scale, OPEN_SHARE, 0);
+    }
+
+    /**
+     * Creates an input with documents that add up to a given size.
+     *
+     * @param scale TPC-H scale factor
+     * @param openBytes the documents of all orders that are open at a time
+     */
+    public OrderInput(double scale, long openBytes) {
+        this(scale, LARGE_OPEN_SHARE, openBytes);
+    }
+
+    private OrderInput(double scale, double openShare, long openBytes) {
         this.scale = scale;
         long orders = GenerateUtils.calculateRowCount(OrderGenerator.SCALE_BASE, scale, 1, 1);
         this.blocks = Math.toIntExact(Math.max(1, orders / ORDERS_PER_BLOCK));
-        this.lag = Math.max(1, (int) (blocks * OPEN_SHARE / 2));
+        this.lag = Math.max(1, (int) (blocks * openShare / 2));
+        long open = Math.max(1, 2L * lag * orders / blocks);
+        this.documentBytes = (int) Math.min(Integer.MAX_VALUE, openBytes / open);
+    }
+
+    /** The size of the document of each order. */
+    public int documentBytes() {
+        return documentBytes;
+    }
+
+    /** The part of the input before the first order closes: state only grows. */
+    public double growsUntil() {
+        return 2.0 * lag / stripeCount();
+    }
+
+    /** The part of the input after which no order is placed: from there on state only shrinks. */
+    public double shrinksFrom() {
+        return (double) blocks / stripeCount();
     }
 
     @Override
@@ -106,11 +143,12 @@ public final class OrderInput implements StripedInput<OrderEvent> {
         }
     }
 
-    private static OrderEvent placed(Order order, long closesAtMillis) {
+    private OrderEvent placed(Order order, long closesAtMillis) {
         OrderEvent event = new OrderEvent();
         event.orderKey = order.getOrderKey();
         event.customerKey = order.getCustomerKey();
         event.cents = order.getTotalPriceInCents();
+        event.document = document(order.getOrderKey());
         event.closesAtMillis = closesAtMillis;
         return event;
     }
@@ -123,6 +161,17 @@ public final class OrderInput implements StripedInput<OrderEvent> {
         event.quantity = item.getQuantity();
         event.closesAtMillis = closesAtMillis;
         return event;
+    }
+
+    /** The first bytes of the JDK's {@link SplittableRandom} with the order key as its seed. */
+    @Nullable
+    private byte[] document(long orderKey) {
+        if (documentBytes == 0) {
+            return null;
+        }
+        byte[] document = new byte[documentBytes];
+        new SplittableRandom(orderKey).nextBytes(document);
+        return document;
     }
 
     private boolean isBlock(long block) {

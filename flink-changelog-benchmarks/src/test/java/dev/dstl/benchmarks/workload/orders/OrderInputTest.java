@@ -69,6 +69,29 @@ class OrderInputTest {
                 .isEqualTo(input.read(3));
     }
 
+    @Test
+    void documentsOfTheOrdersThatAreOpen_addUpToTheGivenSize() {
+        OrderInput large = new OrderInput(SCALE, 1_000_000);
+        long open = 0;
+        long largest = 0;
+        for (long stripe = 0; stripe < large.stripeCount(); stripe++) {
+            long stripeEndsAt = 1000 * (stripe + 1);
+            for (OrderEvent event : large.read(stripe)) {
+                open += event.document == null ? 0 : event.document.length;
+            }
+            if (stripe < Math.round(large.growsUntil() * large.stripeCount())) {
+                assertThat(large.read(stripe))
+                        .allMatch(event -> event.closesAtMillis > stripeEndsAt);
+                largest = open;
+            }
+        }
+
+        assertThat(largest).isBetween(900_000L, 1_000_000L);
+        assertThat(large.shrinksFrom()).isBetween(large.growsUntil(), 1.0);
+        assertThat(large.read(0).get(0).document).hasSize(large.documentBytes());
+        assertThat(input.read(0).get(0).document).isNull();
+    }
+
     private List<OrderEvent> events() {
         List<OrderEvent> all = new ArrayList<>();
         for (long stripe = 0; stripe < input.stripeCount(); stripe++) {

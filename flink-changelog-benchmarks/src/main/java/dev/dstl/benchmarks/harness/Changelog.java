@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.bench;
+package dev.dstl.benchmarks.harness;
 
 import dev.dstl.benchmarks.cluster.ClassPath;
 import java.io.IOException;
@@ -42,7 +42,7 @@ public enum Changelog {
     }
 
     /** The storages that must have written the log of a checkpoint. */
-    Set<String> storages() {
+    public Set<String> storages() {
         return this == NONE ? Set.of() : Set.of(storage);
     }
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.bench;
+package dev.dstl.benchmarks.harness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

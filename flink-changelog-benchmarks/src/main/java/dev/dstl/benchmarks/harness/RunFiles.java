@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.bench;
+package dev.dstl.benchmarks.harness;
 
 import dev.dstl.benchmarks.simulated.StoreDirectory;
 import java.io.IOException;
@@ -32,48 +32,64 @@ import java.util.stream.Stream;
  * <pre>
  *  &lt;directory&gt;/cluster/...     configuration, logs, working state
  *             /progress/...    how far the tasks are
+ *             /results/...     the rows of the job
  *             /store/run/...   the simulated object store, sim://run/
  * </pre>
  */
-final class RunFiles {
+public final class RunFiles {
 
     private static final String AUTHORITY = "run";
     private static final String METADATA = "_metadata";
 
     private final Path directory;
 
-    RunFiles(Path directory) {
+    /** Below a directory, which need not exist. */
+    public RunFiles(Path directory) {
         this.directory = directory;
     }
 
-    Path directory() {
+    /** Everything below. */
+    public Path directory() {
         return directory;
     }
 
-    Path cluster() {
+    /** For logs, configuration and temporary files of the processes. */
+    public Path cluster() {
         return directory.resolve("cluster");
     }
 
-    Path progress() {
+    /** Where the tasks say how far they are. */
+    public Path progress() {
         return directory.resolve("progress");
     }
 
+    /** Where the job writes its rows, if it has any. */
+    public Path results() {
+        return directory.resolve("results");
+    }
+
+    /** The file that lets the last phase of the input come. */
+    public Path release() {
+        return directory.resolve("release");
+    }
+
     /** The value of {@code sim.directory}. */
-    Path storeRoot() {
+    public Path storeRoot() {
         return directory.resolve("store");
     }
 
-    StoreDirectory store() {
+    /** The store, for its counters. */
+    public StoreDirectory store() {
         return new StoreDirectory(storeRoot(), AUTHORITY);
     }
 
     /** The store as Flink's processes name it. */
-    String storeUri() {
+    public String storeUri() {
         return "sim://" + AUTHORITY;
     }
 
     /** All objects that can be read now: {number, bytes}. */
-    long[] storedObjectsAndBytes() throws IOException {
+    public long[] storedObjectsAndBytes() throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(objects())) {
             files = all.filter(Files::isRegularFile).collect(Collectors.toList());
@@ -86,20 +102,20 @@ final class RunFiles {
     }
 
     /** The metadata of a checkpoint as the file the store keeps it in. */
-    Path metadata(String checkpointUri) {
+    public Path metadata(String checkpointUri) {
         return objects()
                 .resolve(checkpointUri.substring(storeUri().length() + 1))
                 .resolve(METADATA);
     }
 
     /** Removes state and store. What is left tells what happened: configuration and logs. */
-    void deleteBulk() throws IOException {
+    public void deleteBulk() throws IOException {
         delete(storeRoot());
         delete(cluster().resolve("tmp"));
     }
 
     /** Removes a directory and everything in it, if it exists. */
-    static void delete(Path directory) throws IOException {
+    public static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;
         }

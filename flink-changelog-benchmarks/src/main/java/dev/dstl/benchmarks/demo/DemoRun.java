@@ -21,26 +21,29 @@ import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.display.Display;
+import dev.dstl.benchmarks.harness.RecoverySteps;
+import dev.dstl.benchmarks.measurement.CheckpointSample;
+import dev.dstl.benchmarks.measurement.RecoverySample;
 import dev.dstl.benchmarks.progress.Progress;
 import dev.dstl.benchmarks.progress.ProgressBoard;
-import dev.dstl.benchmarks.report.Percentiles;
 import dev.dstl.benchmarks.report.RunReport;
-import dev.dstl.benchmarks.source.SteadyThenSprint;
-import dev.dstl.benchmarks.workload.WorkloadJob;
+import dev.dstl.benchmarks.source.PhasedRate;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
-import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.jobgraph.JobGraph;
 
 /**
- * One run of the workload on one backend: watches the job, kills a TaskManager on the way, measures
- * what follows, and lets the rest of the input come at once when the job has recovered. For one
- * thread.
+ * One run of the workload on one backend: watches the job build up its state, kills a TaskManager
+ * under the steady load, measures what follows, and lets the rest of the input come at once when
+ * the job has recovered. For one thread.
  */
-final class VariantRun {
+final class DemoRun {
 
     private static final long LOOK_MILLIS = 50;
     private static final int LOOKS_PER_QUESTION = 5;
@@ -48,55 +51,58 @@ final class VariantRun {
 
     /** What has been done to the job. */
     private enum Phase {
+        PRELOAD,
         STEADY,
         KILLED,
         WORKS_AGAIN,
         CAUGHT_UP
     }
 
-    private final Variant variant;
+    private final String label;
     private final ProcessCluster cluster;
     private final ClusterClient client;
     private final Display display;
-    private final double killFraction;
-    private final SteadyThenSprint pace;
+    private final Scenario scenario;
+    private final PhasedRate rate;
     private final ProgressBoard board;
     private final long startNanos = System.nanoTime();
 
-    private Phase phase = Phase.STEADY;
+    private Phase phase = Phase.PRELOAD;
     private Progress progress;
     private List<CompletedCheckpoint> checkpoints = List.of();
     private long killedAtMillis;
     private long recordsAtKill;
-    private long firstRecordMillis;
+    private long preloadedAtMillis;
+    private long steadySinceMillis = Long.MAX_VALUE;
+    private RecoverySample recovery = new RecoverySample();
     private long caughtUpMillis;
     private String lastFailure = "";
 
-    VariantRun(
-            Variant variant,
+    DemoRun(
+            String label,
             ProcessCluster cluster,
             Display display,
-            double killFraction,
-            SteadyThenSprint pace,
+            Scenario scenario,
+            PhasedRate rate,
             ProgressBoard board) {
-        this.variant = variant;
+        this.label = label;
         this.cluster = cluster;
         this.client = cluster.client();
         this.display = display;
-        this.killFraction = killFraction;
-        this.pace = pace;
+        this.scenario = scenario;
+        this.rate = rate;
         this.board = board;
     }
 
     /**
      * Runs the job to its end.
      *
-     * @return the figures; the result has not been looked at
+     * @return the results; the rows have not been verified
      * @throws DemoFailure if the job failed for good or ended before anything could be killed
      */
-    RunReport.Builder run(WorkloadJob job, Configuration configuration)
+    RunReport.Builder run(JobGraph job)
             throws DemoFailure, ClusterException, IOException, InterruptedException {
-        JobID id = client.submit(job.graph("dstl-demo-" + variant.name(), configuration));
+        JobID id = client.submit(job);
         for (long look = 0; ; look++) {
             progress = board.read();
             if (look % LOOKS_PER_QUESTION == 0 && !goesOn(id)) {
@@ -111,7 +117,7 @@ final class VariantRun {
                     "The input ended before a TaskManager was killed and had recovered;"
                             + " give it more time with --seconds.");
         }
-        return figures();
+        return report();
     }
 
     /** Asks the cluster; false when the job has finished. */
@@ -134,31 +140,40 @@ final class VariantRun {
     }
 
     private void unlessExpected(String failure) throws DemoFailure {
-        if (phase == Phase.STEADY && checkpoints.isEmpty()) {
+        if (killedAtMillis == 0 && checkpoints.isEmpty()) {
             // Nothing has worked yet, so more attempts would only hide the reason for minutes.
             throw new DemoFailure("The job failed before its first checkpoint: " + failure);
         }
-        if (phase == Phase.STEADY || phase == Phase.CAUGHT_UP) {
+        if (killedAtMillis == 0 || phase == Phase.CAUGHT_UP) {
             say("the job failed and restarts: %s", failure.lines().findFirst().orElse(failure));
         }
     }
 
     private void advance(JobID id) throws ClusterException, IOException, InterruptedException {
         switch (phase) {
+            case PRELOAD:
+                if (progress.slowestFraction() >= scenario.steadyFrom()) {
+                    preloaded();
+                }
+                break;
             case STEADY:
-                if (progress.fraction() >= killFraction
-                        && checkpoints.size() >= CHECKPOINTS_BEFORE_KILL) {
+                beginWindow();
+                if (progress.slowestFraction() >= scenario.killAt()
+                        && steadyCheckpoints(Long.MAX_VALUE).size() >= CHECKPOINTS_BEFORE_KILL) {
                     kill(id);
                 }
                 break;
             case KILLED:
-                progress.worksAgainAtMillis(killedAtMillis).ifPresent(this::worksAgain);
+                OptionalLong firstRecord = progress.worksAgainAtMillis(killedAtMillis);
+                if (firstRecord.isPresent() && client.allTasksRun(id)) {
+                    worksAgain(id, firstRecord.getAsLong());
+                }
                 break;
             case WORKS_AGAIN:
                 if (progress.records() >= recordsAtKill) {
                     caughtUpMillis = System.currentTimeMillis() - killedAtMillis;
                     phase = Phase.CAUGHT_UP;
-                    pace.release();
+                    rate.release();
                     say("it is where it was, %.1f s after the kill", caughtUpMillis / 1e3);
                 }
                 break;
@@ -167,10 +182,33 @@ final class VariantRun {
         }
     }
 
-    private void worksAgain(long atMillis) {
-        firstRecordMillis = atMillis - killedAtMillis;
+    private void preloaded() {
+        preloadedAtMillis = System.currentTimeMillis();
+        phase = Phase.STEADY;
+        if (scenario.steadyFrom() > 0) {
+            say("the state is there after %,d records; steady load", progress.records());
+        }
+    }
+
+    /** With the first checkpoint of the steady load, which still stores what came before it. */
+    private void beginWindow() {
+        if (steadySinceMillis == Long.MAX_VALUE) {
+            checkpoints.stream()
+                    .filter(one -> one.triggeredAtMillis() >= preloadedAtMillis)
+                    .findFirst()
+                    .ifPresent(
+                            one ->
+                                    steadySinceMillis =
+                                            one.triggeredAtMillis() + one.durationMillis());
+        }
+    }
+
+    private void worksAgain(JobID id, long firstRecordAtMillis)
+            throws ClusterException, InterruptedException {
+        recovery =
+                RecoverySteps.between(killedAtMillis, client.taskStarts(id), firstRecordAtMillis);
         phase = Phase.WORKS_AGAIN;
-        say("the whole job works again, %.1f s after the kill", firstRecordMillis / 1e3);
+        say("the whole job works again, %.1f s after the kill", recovery.totalMillis() / 1e3);
     }
 
     private void kill(JobID id) throws ClusterException, InterruptedException {
@@ -198,6 +236,9 @@ final class VariantRun {
         if (phase == Phase.KILLED) {
             return state + ", recovering";
         }
+        if (phase == Phase.PRELOAD) {
+            state += ", building up state";
+        }
         if (!checkpoints.isEmpty()) {
             CompletedCheckpoint last = checkpoints.get(checkpoints.size() - 1);
             state +=
@@ -210,18 +251,10 @@ final class VariantRun {
         return state;
     }
 
-    private RunReport.Builder figures() {
-        long steadyUntil = progress.sprintStartedAtMillis().orElse(Long.MAX_VALUE);
-        return new RunReport.Builder(variant.label())
+    private RunReport.Builder report() {
+        return new RunReport.Builder(label)
                 .steadyCheckpoints(
-                        Percentiles.of(
-                                checkpoints.stream()
-                                        .filter(one -> one.triggeredAtMillis() < steadyUntil)
-                                        .mapToLong(CompletedCheckpoint::durationMillis)),
-                        Percentiles.of(
-                                checkpoints.stream()
-                                        .filter(one -> one.triggeredAtMillis() < steadyUntil)
-                                        .mapToLong(CompletedCheckpoint::checkpointedBytes)))
+                        steadyCheckpoints(progress.sprintStartedAtMillis().orElse(Long.MAX_VALUE)))
                 .sizes(
                         checkpoints.stream()
                                 .mapToLong(CompletedCheckpoint::checkpointedBytes)
@@ -230,7 +263,15 @@ final class VariantRun {
                                 .mapToLong(CompletedCheckpoint::fullBytes)
                                 .max()
                                 .orElse(0))
-                .recovery(firstRecordMillis, caughtUpMillis)
+                .recovery(recovery, caughtUpMillis)
                 .throughput(progress.sprintRecordsPerSecond());
+    }
+
+    private List<CheckpointSample> steadyCheckpoints(long untilMillis) {
+        return checkpoints.stream()
+                .filter(one -> one.triggeredAtMillis() >= steadySinceMillis)
+                .filter(one -> one.triggeredAtMillis() < untilMillis)
+                .map(one -> one.sample(steadySinceMillis))
+                .collect(Collectors.toList());
     }
 }

@@ -14,38 +14,39 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.demo;
+package dev.dstl.benchmarks.harness;
 
-import dev.dstl.spillable.SpillableStateBackendFactory;
+/** The state backend that holds the working state. */
+public enum Delegate {
+    /** RocksDB with incremental checkpoints. */
+    ROCKSDB("rocksdb", "RocksDB", "rocksdb"),
+    /** Objects on the heap. */
+    HASHMAP("hashmap", "HashMap", "hashmap"),
+    /** The spillable heap, named as a string because not every class path has it. */
+    SPILLABLE("spillable", "spillable heap", "dev.dstl.spillable.SpillableStateBackendFactory");
 
-/** The backend that holds the working state. */
-enum Delegate {
-    ROCKSDB("rocksdb", "rocksdb", "RocksDB, incremental"),
-    HASHMAP("hashmap", "hashmap", "HashMap, full"),
-    SPILLABLE("spillable", SpillableStateBackendFactory.class.getName(), "spillable heap, full");
-
+    private final String id;
     private final String label;
     private final String type;
-    private final String description;
 
-    Delegate(String label, String type, String description) {
+    Delegate(String id, String label, String type) {
+        this.id = id;
         this.label = label;
         this.type = type;
-        this.description = description;
     }
 
-    /** What the command line calls it. */
-    String label() {
+    /** On the command line and in file names. */
+    public String id() {
+        return id;
+    }
+
+    /** In reports. */
+    public String label() {
         return label;
     }
 
     /** The value of {@code state.backend.type}. */
-    String type() {
+    public String type() {
         return type;
-    }
-
-    /** With the way it takes checkpoints on its own. */
-    String description() {
-        return description;
     }
 }

@@ -26,16 +26,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class SteadyThenSprintTest {
+class PhasedRateTest {
 
     private static final long SECOND = 1_000_000_000L;
 
     @TempDir Path directory;
-    private SteadyThenSprint pace;
+    private PhasedRate pace;
 
     @BeforeEach
     void createPace() {
-        pace = new SteadyThenSprint(Duration.ofSeconds(10), 0.5, directory.resolve("release"));
+        pace = new PhasedRate(0, Duration.ofSeconds(10), 0.5, directory.resolve("release"));
     }
 
     @Test
@@ -70,8 +70,30 @@ class SteadyThenSprintTest {
     }
 
     @Test
+    void preload_doesNotWait_andItsTimeIsNoneOfTheSteadyPart() {
+        PhasedRate preloading = preloadingUntilAQuarter();
+
+        assertThat(preloading.waitNanos(0, 3 * SECOND, 0.2)).isZero();
+        assertThat(preloading.sprintsAt(0.2)).isFalse();
+        assertThat(preloading.waitNanos(0, 8 * SECOND, 0.25)).isZero();
+        assertThat(preloading.waitNanos(0, 9 * SECOND, 0.5)).isCloseTo(9 * SECOND, within(1000L));
+    }
+
+    @Test
+    void sourceRestartedInTheSteadyPart_doesNotWaitForAPreload() {
+        assertThat(preloadingUntilAQuarter().waitNanos(0.3, 0, 0.35))
+                .isCloseTo(2 * SECOND, within(1000L));
+    }
+
+    @Test
     void inputWithoutAnyShareForTheSteadyPart_isRefused() {
-        assertThatThrownBy(() -> new SteadyThenSprint(Duration.ofSeconds(1), 0, directory))
+        assertThatThrownBy(() -> new PhasedRate(0, Duration.ofSeconds(1), 0, directory))
                 .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PhasedRate(0.5, Duration.ofSeconds(1), 0.5, directory))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private PhasedRate preloadingUntilAQuarter() {
+        return new PhasedRate(0.25, Duration.ofSeconds(10), 0.5, directory.resolve("release"));
     }
 }

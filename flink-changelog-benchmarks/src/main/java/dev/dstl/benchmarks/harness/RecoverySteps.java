@@ -14,14 +14,14 @@
  * limitations under the License.
  */
 
-package dev.dstl.benchmarks.bench;
+package dev.dstl.benchmarks.harness;
 
 import dev.dstl.benchmarks.cluster.TaskStart;
 import dev.dstl.benchmarks.measurement.RecoverySample;
 import java.util.List;
 
 /** Cuts a recovery into steps: each ends when the last task is through it. */
-final class RecoverySteps {
+public final class RecoverySteps {
 
     private RecoverySteps() {}
 
@@ -33,7 +33,7 @@ final class RecoverySteps {
      * @param starts of all tasks, at least one
      * @param firstRecordAtMillis when the last keyed task had its first record
      */
-    static RecoverySample between(
+    public static RecoverySample between(
             long killedAtMillis, List<TaskStart> starts, long firstRecordAtMillis) {
         long deployed = starts.stream().mapToLong(TaskStart::deployedAtMillis).max().orElseThrow();
         long initializing =

@@ -23,8 +23,9 @@ import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import javax.annotation.Nullable;
 
@@ -46,11 +47,9 @@ final class GatheredOutputs {
     private final long rollBytes;
     private final Runnable whenLingered;
 
+    /** With the bytes of their records. */
     @GuardedBy("this")
-    private final Set<Compaction<?>> gathered = new LinkedHashSet<>();
-
-    @GuardedBy("this")
-    private long gatheredBytes;
+    private final Map<Compaction<?>, Long> gathered = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private final Set<Compaction<?>> uploading = new HashSet<>();
@@ -78,8 +77,7 @@ final class GatheredOutputs {
      * @param bytes of its records
      */
     synchronized void add(Compaction<?> compaction, long bytes) {
-        gathered.add(compaction);
-        gatheredBytes += bytes;
+        gathered.put(compaction, bytes);
         if (linger == null) {
             linger = timers.schedule(this::lingered, LINGER_MILLIS);
         }
@@ -94,8 +92,25 @@ final class GatheredOutputs {
 
     /** A compaction has ended. */
     synchronized void remove(Compaction<?> compaction) {
-        gathered.remove(compaction);
         uploading.remove(compaction);
+        if (gathered.remove(compaction) != null && gathered.isEmpty()) {
+            endLinger();
+        }
+    }
+
+    /** Whoever is gathered next begins to wait anew. */
+    @GuardedBy("this")
+    private void endLinger() {
+        lingered = false;
+        if (linger != null) {
+            linger.cancel();
+            linger = null;
+        }
+    }
+
+    @GuardedBy("this")
+    private long gatheredBytes() {
+        return gathered.values().stream().mapToLong(Long::longValue).sum();
     }
 
     /** Whether outputs wait that another one could join. */
@@ -117,19 +132,15 @@ final class GatheredOutputs {
         List<Compaction<?>> due;
         long bytes;
         synchronized (this) {
-            boolean isDue =
-                    lingered || gatheredBytes >= rollBytes || gathered.size() >= commit.logCount();
+            bytes = gatheredBytes();
+            boolean isDue = lingered || bytes >= rollBytes || gathered.size() >= commit.logCount();
             if (gathered.isEmpty() || !uploading.isEmpty() || !isDue) {
                 return false;
             }
-            due = new ArrayList<>(gathered);
-            bytes = gatheredBytes;
+            due = new ArrayList<>(gathered.keySet());
             uploading.addAll(due);
             gathered.clear();
-            gatheredBytes = 0;
-            lingered = false;
-            linger.cancel();
-            linger = null;
+            endLinger();
         }
         submit(due, bytes, commit);
         return true;

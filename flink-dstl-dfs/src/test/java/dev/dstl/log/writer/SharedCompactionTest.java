@@ -156,6 +156,23 @@ class SharedCompactionTest {
     }
 
     @Test
+    void outputOfALogThatEnded_doesNotKeepLaterOnesWaiting() throws Exception {
+        DstlLogWriter idle = log.writer();
+        for (int i = 0; i < RUNS; i++) {
+            checkpointOf(first);
+        }
+        persist(first);
+        settle();
+        first.close();
+        pass(WAIT_MILLIS);
+        for (int i = 0; i < RUNS + 2; i++) {
+            checkpointOf(second);
+        }
+        assertThat(compactions()).isEqualTo(1);
+        idle.close();
+    }
+
+    @Test
     void sharedOutputThatCannotBeWritten_leavesBothLogsAsTheyWere_andIsTriedAgain()
             throws Exception {
         for (int i = 0; i < RUNS; i++) {

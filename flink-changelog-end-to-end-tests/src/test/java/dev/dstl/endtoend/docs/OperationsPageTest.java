@@ -82,6 +82,7 @@ class OperationsPageTest {
                         "DstlMetrics.java",
                         "MaterializationMetrics.java",
                         "CheckpointMetrics.java",
+                        "RestoreMetrics.java",
                         "SpillMetrics.java");
     }
 }

@@ -79,7 +79,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     @Override
-    final void apply(LogRecord record) throws Exception {
+    void apply(LogRecord record) throws Exception {
         DataInputDeserializer identity = identity(record);
         K key = read(keySerializer, record);
         N namespace = read(namespaceSerializer, record);

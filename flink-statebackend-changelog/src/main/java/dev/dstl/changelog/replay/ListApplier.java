@@ -19,18 +19,33 @@ package dev.dstl.changelog.replay;
 import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
-/** Applies the records of a list state. */
+/**
+ * Applies the records of a list state. What is appended to one list by records one after the other,
+ * as they come from a log that is sorted, goes to the delegate at once: RocksDB keeps each append
+ * apart until the list is read or compacted.
+ */
 final class ListApplier<K, N, V>
         extends KeyedStateApplier<K, N, List<V>, InternalListState<K, N, V>> {
 
     private final ListSerializer<V> serializer;
     private final TypeSerializer<V> elementSerializer;
+
+    /** Of the list that is current; null if nothing was put off. */
+    @Nullable private List<V> pending;
+
+    private boolean pendingIsWhole;
+    private byte[] pendingIdentity = new byte[64];
+    private int pendingIdentityLength;
+    private int pendingKeyGroup;
 
     @SuppressWarnings("unchecked") // the registration's kind tells the type
     ListApplier(
@@ -44,21 +59,71 @@ final class ListApplier<K, N, V>
     }
 
     @Override
+    void apply(LogRecord record) throws Exception {
+        if (pending != null && record.kind() == RecordKind.APPEND && isOfPendingList(record)) {
+            pending.addAll(elements(record));
+            return;
+        }
+        finish();
+        super.apply(record);
+    }
+
+    private boolean isOfPendingList(LogRecord record) {
+        return record.keyGroup() == pendingKeyGroup
+                && record.prefixLength() == record.identityLength()
+                && record.identityLength() == pendingIdentityLength
+                && Arrays.equals(
+                        record.buffer(),
+                        record.identityOffset(),
+                        record.payloadOffset(),
+                        pendingIdentity,
+                        0,
+                        pendingIdentityLength);
+    }
+
+    /** Key and namespace of the list are current. */
+    @Override
     void apply(LogRecord record, InternalListState<K, N, V> state) throws Exception {
         switch (record.kind()) {
             case PUT:
-                List<V> all = elements(record);
-                makeRoomFor(all).updateInternal(all);
-                return;
             case APPEND:
-                List<V> added = elements(record);
-                makeRoomFor(added).addAll(added);
+                putOff(record, elements(record));
                 return;
             case DELETE:
                 state.clear();
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    private void putOff(LogRecord record, List<V> elements) {
+        pending = elements;
+        pendingIsWhole = record.kind() == RecordKind.PUT;
+        pendingKeyGroup = record.keyGroup();
+        pendingIdentityLength = record.identityLength();
+        if (pendingIdentity.length < pendingIdentityLength) {
+            pendingIdentity = new byte[2 * pendingIdentityLength];
+        }
+        System.arraycopy(
+                record.buffer(),
+                record.identityOffset(),
+                pendingIdentity,
+                0,
+                pendingIdentityLength);
+    }
+
+    @Override
+    void finish() throws Exception {
+        if (pending == null) {
+            return;
+        }
+        List<V> elements = pending;
+        pending = null;
+        if (pendingIsWhole) {
+            makeRoomFor(elements).updateInternal(elements);
+        } else {
+            makeRoomFor(elements).addAll(elements);
         }
     }
 

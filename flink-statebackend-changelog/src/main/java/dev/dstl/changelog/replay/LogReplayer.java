@@ -78,14 +78,28 @@ public final class LogReplayer<K> {
         KeyGroupRange wanted = ownedKeyGroups.getIntersection(keyGroups);
         StateNumbers numbers = new StateNumbers();
         LogRecord record = new LogRecord();
+        StateApplier last = null;
         while (cursor.next(record)) {
-            if (record.kind() == RecordKind.META) {
+            boolean applies =
+                    record.kind() != RecordKind.META && record.kind() != RecordKind.OPAQUE;
+            StateApplier next =
+                    applies && wanted.contains(record.keyGroup())
+                            ? numbers.applierOf(record.stateId(), record)
+                            : null;
+            if (last != null && next != last) {
+                finish(last);
+            }
+            last = next;
+            if (next != null) {
+                apply(record, next);
+            } else if (record.kind() == RecordKind.META) {
                 register(record, numbers);
             } else if (record.kind() == RecordKind.OPAQUE) {
                 applyStock(record, wanted, numbers);
-            } else if (wanted.contains(record.keyGroup())) {
-                apply(record, numbers.applierOf(record.stateId(), record));
             }
+        }
+        if (last != null) {
+            finish(last);
         }
         // so that nobody takes the key of the last record for one that the job set
         delegate.getKeyContext().setCurrentKey(keyBefore);
@@ -116,6 +130,18 @@ public final class LogReplayer<K> {
             throw e;
         } catch (Exception e) {
             throw refused(record.kind(), applier, record, e);
+        }
+    }
+
+    private static void finish(StateApplier applier) throws IOException {
+        try {
+            applier.finish();
+        } catch (Exception e) {
+            throw new IOException(
+                    "The changelog is readable, but the delegate state backend failed to take a"
+                            + " change of "
+                            + applier,
+                    e);
         }
     }
 

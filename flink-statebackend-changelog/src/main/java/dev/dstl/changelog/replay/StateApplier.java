@@ -47,6 +47,14 @@ abstract class StateApplier {
     abstract void apply(LogRecord record) throws Exception;
 
     /**
+     * Applies what {@link #apply(LogRecord)} has put off. Called before anything else is applied to
+     * the delegate, and at the end.
+     *
+     * @throws Exception if the delegate cannot take it
+     */
+    void finish() throws Exception {}
+
+    /**
      * Applies one change of Flink's own changelog, which is read as far as the state id.
      *
      * @throws CorruptLogException if the change does not fit the state

@@ -41,7 +41,6 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
-import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,7 +91,7 @@ class FullSnapshotTest {
             assertThat(task.materialize()).isTrue();
             task.checkpoint(4);
         }
-        FileUtils.deleteDirectory(origin.toFile());
+        TestTask.delete(origin);
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), delegate, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(6)).containsExactly(null, "one", "two", "three", "four", "five");
@@ -207,7 +206,7 @@ class FullSnapshotTest {
             task.value(2).update("two");
             assertThat(task.checkpoint(3).getNonMaterializedStateHandles()).hasSize(1);
         }
-        FileUtils.deleteDirectory(directory.resolve("origin").toFile());
+        TestTask.delete(directory.resolve("origin"));
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), delegate, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(3)).containsExactly(null, "one", "two");

@@ -40,7 +40,6 @@ import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
-import org.apache.flink.util.FileUtils;
 
 /**
  * A task that updates, checkpoints, materializes, gives checkpoints up and crashes in any order,
@@ -77,7 +76,7 @@ class SimulationTest {
         } catch (Throwable t) {
             throw new AssertionError("With seed " + seed + " and " + steps + " steps", t);
         } finally {
-            FileUtils.deleteDirectory(directory.toFile());
+            TestTask.delete(directory);
         }
     }
 

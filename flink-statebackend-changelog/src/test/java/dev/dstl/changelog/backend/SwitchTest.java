@@ -25,7 +25,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.apache.commons.io.FileUtils;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -141,7 +140,7 @@ class SwitchTest {
             task.checkpoint(5);
             contents = states.contents(ALL);
         }
-        FileUtils.deleteDirectory(origin.toFile());
+        TestTask.delete(origin);
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), to, LogStorage.DSTL, jobManager)) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);

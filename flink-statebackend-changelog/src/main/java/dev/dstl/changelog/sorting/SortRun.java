@@ -17,7 +17,7 @@
 package dev.dstl.changelog.sorting;
 
 import dev.dstl.log.api.ReplayMemory;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -34,22 +34,22 @@ final class SortRun {
     /** The parts, and one more for who adds to them. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    private final CompletableFuture<Void> released = new CompletableFuture<>();
-    private long bytes;
+    private final CountDownLatch released = new CountDownLatch(1);
     private long grantedBytes;
+    private long unaskedBytes;
 
     SortRun(ReplayMemory memory) {
         this.memory = memory;
     }
 
-    /** Takes note of what the run takes by now; false if it should end here. */
-    boolean growTo(long newBytes) {
-        long missing = newBytes - bytes;
-        bytes = newBytes;
-        if (missing > 0 && memory.tryReserve(missing)) {
-            grantedBytes += missing;
+    /** Takes so many bytes more; false if the run should end here. */
+    boolean grow(long bytes) {
+        if (memory.tryReserve(bytes)) {
+            grantedBytes += bytes;
+        } else {
+            unaskedBytes += bytes;
         }
-        return bytes - grantedBytes <= UNASKED_BYTES;
+        return unaskedBytes <= UNASKED_BYTES;
     }
 
     /** A part more has to be released. */
@@ -63,12 +63,12 @@ final class SortRun {
             if (grantedBytes > 0) {
                 memory.release(grantedBytes);
             }
-            released.complete(null);
+            released.countDown();
         }
     }
 
-    /** Completed when all parts are released. */
-    CompletableFuture<Void> released() {
-        return released;
+    /** Waits until all parts are released. */
+    void awaitRelease() throws InterruptedException {
+        released.await();
     }
 }

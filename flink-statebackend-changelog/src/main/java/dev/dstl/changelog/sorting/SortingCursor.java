@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -82,7 +81,6 @@ public final class SortingCursor implements RecordCursor {
     private final BitSet registered = new BitSet();
     private final RecordBuffer[] buffers;
     private RecordBuffer asTheyCame = new RecordBuffer();
-    private long bytes;
     private boolean unsortable;
     private SortRun run;
 
@@ -107,7 +105,7 @@ public final class SortingCursor implements RecordCursor {
         this.memory = memory;
         this.sorters = sorters;
         this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
-        startRun();
+        this.run = new SortRun(memory);
     }
 
     /**
@@ -171,7 +169,6 @@ public final class SortingCursor implements RecordCursor {
             }
             recordsRead = count;
             endRun();
-            run.release();
             put(CompletableFuture.completedFuture(null));
         } catch (Throwable t) {
             run.release();
@@ -186,7 +183,6 @@ public final class SortingCursor implements RecordCursor {
         }
         if (!unsortable && !isSortable(record)) {
             endRun();
-            startNextRun();
             unsortable = true;
         }
         if (unsortable) {
@@ -221,7 +217,6 @@ public final class SortingCursor implements RecordCursor {
         }
         if (known != null) {
             endRun();
-            startNextRun();
         }
         if (state >= 0 && state <= MAX_STATE_ID) {
             registered.set(state);
@@ -233,55 +228,45 @@ public final class SortingCursor implements RecordCursor {
         long before = buffer.memoryBytes();
         buffer.add(record);
         long grown = buffer.memoryBytes() - before;
-        if (grown > 0) {
-            bytes += grown;
-            if (!run.growTo(bytes)) {
-                endRun();
-                run.release();
-                awaitRelease();
-                startRun();
-            }
+        if (grown > 0 && !run.grow(grown)) {
+            awaitRelease(endRun());
         }
     }
 
     /** Without the memory there is no point in reading on. */
-    private void awaitRelease() throws InterruptedIOException {
+    private static void awaitRelease(SortRun ended) throws InterruptedIOException {
         try {
-            run.released().get();
+            ended.awaitRelease();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw cancelled();
-        } catch (ExecutionException e) {
-            throw new CompletionException(e);
         }
     }
 
-    private void startNextRun() {
-        run.release();
-        startRun();
-    }
-
-    private void startRun() {
+    /**
+     * Hands over what was read, first what stands for itself, then what is to be sorted, and starts
+     * the next run.
+     *
+     * @return the one that ended
+     */
+    private SortRun endRun() {
+        SortRun ended = run;
         run = new SortRun(memory);
-        bytes = 0;
-    }
-
-    /** Hands over what was read: first what stands for itself, then what is to be sorted. */
-    private void endRun() {
-        SortRun of = run;
         if (asTheyCame.count() > 0) {
-            of.addPart();
-            put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, of)));
+            ended.addPart();
+            put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, ended)));
             asTheyCame = new RecordBuffer();
         }
         for (int i = 0; i < buffers.length; i++) {
             RecordBuffer buffer = buffers[i];
             if (buffer != null) {
                 buffers[i] = null;
-                of.addPart();
-                put(sort(buffer, of));
+                ended.addPart();
+                put(sort(buffer, ended));
             }
         }
+        ended.release();
+        return ended;
     }
 
     private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, SortRun of) {

@@ -51,7 +51,7 @@ class ArchitectureTest {
                     "materialization tool.inspection tool.orphan tool.verification",
                     "replay state tool.checkpoint",
                     "mutation tool.files",
-                    "config metrics schema sorting tool.output truncation");
+                    "config delegate metrics schema sorting tool.output truncation");
 
     @ArchTest
     static void packagesUseOnlyLowerLayers(JavaClasses classes) {

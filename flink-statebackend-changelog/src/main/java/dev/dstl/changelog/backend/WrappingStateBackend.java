@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.backend;
 
+import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.metrics.RestoreMetrics;
-import dev.dstl.changelog.mutation.DelegateStates;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;

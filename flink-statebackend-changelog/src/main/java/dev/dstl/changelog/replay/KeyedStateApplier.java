@@ -80,6 +80,17 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
 
     @Override
     void apply(LogRecord record) throws Exception {
+        select(record);
+        apply(record, restored.state());
+    }
+
+    @Override
+    final void check(LogRecord record) throws Exception {
+        select(record);
+        checkValue(record);
+    }
+
+    private void select(LogRecord record) throws CorruptLogException {
         DataInputDeserializer identity = identity(record);
         K key = read(keySerializer, record);
         N namespace = read(namespaceSerializer, record);
@@ -95,7 +106,6 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
         if (restored.currentKeyGroup() != record.keyGroup()) {
             throw corrupt(record, moved(key), null);
         }
-        apply(record, restored.state());
     }
 
     @Override
@@ -160,6 +170,9 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
 
     /** The identity is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;
+
+    /** The identity is read as far as key and namespace go; reads the rest. */
+    abstract void checkValue(LogRecord record) throws CorruptLogException;
 
     /** The change is read as far as key and namespace go, which are current. */
     abstract void apply(StockChange change, S state) throws Exception;

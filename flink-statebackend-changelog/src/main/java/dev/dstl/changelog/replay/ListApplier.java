@@ -97,6 +97,13 @@ final class ListApplier<K, N, V>
         }
     }
 
+    @Override
+    void checkValue(LogRecord record) throws CorruptLogException {
+        if (record.kind() != RecordKind.DELETE) {
+            elements(record);
+        }
+    }
+
     private void putOff(LogRecord record, List<V> elements) {
         pending = elements;
         pendingIsWhole = record.kind() == RecordKind.PUT;

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.changelog.delegate.BulkLoad;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.mutation.StateRegistration;
 import dev.dstl.changelog.mutation.StockRegistration;
@@ -24,6 +25,7 @@ import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -32,17 +34,18 @@ import org.apache.flink.util.StateMigrationException;
 /**
  * Applies logs to a delegate while it restores, without logging. What it creates in the delegate
  * the job may register again later, with other serializers and with its functions. Belongs to the
- * task thread; the delegate stays its creator's.
+ * task thread; the delegate stays its creator's. To be closed before the job uses the delegate.
  *
  * @param <K> type of the key
  */
-public final class LogReplayer<K> {
+public final class LogReplayer<K> implements AutoCloseable {
 
     private final AbstractKeyedStateBackend<K> delegate;
     private final KeyGroupRange ownedKeyGroups;
     private final ClassLoader userClassLoader;
     private final RestoredStates<K> states;
     private final StockChange stockChange = new StockChange();
+    @Nullable private final BulkLoad bulkLoad;
 
     /**
      * @param states what the base has brought
@@ -53,6 +56,7 @@ public final class LogReplayer<K> {
         this.ownedKeyGroups = delegate.getKeyGroupRange();
         this.userClassLoader = userClassLoader;
         this.states = states;
+        this.bulkLoad = BulkLoad.of(delegate);
     }
 
     /** The same for a delegate without a base. */
@@ -215,7 +219,7 @@ public final class LogReplayer<K> {
                     null);
         }
         try {
-            numbers.put(stateId, record, states.create(registration));
+            numbers.put(stateId, record, states.create(registration, bulkLoad));
         } catch (IOException | StateMigrationException e) {
             throw e;
         } catch (Exception e) {
@@ -226,6 +230,18 @@ public final class LogReplayer<K> {
                             + registration.kind()
                             + ") of the log",
                     e);
+        }
+    }
+
+    /**
+     * Ends the replay.
+     *
+     * @throws IOException if the delegate cannot be made ready for the job
+     */
+    @Override
+    public void close() throws IOException {
+        if (bulkLoad != null) {
+            bulkLoad.close();
         }
     }
 }

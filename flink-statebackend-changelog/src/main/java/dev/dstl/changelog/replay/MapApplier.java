@@ -19,6 +19,7 @@ package dev.dstl.changelog.replay;
 import dev.dstl.changelog.mutation.MutationFormat;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Map;
@@ -62,6 +63,16 @@ final class MapApplier<K, N, UK, UV>
                 return;
             default:
                 throw unexpectedKind(record);
+        }
+    }
+
+    @Override
+    void checkValue(LogRecord record) throws CorruptLogException {
+        if (record.kind() != RecordKind.DELETE_PREFIX) {
+            mapKey(record);
+        }
+        if (record.kind() == RecordKind.PUT) {
+            mapValue(record);
         }
     }
 

@@ -45,9 +45,7 @@ final class QueueApplier<
 
     @Override
     void apply(LogRecord record) throws Exception {
-        identity(record);
-        T element = read(elementSerializer, record);
-        expectEnd(record);
+        T element = element(record);
         switch (record.kind()) {
             case PUT:
                 restored.queue().add(element);
@@ -58,6 +56,18 @@ final class QueueApplier<
             default:
                 throw unexpectedKind(record);
         }
+    }
+
+    @Override
+    void check(LogRecord record) throws CorruptLogException {
+        element(record);
+    }
+
+    private T element(LogRecord record) throws CorruptLogException {
+        identity(record);
+        T element = read(elementSerializer, record);
+        expectEnd(record);
+        return element;
     }
 
     @Override

@@ -20,6 +20,7 @@ import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaChoice;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.StateSchema;
+import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -41,6 +42,10 @@ final class RestoredQueue<
     private final AbstractKeyedStateBackend<?> delegate;
     @Nullable private SchemaVersion<T> elements;
     @Nullable private KeyGroupedInternalPriorityQueue<T> queue;
+    @Nullable private TypeSerializer<T> serializer;
+    private String name;
+    private int version;
+    private boolean outdated;
 
     /**
      * @param delegate where the queue lives
@@ -54,7 +59,40 @@ final class RestoredQueue<
 
     /** The newest object, once timers are expected. */
     KeyGroupedInternalPriorityQueue<T> queue() {
+        if (outdated) {
+            outdated = false;
+            queue = delegate.create(name, serializer, true);
+        }
         return queue;
+    }
+
+    /** Changes whenever timers are written with another serializer from then on. */
+    int version() {
+        return version;
+    }
+
+    /** Whether timers that {@code registration} reads are the bytes that the delegate holds. */
+    boolean takesBytesOf(RestoredRegistration registration) {
+        return elements.hasSameBytesAs(registration.schema().values());
+    }
+
+    /**
+     * Makes sure that all timers are in the delegate's store, which others may write to until
+     * {@link #queue()} is asked for again.
+     *
+     * @throws IOException if the delegate fails
+     */
+    void giveWay() throws IOException {
+        if (outdated) {
+            return;
+        }
+        outdated = true;
+        try {
+            // Before it shows what is stored the delegate stores what it has put off.
+            queue.iterator().close();
+        } catch (Exception e) {
+            throw new IOException("Timers of '" + name + "' cannot be stored", e);
+        }
     }
 
     /** Gets ready for timers that {@code registration} reads. Timers are never migrated. */
@@ -65,17 +103,21 @@ final class RestoredQueue<
             register(registration.name(), added.present());
             return;
         }
-        TypeSerializer<T> serializer = SchemaChoice.between(elements, added).replacement();
-        if (serializer != null) {
+        TypeSerializer<T> replacement = SchemaChoice.between(elements, added).replacement();
+        if (replacement != null) {
             // Delegates do not reconfigure the serializer of a queue.
-            register(registration.name(), elements.to(serializer).serializer());
+            register(registration.name(), elements.to(replacement).serializer());
         } else if (queue == null) {
             register(registration.name(), elements.present());
         }
     }
 
-    private void register(String name, TypeSerializer<T> serializer) {
-        queue = delegate.create(name, serializer, true);
-        elements = SchemaVersion.of(serializer);
+    private void register(String newName, TypeSerializer<T> newSerializer) {
+        name = newName;
+        serializer = newSerializer;
+        queue = delegate.create(newName, newSerializer, true);
+        elements = SchemaVersion.of(newSerializer);
+        outdated = false;
+        version++;
     }
 }

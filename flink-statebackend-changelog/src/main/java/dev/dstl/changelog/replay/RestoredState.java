@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.DelegateStates;
+import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaChoice;
 import dev.dstl.changelog.schema.SchemaVersion;
@@ -53,6 +53,7 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     @Nullable private SchemaVersion<V> values;
     @Nullable private S state;
     @Nullable private N namespace;
+    private int version;
 
     /**
      * @param delegate where the state lives
@@ -70,6 +71,17 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     /** The delegate's state, once values are expected. */
     S state() {
         return state;
+    }
+
+    /** Changes whenever values are written with another serializer from then on. */
+    int version() {
+        return version;
+    }
+
+    /** Whether values that {@code registration} reads are the bytes that the delegate holds. */
+    boolean takesBytesOf(RestoredRegistration registration) {
+        return namespaces.hasSameBytesAs(registration.schema().namespaces())
+                && values.hasSameBytesAs(registration.schema().values());
     }
 
     void select(K key, N newNamespace) {
@@ -139,6 +151,7 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
                         StateSnapshotTransformFactory.noTransform(),
                         true);
         state = (S) registered;
+        version++;
         namespaces = SchemaVersion.of(state.getNamespaceSerializer());
         values = SchemaVersion.of(state.getValueSerializer());
     }

@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.replay;
 
+import dev.dstl.changelog.delegate.BulkLoad;
+import dev.dstl.changelog.delegate.BulkTarget;
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.changelog.mutation.StateKind;
 import dev.dstl.changelog.schema.SchemaHistory;
@@ -67,6 +69,54 @@ public final class RestoredStates<K> {
 
     /**
      * Creates or updates a state or queue in the delegate.
+     *
+     * @param bulkLoad takes records as bytes where they are the delegate's; null if none are
+     * @throws StateMigrationException if the job's serializers cannot take over what others wrote
+     * @throws Exception if the delegate fails otherwise
+     */
+    StateApplier create(RestoredRegistration registration, @Nullable BulkLoad bulkLoad)
+            throws Exception {
+        StateApplier entries = create(registration);
+        boolean sameKeys =
+                bulkLoad != null
+                        && SchemaVersion.of(registration.keySerializerSnapshot())
+                                .hasSameBytesAs(SchemaVersion.of(delegate.getKeySerializer()));
+        if (!sameKeys) {
+            return entries;
+        }
+        return registration.kind() == StateKind.QUEUE
+                ? bulkQueue(entries, bulkLoad)
+                : bulkState(entries, bulkLoad);
+    }
+
+    private StateApplier bulkQueue(StateApplier entries, BulkLoad bulkLoad) {
+        RestoredRegistration registration = entries.registration();
+        RestoredQueue<?> restored = queue(registration.name());
+        BulkTarget target = bulkLoad.queue(registration.name());
+        return target != null && restored.takesBytesOf(registration)
+                ? new BulkQueueApplier(entries, restored, target)
+                : entries;
+    }
+
+    private StateApplier bulkState(StateApplier entries, BulkLoad bulkLoad) {
+        RestoredRegistration registration = entries.registration();
+        RestoredState<K, ?, ?, ?> restored = state(registration.name());
+        BulkTarget target = bulkLoad.state(registration.name(), registration.namespaceSerializer());
+        if (target == null || !restored.takesBytesOf(registration)) {
+            return entries;
+        }
+        switch (registration.kind()) {
+            case LIST:
+                return new BulkListApplier(entries, restored, target);
+            case MAP:
+                return new BulkMapApplier(entries, restored, target);
+            default:
+                return new BulkStateApplier(entries, restored, target);
+        }
+    }
+
+    /**
+     * The same, for records that are applied entry by entry.
      *
      * @throws StateMigrationException if the job's serializers cannot take over what others wrote
      * @throws Exception if the delegate fails otherwise

@@ -18,6 +18,7 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalAppendingState;
@@ -42,9 +43,7 @@ final class ResultApplier<K, N, SV>
     void apply(LogRecord record, InternalAppendingState<K, N, ?, SV, ?> state) throws Exception {
         switch (record.kind()) {
             case PUT:
-                payload(record);
-                SV value = read(valueSerializer, record);
-                expectEnd(record);
+                SV value = value(record);
                 makeRoomFor(value).updateInternal(value);
                 return;
             case DELETE:
@@ -53,6 +52,20 @@ final class ResultApplier<K, N, SV>
             default:
                 throw unexpectedKind(record);
         }
+    }
+
+    @Override
+    void checkValue(LogRecord record) throws CorruptLogException {
+        if (record.kind() == RecordKind.PUT) {
+            value(record);
+        }
+    }
+
+    private SV value(LogRecord record) throws CorruptLogException {
+        payload(record);
+        SV value = read(valueSerializer, record);
+        expectEnd(record);
+        return value;
     }
 
     @Override

@@ -47,6 +47,14 @@ abstract class StateApplier {
     abstract void apply(LogRecord record) throws Exception;
 
     /**
+     * Reads one record as {@link #apply(LogRecord)} would, without changing the delegate's entries.
+     *
+     * @throws CorruptLogException if the record does not fit the state
+     * @throws Exception if the delegate cannot take its key
+     */
+    abstract void check(LogRecord record) throws Exception;
+
+    /**
      * Applies what {@link #apply(LogRecord)} has put off. Called before anything else is applied to
      * the delegate, and at the end.
      *

@@ -18,6 +18,7 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.mutation.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
@@ -40,9 +41,7 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalVal
     void apply(LogRecord record, InternalValueState<K, N, V> state) throws Exception {
         switch (record.kind()) {
             case PUT:
-                payload(record);
-                V value = read(valueSerializer, record);
-                expectEnd(record);
+                V value = value(record);
                 makeRoomFor(value).update(value);
                 return;
             case DELETE:
@@ -51,6 +50,20 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalVal
             default:
                 throw unexpectedKind(record);
         }
+    }
+
+    @Override
+    void checkValue(LogRecord record) throws CorruptLogException {
+        if (record.kind() == RecordKind.PUT) {
+            value(record);
+        }
+    }
+
+    private V value(LogRecord record) throws CorruptLogException {
+        payload(record);
+        V value = read(valueSerializer, record);
+        expectEnd(record);
+        return value;
     }
 
     @Override

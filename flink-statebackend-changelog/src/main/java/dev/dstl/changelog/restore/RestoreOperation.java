@@ -123,7 +123,9 @@ public final class RestoreOperation<K> {
         AbstractKeyedStateBackend<K> delegate = base.delegate();
         progress.baseLoaded();
         try {
-            logs.replay(new LogReplayer<>(base.states(), userClassLoader()), progress);
+            try (LogReplayer<K> replayer = new LogReplayer<>(base.states(), userClassLoader())) {
+                logs.replay(replayer, progress);
+            }
             progress.finished(logs.recordsRead());
             return new RestoredDelegate<>(
                     delegate,

@@ -68,14 +68,16 @@ public final class SchemaVersion<T> {
         }
     }
 
+    /** Whether either version reads the bytes of the other. */
+    public boolean hasSameBytesAs(SchemaVersion<?> other) {
+        return this == other
+                || (written() != null && Arrays.equals(written(), other.written()))
+                || (isAsIs(snapshot, other.snapshot) && isAsIs(other.snapshot, snapshot));
+    }
+
     /** Whether one serializer reads what both versions wrote, and neither holds more. */
     public boolean isSameAs(SchemaVersion<?> other) {
-        if (this == other || (written() != null && Arrays.equals(written(), other.written()))) {
-            return true;
-        }
-        boolean readEachOther =
-                isAsIs(snapshot, other.snapshot) && isAsIs(other.snapshot, snapshot);
-        return readEachOther
+        return hasSameBytesAs(other)
                 || (isWrittenAgainAsItWas()
                         && other.isWrittenAgainAsItWas()
                         && Arrays.equals(writtenAgain(), other.writtenAgain()));

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.DelegateStates;
+import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.mutation.StateKind;
 import dev.dstl.changelog.mutation.StateLog;

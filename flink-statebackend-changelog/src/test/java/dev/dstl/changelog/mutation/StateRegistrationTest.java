@@ -19,6 +19,7 @@ package dev.dstl.changelog.mutation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.fixture.Delegate;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import java.io.IOException;

@@ -60,9 +60,10 @@ class LogReplayerTest {
             job.list.add(2);
         }
         Delegate<Integer> delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE);
-        LogReplayer<Integer> replayer = replayer(delegate);
-        replayer.replay(first.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
-        replayer.replay(second.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+        try (LogReplayer<Integer> replayer = replayer(delegate)) {
+            replayer.replay(first.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+            replayer.replay(second.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+        }
         try (LoggedJob job = LoggedJob.on(delegate, InMemoryLog.withIdentities())) {
             job.at(1, "a");
             assertThat(job.list.get()).containsExactly(1, 2);
@@ -76,7 +77,9 @@ class LogReplayerTest {
     void afterReplay_noKeyIsCurrent(Delegate.Kind kind) throws Exception {
         InMemoryChangelogWriter log = logOf(job -> job.value.update("v"));
         try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
-            replayer(delegate).replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+            try (LogReplayer<Integer> replayer = replayer(delegate)) {
+                replayer.replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+            }
 
             assertThat(delegate.backend().getCurrentKey()).isNull();
         }
@@ -245,16 +248,18 @@ class LogReplayerTest {
 
     private static void assertCorrupt(InMemoryChangelogWriter log, String... parts)
             throws Exception {
-        try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE)) {
-            assertThatThrownBy(
-                            () ->
-                                    replayer(delegate)
-                                            .replay(
-                                                    log.open(),
-                                                    KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
-                    .isInstanceOf(CorruptLogException.class)
-                    .hasMessageContainingAll(parts)
-                    .hasMessageContaining("restore from another checkpoint");
+        for (Delegate.Kind kind : Delegate.Kind.values()) {
+            try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE);
+                    LogReplayer<Integer> replayer = replayer(delegate)) {
+                assertThatThrownBy(
+                                () ->
+                                        replayer.replay(
+                                                log.open(),
+                                                KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
+                        .isInstanceOf(CorruptLogException.class)
+                        .hasMessageContainingAll(parts)
+                        .hasMessageContaining("restore from another checkpoint");
+            }
         }
     }
 

@@ -24,6 +24,8 @@ import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.state.LoggedStateRegistry;
+import dev.dstl.log.api.LogRecord;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
@@ -32,6 +34,7 @@ import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -170,6 +173,53 @@ class MigrationTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void recordsOfAnOlderVersion_behindTheRegistrationOfANewerOne_areMigrated(Delegate.Kind kind)
+            throws Exception {
+        InMemoryChangelogWriter both = new InMemoryChangelogWriter();
+        InMemoryChangelogWriter older = logOfOneValue(kind, 1, KEY, "older");
+        InMemoryChangelogWriter newer = logOfOneValue(kind, 2, KEY + 1, "newer");
+        copy(older.record(0), both, 0);
+        copy(newer.record(0), both, 1);
+        copy(older.record(1), both, 0);
+        copy(newer.record(1), both, 1);
+
+        try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
+            replay(delegate, both);
+            ValueState<String> state =
+                    value(register(delegate, new InMemoryChangelogWriter(), value(2)));
+            assertThat(state.value()).isEqualTo("older");
+            delegate.backend().setCurrentKey(KEY + 1);
+            assertThat(state.value()).isEqualTo("newer");
+        }
+    }
+
+    private static InMemoryChangelogWriter logOfOneValue(
+            Delegate.Kind kind, int version, int key, String written) throws Exception {
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
+        try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
+            ValueState<String> state = value(register(delegate, log, value(version)));
+            delegate.backend().setCurrentKey(key);
+            state.update(written);
+        }
+        return log;
+    }
+
+    private static void copy(LogRecord record, InMemoryChangelogWriter target, int stateId)
+            throws Exception {
+        int length = record.identityLength() + record.payloadLength();
+        target.append(
+                record.kind(),
+                record.keyGroup(),
+                stateId,
+                Arrays.copyOfRange(
+                        record.buffer(), record.identityOffset(), record.identityOffset() + length),
+                record.prefixLength(),
+                record.identityLength(),
+                length);
+    }
+
     private interface DescriptorOfVersion {
         StateDescriptor<?, ?> create(int version);
     }
@@ -207,8 +257,10 @@ class MigrationTest {
 
     private static void replay(Delegate<Integer> delegate, InMemoryChangelogWriter log)
             throws Exception {
-        new LogReplayer<>(delegate.backend(), MigrationTest.class.getClassLoader())
-                .replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+        try (LogReplayer<Integer> replayer =
+                new LogReplayer<>(delegate.backend(), MigrationTest.class.getClassLoader())) {
+            replayer.replay(log.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
+        }
     }
 
     private static <K> LoggedStateRegistry<K> registry(

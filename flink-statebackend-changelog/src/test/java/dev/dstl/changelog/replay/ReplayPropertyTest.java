@@ -49,7 +49,7 @@ class ReplayPropertyTest {
         replayGivesWhatTheJobHad(Delegate.Kind.HASH_MAP, InMemoryLog.ofFlink(), mutations, cut);
     }
 
-    @Property(tries = 15)
+    @Property(tries = 40)
     void rocksDb_replayGivesWhatTheJobHad(
             @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
@@ -73,6 +73,31 @@ class ReplayPropertyTest {
                 InMemoryLog.withIdentities(),
                 mutations,
                 cut);
+    }
+
+    @Property(tries = 40)
+    void rocksDb_recordsInTheOrderOfTheirWriting_giveWhatTheJobHad(
+            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            throws Exception {
+        int end = Math.min(cut, mutations.size());
+        InMemoryLog first = InMemoryLog.withIdentities();
+        InMemoryLog second = InMemoryLog.withIdentities();
+        try (LoggedJob job = LoggedJob.start(Delegate.Kind.ROCKS_DB, first)) {
+            perform(mutations.subList(0, end), job);
+        }
+        try (LoggedJob job =
+                LoggedJob.restore(
+                        Delegate.Kind.ROCKS_DB,
+                        KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1),
+                        first,
+                        second)) {
+            perform(mutations.subList(end, mutations.size()), job);
+            try (LoggedJob restored =
+                    LoggedJob.restoreUnsorted(Delegate.Kind.ROCKS_DB, first, second)) {
+                assertThat(restored.contents()).isEqualTo(job.contents());
+                assertThat(restored.pollAllTimers()).isEqualTo(job.pollAllTimers());
+            }
+        }
     }
 
     @Property(tries = 8)

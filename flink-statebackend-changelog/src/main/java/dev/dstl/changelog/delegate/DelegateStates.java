@@ -14,10 +14,8 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.delegate;
 
-import java.lang.reflect.Field;
-import java.util.Map;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -31,9 +29,6 @@ import org.apache.flink.util.StateMigrationException;
  * the task thread; stateless.
  */
 public final class DelegateStates {
-
-    private static final String ROCKS_DB =
-            "org.apache.flink.contrib.streaming.state.RocksDBKeyedStateBackend";
 
     private DelegateStates() {}
 
@@ -52,7 +47,8 @@ public final class DelegateStates {
             StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
             boolean allowFutureMetadataUpdates)
             throws Exception {
-        if (descriptor.getType() == StateDescriptor.Type.REDUCING && isRocksDb(delegate)) {
+        if (descriptor.getType() == StateDescriptor.Type.REDUCING
+                && RocksDbInternals.isRocksDb(delegate)) {
             forgetReducingState(delegate, descriptor.getName());
         }
         return (InternalKvState<K, N, SV>)
@@ -72,7 +68,7 @@ public final class DelegateStates {
     private static void forgetReducingState(AbstractKeyedStateBackend<?> delegate, String name)
             throws StateMigrationException {
         try {
-            createdStates(delegate).remove(name);
+            RocksDbInternals.createdStates(delegate).remove(name);
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new StateMigrationException(
                     String.format(
@@ -84,17 +80,6 @@ public final class DelegateStates {
         }
     }
 
-    private static boolean isRocksDb(AbstractKeyedStateBackend<?> delegate) {
-        return delegate.getClass().getName().equals(ROCKS_DB);
-    }
-
-    private static Map<?, ?> createdStates(AbstractKeyedStateBackend<?> delegate)
-            throws ReflectiveOperationException {
-        Field created = delegate.getClass().getDeclaredField("createdKVStates");
-        created.setAccessible(true);
-        return (Map<?, ?>) created.get(delegate);
-    }
-
     /**
      * Makes a restored delegate that goes on without a changelog forget that its states were
      * registered, for the reason above: then the job's own registration makes them anew, with the
@@ -104,11 +89,11 @@ public final class DelegateStates {
      */
     public static void forgetRegistrations(AbstractKeyedStateBackend<?> delegate)
             throws StateMigrationException {
-        if (!isRocksDb(delegate)) {
+        if (!RocksDbInternals.isRocksDb(delegate)) {
             return;
         }
         try {
-            createdStates(delegate).clear();
+            RocksDbInternals.createdStates(delegate).clear();
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new StateMigrationException(
                     "This version of Flink's RocksDB backend cannot take over a changelog. Restore"

@@ -1,0 +1,192 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.delegate;
+
+import dev.dstl.log.api.LogRecord;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.MutableColumnFamilyOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/**
+ * Loads RocksDB in batches of {@value #BATCH_BYTES} bytes, which it takes without a call per entry,
+ * and without compactions meanwhile, which would rewrite what the next batches change again.
+ * Belongs to the task thread.
+ */
+final class RocksDbBulkLoad implements BulkLoad {
+
+    private static final int BATCH_BYTES = 1 << 20;
+
+    /** How often the number of files is looked at. */
+    private static final int BATCHES_PER_CHECK = 16;
+
+    /** Compactions go on when so many files are missing to where RocksDB slows writes down. */
+    private static final int FILES_TO_SLOWDOWN = 4;
+
+    private final AbstractKeyedStateBackend<?> delegate;
+    private final RocksDB database;
+    private final WriteBatchBytes batch;
+    private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
+    private final List<Target> targets = new ArrayList<>();
+
+    RocksDbBulkLoad(AbstractKeyedStateBackend<?> delegate) throws ReflectiveOperationException {
+        this.delegate = delegate;
+        this.database = (RocksDB) RocksDbInternals.database(delegate);
+        this.batch =
+                new WriteBatchBytes(
+                        RocksDbInternals.keyGroupBytes(delegate), BATCH_BYTES + BATCH_BYTES / 8);
+    }
+
+    /**
+     * Flink writes the length of a key behind it where both it and the namespace may be of any
+     * length; records do not have it.
+     */
+    @Override
+    @Nullable
+    public BulkTarget state(String name, TypeSerializer<?> namespaceSerializer) {
+        boolean withLengths =
+                delegate.getKeySerializer().getLength() < 0 && namespaceSerializer.getLength() < 0;
+        return withLengths ? null : target(name);
+    }
+
+    @Override
+    @Nullable
+    public BulkTarget queue(String name) {
+        return target(name);
+    }
+
+    @Nullable
+    private BulkTarget target(String name) {
+        try {
+            Object columnFamily = RocksDbInternals.columnFamily(delegate, name);
+            if (columnFamily == null) {
+                return null;
+            }
+            Target target = new Target((ColumnFamilyHandle) columnFamily);
+            targets.add(target);
+            return target;
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
+    }
+
+    private void write() throws IOException {
+        if (batch.isEmpty()) {
+            return;
+        }
+        try (WriteBatch bytes = new WriteBatch(batch.take())) {
+            database.write(writeOptions, bytes);
+        } catch (RocksDBException e) {
+            throw new IOException("RocksDB cannot write: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        writeOptions.close();
+        for (Target target : targets) {
+            target.compactAgain();
+        }
+    }
+
+    private final class Target implements BulkTarget {
+
+        private final ColumnFamilyHandle columnFamily;
+        private final int id;
+        private int batches;
+        private boolean compactionsStopped;
+
+        Target(ColumnFamilyHandle columnFamily) {
+            this.columnFamily = columnFamily;
+            this.id = columnFamily.getID();
+        }
+
+        @Override
+        public void put(LogRecord record, byte[] value, int offset, int length) throws IOException {
+            batch.put(id, record, value, offset, length);
+            writeIfFull();
+        }
+
+        @Override
+        public void append(LogRecord record, byte[] value, int offset, int length)
+                throws IOException {
+            batch.merge(id, record, value, offset, length);
+            writeIfFull();
+        }
+
+        @Override
+        public void delete(LogRecord record) throws IOException {
+            batch.delete(id, record);
+            writeIfFull();
+        }
+
+        @Override
+        public void flush() throws IOException {
+            write();
+        }
+
+        private void writeIfFull() throws IOException {
+            if (batch.length() >= BATCH_BYTES) {
+                write();
+                if (batches++ % BATCHES_PER_CHECK == 0) {
+                    stopCompactions(fewFiles());
+                }
+            }
+        }
+
+        private boolean fewFiles() throws IOException {
+            try (ColumnFamilyOptions options = columnFamily.getDescriptor().getOptions()) {
+                return !options.disableAutoCompactions()
+                        && Integer.parseInt(
+                                        database.getProperty(
+                                                columnFamily, "rocksdb.num-files-at-level0"))
+                                < options.level0SlowdownWritesTrigger() - FILES_TO_SLOWDOWN;
+            } catch (RocksDBException e) {
+                throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
+            }
+        }
+
+        private void stopCompactions(boolean stop) throws IOException {
+            if (stop == compactionsStopped) {
+                return;
+            }
+            try {
+                database.setOptions(
+                        columnFamily,
+                        MutableColumnFamilyOptions.builder()
+                                .setDisableAutoCompactions(stop)
+                                .build());
+                compactionsStopped = stop;
+            } catch (RocksDBException e) {
+                throw new IOException("RocksDB cannot be configured: " + e.getMessage(), e);
+            }
+        }
+
+        void compactAgain() throws IOException {
+            stopCompactions(false);
+        }
+    }
+}

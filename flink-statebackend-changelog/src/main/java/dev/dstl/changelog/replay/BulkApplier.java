@@ -1,0 +1,107 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.delegate.BulkTarget;
+import dev.dstl.log.api.LogRecord;
+import java.io.IOException;
+
+/**
+ * Applies the records of one state id as bytes. Nothing is deserialized but the first record of a
+ * key group and every {@value #RECORDS_PER_CHECK}th, which is enough to notice that keys hash
+ * differently from when they were written, or that a serializer does not read what it wrote. What
+ * cannot be applied as bytes is applied entry by entry. Belongs to the task thread.
+ */
+abstract class BulkApplier extends StateApplier {
+
+    private static final int RECORDS_PER_CHECK = 256;
+    private static final int NONE = -1;
+
+    private final StateApplier entries;
+    private final BulkTarget target;
+    private int checkedKeyGroup = NONE;
+    private int recordsToCheck;
+
+    /**
+     * @param entries applies records entry by entry
+     * @param target takes bytes of the version that {@code entries} reads
+     */
+    BulkApplier(StateApplier entries, BulkTarget target) {
+        super(entries.registration());
+        this.entries = entries;
+        this.target = target;
+    }
+
+    @Override
+    final void apply(LogRecord record) throws Exception {
+        if (!takesBytes()) {
+            applyAsEntry(record);
+            return;
+        }
+        if (record.keyGroup() != checkedKeyGroup || --recordsToCheck == 0) {
+            entries.check(record);
+            checkedKeyGroup = record.keyGroup();
+            recordsToCheck = RECORDS_PER_CHECK;
+        }
+        if (!write(record, target)) {
+            applyAsEntry(record);
+        }
+    }
+
+    private void applyAsEntry(LogRecord record) throws Exception {
+        finish();
+        changeAsEntry(record);
+    }
+
+    /** Applies what is ordered with all that was written to the target, or independent of it. */
+    final void changeAsEntry(LogRecord record) throws Exception {
+        entries.apply(record);
+        entries.finish();
+    }
+
+    /** Whether the delegate's state is still in the version of the records. */
+    abstract boolean takesBytes();
+
+    /**
+     * Writes a record to the target.
+     *
+     * @return false if it has to be applied entry by entry
+     */
+    abstract boolean write(LogRecord record, BulkTarget to) throws Exception;
+
+    @Override
+    final void check(LogRecord record) throws Exception {
+        entries.check(record);
+    }
+
+    @Override
+    void finish() throws IOException {
+        target.flush();
+    }
+
+    @Override
+    final void apply(StockChange change) throws Exception {
+        finish();
+        entries.apply(change);
+    }
+
+    @Override
+    final void copyAll(RestoredStates<?> source) throws Exception {
+        finish();
+        entries.copyAll(source);
+    }
+}

@@ -1,0 +1,157 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.delegate.BulkTarget;
+import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.api.RecordKind;
+import java.io.IOException;
+import java.util.Arrays;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/**
+ * Applies the records of a list state as bytes. What records one after the other append to one list
+ * goes to the delegate at once, in its format: elements with a comma between them.
+ */
+final class BulkListApplier extends BulkStateApplier {
+
+    private static final byte DELIMITER = ',';
+
+    /** What is held for the next list. */
+    private static final int LARGEST_BUFFER = 1 << 20;
+
+    private final BulkTarget target;
+    private final TypeSerializer<?> elementSerializer;
+    private final DataInputDeserializer input = new DataInputDeserializer();
+
+    /** Of the list that is gathered, null if none is. */
+    @Nullable private LogRecord pending;
+
+    private final LogRecord first = new LogRecord();
+    private byte[] firstBytes = new byte[256];
+    private DataOutputSerializer elements = new DataOutputSerializer(256);
+
+    BulkListApplier(StateApplier entries, RestoredState<?, ?, ?, ?> restored, BulkTarget target) {
+        super(entries, restored, target);
+        this.target = target;
+        this.elementSerializer =
+                ((ListSerializer<?>) registration().valueSerializer()).getElementSerializer();
+    }
+
+    @Override
+    boolean write(LogRecord record, BulkTarget to) throws Exception {
+        boolean goesOn = record.kind() == RecordKind.APPEND && isOfPending(record);
+        if (!goesOn) {
+            writePending();
+        }
+        if (record.kind() == RecordKind.DELETE) {
+            return super.write(record, to);
+        }
+        boolean isList = record.kind() == RecordKind.PUT || record.kind() == RecordKind.APPEND;
+        if (!isList || record.prefixLength() != record.identityLength()) {
+            return false;
+        }
+        if (!goesOn) {
+            begin(record);
+        }
+        gather(record);
+        return true;
+    }
+
+    private boolean isOfPending(LogRecord record) {
+        return pending != null
+                && record.keyGroup() == pending.keyGroup()
+                && record.prefixLength() == pending.prefixLength()
+                && Arrays.equals(
+                        record.buffer(),
+                        record.identityOffset(),
+                        record.payloadOffset(),
+                        pending.buffer(),
+                        pending.identityOffset(),
+                        pending.payloadOffset());
+    }
+
+    private void begin(LogRecord record) {
+        int length = record.payloadOffset() - record.offset();
+        if (firstBytes.length < length) {
+            firstBytes = new byte[2 * length];
+        }
+        System.arraycopy(record.buffer(), record.offset(), firstBytes, 0, length);
+        first.wrap(record.keyGroup(), firstBytes, 0, length);
+        pending = first;
+    }
+
+    private void gather(LogRecord record) throws IOException {
+        DataInputDeserializer payload = input;
+        payload.setBuffer(record.buffer(), record.payloadOffset(), record.payloadLength());
+        try {
+            int count = payload.readInt();
+            if (count == 1) {
+                gather(record.buffer(), payload.getPosition(), payload.available());
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                int from = payload.getPosition();
+                elementSerializer.deserialize(payload);
+                gather(record.buffer(), from, payload.getPosition() - from);
+            }
+        } catch (IOException | RuntimeException e) {
+            throw unreadable(record, e);
+        }
+        if (payload.available() > 0) {
+            throw corrupt(record, "expected its end, found " + payload.available() + " more", null);
+        }
+    }
+
+    private void gather(byte[] source, int offset, int length) throws IOException {
+        if (elements.length() > 0) {
+            elements.writeByte(DELIMITER);
+        }
+        elements.write(source, offset, length);
+    }
+
+    private void writePending() throws IOException {
+        LogRecord list = pending;
+        if (list == null) {
+            return;
+        }
+        pending = null;
+        byte[] bytes = elements.getSharedBuffer();
+        if (list.kind() == RecordKind.APPEND) {
+            target.append(list, bytes, 0, elements.length());
+        } else if (elements.length() > 0) {
+            target.put(list, bytes, 0, elements.length());
+        } else {
+            target.delete(list);
+        }
+        if (bytes.length > LARGEST_BUFFER) {
+            elements = new DataOutputSerializer(256);
+        } else {
+            elements.clear();
+        }
+    }
+
+    @Override
+    void finish() throws IOException {
+        writePending();
+        super.finish();
+    }
+}

@@ -22,6 +22,7 @@ import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.store.SharedLink;
 import java.util.HashSet;
 import java.util.Set;
+import javax.annotation.Nullable;
 
 /**
  * Some time after the last fault ended, checkpoints take as long as they usually do although the
@@ -38,14 +39,19 @@ public final class Liveness extends Invariant {
     /** About what a checkpoint of a job writes at most. */
     private static final long CHECKPOINT_BYTES = 20_000;
 
+    private static final double MOST_UTILIZATION = 0.75;
+
     private final Set<SimulatedJob> completed = new HashSet<>();
     private boolean recovered;
     private long recoveredMillis;
+    private long busyMillisBefore;
 
     @Override
     public void recovered() {
         recovered = true;
         recoveredMillis = cluster().schedule().nowMillis();
+        SharedLink link = cluster().store().link();
+        busyMillisBefore = link == null ? 0 : link.busyMillis();
     }
 
     @Override
@@ -69,7 +75,22 @@ public final class Liveness extends Invariant {
         long requestMillis = cluster().store().weather().fairLatencyMillis();
         long linkMillis =
                 link == null ? 0 : link.aloneMillis(cluster().jobs().size() * CHECKPOINT_BYTES);
-        return OVERHEAD_MILLIS + REQUESTS_IN_A_ROW * requestMillis + linkMillis;
+        return OVERHEAD_MILLIS
+                + REQUESTS_IN_A_ROW * requestMillis
+                + (long) (linkMillis / (1 - linkUtilization(link)));
+    }
+
+    /**
+     * Where all transfers share a link equally, one takes 1 / (1 - utilization) times as long as
+     * alone in the mean (processor sharing, see Kleinrock, Queueing Systems, volume 2). Nobody is
+     * excused who fills the link.
+     */
+    private double linkUtilization(@Nullable SharedLink link) {
+        long millis = cluster().schedule().nowMillis() - recoveredMillis;
+        return link == null || millis == 0
+                ? 0
+                : Math.min(
+                        MOST_UTILIZATION, (link.busyMillis() - busyMillisBefore) / (double) millis);
     }
 
     @Override

@@ -34,6 +34,7 @@ public final class SharedLink {
     private double bytesPerMilli;
     private boolean stalled;
     private long progressMillis;
+    private long busyMillis;
     @Nullable private Schedule.Delayed next;
 
     SharedLink(Schedule schedule, Lane lane, long bytesPerSecond) {
@@ -54,6 +55,12 @@ public final class SharedLink {
         return (long) (bytes / bytesPerMilli);
     }
 
+    /** How long there was something to transfer, since the beginning. */
+    public long busyMillis() {
+        progress();
+        return busyMillis;
+    }
+
     Transfer start(long bytes, Runnable whenDone) {
         progress();
         Transfer transfer = new Transfer(bytes, whenDone);
@@ -71,6 +78,7 @@ public final class SharedLink {
     private void progress() {
         long now = schedule.nowMillis();
         if (!stalled && !transfers.isEmpty()) {
+            busyMillis += now - progressMillis;
             double each = (now - progressMillis) * bytesPerMilli / transfers.size();
             for (Transfer transfer : transfers) {
                 transfer.left = Math.max(0, transfer.left - each);

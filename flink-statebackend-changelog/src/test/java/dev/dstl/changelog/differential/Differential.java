@@ -426,8 +426,14 @@ final class Differential {
         return step.number(3) % 4 > 0;
     }
 
-    /** No earlier one if our job may still have what the plain one has lost on the way. */
+    /**
+     * No earlier one if our job may still have what the plain one has lost on the way, and no other
+     * one if the plain job would misread its checkpoint.
+     */
     private int generation(int number) {
+        if (refusals.misreads(deployment)) {
+            return deployment.generation();
+        }
         int generation = anyGeneration(number);
         return history.shape().registersAtOpen()
                 ? generation

@@ -107,7 +107,7 @@ final class Refusals {
         }
         if (refused) {
             conditions.met(Coverage.REFUSED_BY_BOTH);
-        } else if (!mixed && !misreads(before)) {
+        } else if (!mixed) {
             compareWithContents(before, next, id);
         }
         changelog.end(JobStatus.CANCELED);
@@ -117,7 +117,7 @@ final class Refusals {
      * Whether a plain backend cannot read its own checkpoint: on the heap, if there are subclasses
      * in states with a time to live, whose serializers nobody can let meet them before.
      */
-    private boolean misreads(Deployment before) {
+    boolean misreads(Deployment before) {
         return !before.storage().findsByBytes()
                 && shape.states().stream().anyMatch(StateSpec::expiresWithSubclasses);
     }

@@ -274,6 +274,27 @@ public final class KeyedOperator implements AutoCloseable {
         }
     }
 
+    /**
+     * Makes serializers meet all classes that are in states. On the heap they otherwise meet them
+     * when a checkpoint, which says what the classes look like, is half written, and Flink misreads
+     * that checkpoint once a class has changed. Those of states with a time to live cannot be made
+     * to. All states must have been registered.
+     */
+    public void meetClasses() throws Exception {
+        for (int state = 0; state < shape.states().size(); state++) {
+            StateSpec spec = shape.states().get(state);
+            if (!spec.hasSubclasses() || spec.expires()) {
+                continue;
+            }
+            for (int key = 0; key < JobShape.KEYS; key++) {
+                for (int namespace = 0; owns(key) && namespace < JobShape.NAMESPACES; namespace++) {
+                    backend.setCurrentKey(shape.keys().value(generation, key));
+                    serialize(access(state, namespace(namespace)).state(), namespace(namespace));
+                }
+            }
+        }
+    }
+
     /** So that the serializer meets all classes. */
     @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
     private void serialize(State state, Object namespace) throws Exception {

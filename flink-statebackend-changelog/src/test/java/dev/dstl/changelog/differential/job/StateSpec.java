@@ -61,8 +61,12 @@ public final class StateSpec {
 
     /** Whether it has a time to live and there are subclasses in its values or keys. */
     public boolean expiresWithSubclasses() {
-        return expires
-                && (values.hasSubclasses() || (kind == StateKind.MAP && userKeys.hasSubclasses()));
+        return expires && hasSubclasses();
+    }
+
+    /** Whether there are subclasses in its values or keys. */
+    public boolean hasSubclasses() {
+        return values.hasSubclasses() || (kind == StateKind.MAP && userKeys.hasSubclasses());
     }
 
     @Override

@@ -283,6 +283,7 @@ final class JobLog implements AutoCloseable {
                 PagePool.shared(),
                 settings.sealThresholdBytes(),
                 settings.inlineThresholdBytes(parallelism),
+                settings.runLimit(parallelism),
                 commit,
                 compactor,
                 mailbox);

@@ -70,6 +70,13 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
     void removeCompactionBoundary(SequenceNumber at);
 
     /**
+     * Checkpoints have another base from now on. Compaction weighs what it would save against it.
+     *
+     * @param bytes of the files of the base, not negative; 0 for none
+     */
+    void baseReplaced(long bytes);
+
+    /**
      * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also
      * after closing.
      *

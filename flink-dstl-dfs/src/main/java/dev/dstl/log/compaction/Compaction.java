@@ -233,7 +233,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     }
 
     private long bytes() {
-        return inputs.stream().mapToLong(input -> input.position().frameBytes()).sum();
+        return inputs.stream().mapToLong(CompactionInput::frameBytes).sum();
     }
 
     private void gather(LogBatch batch) {

@@ -46,6 +46,15 @@ public interface CompactionInput {
      */
     BatchPosition position();
 
+    /**
+     * Bytes of its frame, positive.
+     *
+     * @throws IllegalStateException if it is not durable
+     */
+    default long frameBytes() {
+        return position().frameBytes();
+    }
+
     /** What it adds to the memory of a compaction, in bytes; an estimate, if it was compacted. */
     long memoryBytes();
 

@@ -16,8 +16,8 @@
 
 package dev.dstl.log.compaction;
 
+import dev.dstl.log.config.DstlSettings;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.SortedSet;
 
@@ -39,7 +39,11 @@ import java.util.SortedSet;
  * <p>Copying large runs costs bandwidth and CPU time, and they are few for their bytes. They are
  * compacted where that saves bytes, as long as it does not take too much of the time, and whenever
  * there are many of them all the same, which happens when state changes come faster than
- * materializations can follow. Immutable.
+ * materializations can follow.
+ *
+ * <p>Fewer runs than usual are compacted when they are large for their base and compaction saves
+ * more bytes per byte it copies than a new base would: the changelog then need not be materialized
+ * for its size. Immutable.
  */
 final class CompactionPolicy {
 
@@ -48,8 +52,8 @@ final class CompactionPolicy {
 
     private static final int MIN_INPUTS = 2;
 
-    /** More runs than this become fewer at any price; half of what a handle should name. */
-    private static final int RUN_LIMIT = 32;
+    /** More runs than this become fewer at any price. */
+    static final int RUN_LIMIT = DstlSettings.MAX_RUN_LIMIT;
 
     /**
      * What has as many runs of level 0 as this share of the usual number of inputs joins others, so
@@ -63,12 +67,21 @@ final class CompactionPolicy {
     /** The share of the bound that is compacted to save runs alone, or while there is no time. */
     private static final int SMALL_SHARE = 32;
 
+    /**
+     * Uncompacted runs are large for their base from this share of it on: half of what makes the
+     * changelog materialize early, since at all of it compaction would come too late.
+     */
+    private static final int BASE_SHARE = 4;
+
+    /** Below this share of the bound, the size of a changelog is not worth a request. */
+    private static final int LARGE_SHARE = 8;
+
     private final int inputs;
     private final long maxBytes;
     private final long maxMemoryBytes;
 
     /**
-     * @param inputs how many make one, at least 2
+     * @param inputs how many make one, at least 2; fewer in changelogs with a lower run limit
      * @param maxBytes in frames, of all inputs together
      * @param maxMemoryBytes for the records of all inputs together
      */
@@ -81,33 +94,28 @@ final class CompactionPolicy {
     /**
      * Chooses the runs to compact next.
      *
-     * @param runs in order, without gaps
-     * @param boundaries where a persist may begin
-     * @param survivorRatio bytes after to bytes before of the last compaction, in [0, 1]
      * @param hasTime whether compactions have not taken their share of the time
      * @param joins whether the output would share its segment with others
-     * @param persists of the changelog so far
      * @return empty if there is nothing to do
      */
     <B extends CompactionInput> List<B> choose(
-            Collection<B> runs,
-            SortedSet<Long> boundaries,
-            double survivorRatio,
-            boolean hasTime,
-            boolean joins,
-            long persists) {
-        boolean tooMany = runs.size() > RUN_LIMIT;
-        boolean savesBytes = survivorRatio <= MAX_SURVIVOR_RATIO && hasTime;
-        long bound = tooMany || savesBytes ? maxBytes : maxBytes / SMALL_SHARE;
-        List<B> chosen = new ArrayList<>(inputs);
-        for (B run : runs) {
-            boolean compactable = run.isCompactable(persists);
-            if (!compactable || !continues(chosen, run, boundaries)) {
+            CompactableChangelog<B> changelog, boolean hasTime, boolean joins) {
+        int runLimit = changelog.goal().runLimit();
+        int width = width(runLimit);
+        boolean tooMany = changelog.runs().size() > runLimit;
+        boolean saves = tooMany || changelog.survivorRatio() <= MAX_SURVIVOR_RATIO;
+        boolean atAnyPrice = changelog.runs().size() > RUN_LIMIT;
+        long bound = atAnyPrice || (saves && hasTime) ? maxBytes : maxBytes / SMALL_SHARE;
+        long sizeFrom = hasTime ? largeForBaseFrom(changelog) : Long.MAX_VALUE;
+        List<B> chosen = new ArrayList<>(width);
+        for (B run : changelog.runs()) {
+            boolean compactable = run.isCompactable(changelog.persists());
+            if (!compactable || !continues(chosen, run, changelog.boundaries())) {
                 // What stands alone between larger ones stays alone, so few will have to do.
                 List<B> few =
                         tooMany
                                 ? fitting(chosen, bound, MIN_INPUTS)
-                                : joining(chosen, bound, joins);
+                                : few(chosen, bound, joins, width, sizeFrom);
                 if (!few.isEmpty()) {
                     return few;
                 }
@@ -116,21 +124,59 @@ final class CompactionPolicy {
             if (compactable) {
                 chosen.add(run);
             }
-            if (chosen.size() == inputs) {
+            if (chosen.size() == width) {
                 List<B> fitting =
-                        fitting(chosen, bound, Math.max(MIN_INPUTS, inputs / MIN_INPUTS_SHARE));
+                        fitting(chosen, bound, Math.max(MIN_INPUTS, width / MIN_INPUTS_SHARE));
                 if (!fitting.isEmpty()) {
                     return fitting;
                 }
                 chosen.remove(0);
             }
         }
-        return joining(chosen, bound, joins);
+        return few(chosen, bound, joins, width, sizeFrom);
     }
 
-    private <B extends CompactionInput> List<B> joining(List<B> chosen, long bound, boolean joins) {
-        return joins && !chosen.isEmpty() && chosen.get(0).level() == 0
-                ? fitting(chosen, bound, Math.max(MIN_INPUTS, inputs / JOINING_SHARE))
+    /** As much lower than usual as the limit is. */
+    private int width(int runLimit) {
+        return Math.max(MIN_INPUTS, inputs * Math.min(runLimit, RUN_LIMIT) / RUN_LIMIT);
+    }
+
+    /**
+     * The sequence number from which uncompacted runs are large for their base and compaction is
+     * cheaper than a new base. What lies before a boundary goes with the next base anyway.
+     *
+     * @return {@code Long.MAX_VALUE} if they are not
+     */
+    private long largeForBaseFrom(CompactableChangelog<?> changelog) {
+        long from = changelog.boundaries().isEmpty() ? 0 : changelog.boundaries().last();
+        long base = changelog.goal().baseBytes();
+        long bytes = 0;
+        long uncompactedBytes = 0;
+        for (CompactionInput run : changelog.runs()) {
+            if (run.sequence() >= from && run.isCompactable(changelog.persists())) {
+                bytes += run.frameBytes();
+                uncompactedBytes += run.level() == 0 ? run.frameBytes() : 0;
+            }
+        }
+        double ratio = changelog.survivorRatio();
+        // A compaction copies (1 + ratio) per byte to save (1 - ratio), a base copies itself to
+        // save all.
+        boolean cheaper = (1 - ratio) * base > (1 + ratio) * bytes;
+        boolean large = uncompactedBytes > Math.max(base / BASE_SHARE, maxBytes / LARGE_SHARE);
+        return cheaper && large ? from : Long.MAX_VALUE;
+    }
+
+    /** Fewer than usual, where others or the size of the changelog make that worth a segment. */
+    private <B extends CompactionInput> List<B> few(
+            List<B> chosen, long bound, boolean joins, int width, long sizeFrom) {
+        if (chosen.isEmpty() || chosen.get(0).level() > 0) {
+            return List.of();
+        }
+        if (chosen.get(0).sequence() >= sizeFrom) {
+            return fitting(chosen, maxBytes, MIN_INPUTS);
+        }
+        return joins
+                ? fitting(chosen, bound, Math.max(MIN_INPUTS, width / JOINING_SHARE))
                 : List.of();
     }
 
@@ -146,7 +192,7 @@ final class CompactionPolicy {
         long memoryBytes = 0;
         int count = 0;
         for (B run : runs) {
-            bytes += run.position().frameBytes();
+            bytes += run.frameBytes();
             memoryBytes += run.memoryBytes();
             if (bytes > bound || memoryBytes > maxMemoryBytes) {
                 break;

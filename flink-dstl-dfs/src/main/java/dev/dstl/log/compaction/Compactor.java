@@ -29,12 +29,10 @@ import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.segment.ReadSession;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -203,19 +201,12 @@ public final class Compactor {
      * Chooses the runs of a changelog to compact next, and reserves the memory for them. What is
      * chosen has to be started, or given back with {@link #forget}.
      *
-     * @param runs in order, without gaps
-     * @param boundaries where a persist may begin
-     * @param survivorRatio bytes after to bytes before of its last compaction, in [0, 1]
-     * @param persists of the changelog so far
      * @return empty if there is nothing to do, no memory for it, or compaction is disabled
      */
-    public <B extends CompactionInput> List<B> choose(
-            Collection<B> runs, SortedSet<Long> boundaries, double survivorRatio, long persists) {
+    public <B extends CompactionInput> List<B> choose(CompactableChangelog<B> changelog) {
         return policy == null
                 ? List.of()
-                : memory.admit(
-                        policy.choose(
-                                runs, boundaries, survivorRatio, hasTime(), joins(), persists));
+                : memory.admit(policy.choose(changelog, hasTime(), joins()));
     }
 
     /** Inputs that were chosen are not compacted after all. */

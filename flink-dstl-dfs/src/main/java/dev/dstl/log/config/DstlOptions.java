@@ -248,6 +248,18 @@ public final class DstlOptions {
                                     + " size in memory, at most an eighth of the heap and half of"
                                     + " upload.max-in-flight. At most 128 mb.");
 
+    /** Runs that the changelogs of all subtasks of an operator may have together. */
+    public static final ConfigOption<Integer> COMPACTION_MAX_RUNS_PER_OPERATOR =
+            ours("compaction.max-runs-per-operator")
+                    .intType()
+                    .defaultValue(16_384)
+                    .withDescription(
+                            "Runs of all subtasks of an operator together. Each changelog may"
+                                    + " have its part of them, 4 to 32, and compaction.min-runs is"
+                                    + " lower in proportion: checkpoints of thousands of subtasks"
+                                    + " stay small. A smaller value writes each state change more"
+                                    + " often. At least 1.");
+
     /** Age at which state changes are uploaded before a checkpoint asks for them. */
     public static final ConfigOption<Duration> MAX_AGE =
             ours("upload.max-age")

@@ -33,6 +33,15 @@ public final class DstlSettings {
      */
     private static final long MAX_INLINE_BYTES = 12L << 20;
 
+    /** Runs of a changelog that compaction leaves at most where subtasks are few. */
+    public static final int MAX_RUN_LIMIT = 32;
+
+    /**
+     * Fewer runs would have each state change written again and again, with two runs to a
+     * compaction already.
+     */
+    public static final int MIN_RUN_LIMIT = 4;
+
     private final Path basePath;
     private final boolean compressionEnabled;
     private final long sealThresholdBytes;
@@ -52,6 +61,7 @@ public final class DstlSettings {
     private final long inlineThresholdBytes;
     private final int compactionMinRuns;
     private final long compactionMaxBytes;
+    private final int maxRunsPerOperator;
     private final double maxExtraRequestFraction;
     private final double hedgeQuantile;
     private final long minHedgeDelayMillis;
@@ -91,6 +101,8 @@ public final class DstlSettings {
         inlineThresholdBytes = inlineThresholdBytes(values);
         compactionMinRuns = compactionMinRuns(values);
         compactionMaxBytes = values.bytes(DstlOptions.COMPACTION_MAX_SIZE, 1, 128L << 20);
+        maxRunsPerOperator =
+                values.count(DstlOptions.COMPACTION_MAX_RUNS_PER_OPERATOR, 1, Integer.MAX_VALUE);
         readAheadBytes(values);
         maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
@@ -272,6 +284,17 @@ public final class DstlSettings {
     /** Bytes of frames that become one at most; at most 128 MiB. */
     public long compactionMaxBytes() {
         return compactionMaxBytes;
+    }
+
+    /**
+     * Runs of a changelog that compaction leaves at most where it has time: with so many subtasks
+     * that all their runs together would be a burden to the JobManager, fewer than usual.
+     *
+     * @param parallelism of the operator, at least 1
+     * @return in {@code [MIN_RUN_LIMIT, MAX_RUN_LIMIT]}
+     */
+    public int runLimit(int parallelism) {
+        return Math.max(MIN_RUN_LIMIT, Math.min(MAX_RUN_LIMIT, maxRunsPerOperator / parallelism));
     }
 
     /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */

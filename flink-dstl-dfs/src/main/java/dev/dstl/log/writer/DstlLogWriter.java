@@ -21,7 +21,9 @@ import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.CompactionGoal;
 import dev.dstl.log.compaction.Compactor;
+import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.local.LocalLog;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -56,6 +58,7 @@ public final class DstlLogWriter implements ChangelogWriter {
     private final LogTail tail;
     private final LocalLog localLog;
     private final BatchAge age;
+    private final CompactionGoal goal;
     private final Thread mailboxThread = Thread.currentThread();
     private final long sealThresholdBytes;
     private final long tightSealThresholdBytes;
@@ -129,6 +132,7 @@ public final class DstlLogWriter implements ChangelogWriter {
                 pool,
                 sealThresholdBytes,
                 commit.inlineThresholdBytes(),
+                DstlSettings.MAX_RUN_LIMIT,
                 commit,
                 compactor,
                 mailbox);
@@ -141,6 +145,7 @@ public final class DstlLogWriter implements ChangelogWriter {
      * @param operatorId the same for every log of the task, however often it is restarted
      * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
      * @param inlineThresholdBytes what may travel in a handle, at least 0; 0 for nothing
+     * @param runLimit runs that compaction leaves at most where it has time, at least 2
      * @param commit takes sealed batches; stays the caller's
      * @param compactor compacts them later; stays the caller's
      * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
@@ -153,16 +158,19 @@ public final class DstlLogWriter implements ChangelogWriter {
             PagePool pool,
             long sealThresholdBytes,
             long inlineThresholdBytes,
+            int runLimit,
             GroupCommit commit,
             Compactor compactor,
             @Nullable MailboxExecutor mailbox) {
         this.active = new ActiveBatch(logId, keyGroupRange, pool, commit.memory());
         this.age = new BatchAge(mailbox, this::sealIfDue);
+        this.goal = new CompactionGoal(runLimit);
         this.localLog = new LocalLog(commit.localCopies(), operatorId, keyGroupRange);
         this.tail =
                 new LogTail(
                         logId,
                         inlineThresholdBytes,
+                        goal,
                         commit,
                         compactor,
                         new HandleAssembler(keyGroupRange, localLog.isEnabled()),
@@ -264,6 +272,11 @@ public final class DstlLogWriter implements ChangelogWriter {
     @Override
     public void removeCompactionBoundary(SequenceNumber at) {
         tail.removeCompactionBoundary(numberOf(at));
+    }
+
+    @Override
+    public void baseReplaced(long bytes) {
+        goal.setBaseBytes(bytes);
     }
 
     @Override

@@ -23,6 +23,7 @@ import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.commit.SealedBatch;
 import dev.dstl.log.compaction.Compaction;
+import dev.dstl.log.compaction.CompactionGoal;
 import dev.dstl.log.compaction.CompactionListener;
 import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.local.LocalLog;
@@ -92,6 +93,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     LogTail(
             UUID logId,
             long inlineThresholdBytes,
+            CompactionGoal goal,
             GroupCommit commit,
             Compactor compactor,
             HandleAssembler handles,
@@ -111,6 +113,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                         compactor,
                         handles,
                         batches,
+                        goal,
                         () -> startCompaction(true));
         this.inlineThresholdBytes = inlineThresholdBytes;
         commit.register(this);
@@ -324,13 +327,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             }
             failed.forEach(persist -> persist.release(releases));
         }
-        fail(failed, new IOException("Changes could not be encoded for the checkpoint", failure));
+        IOException cause =
+                new IOException("Changes could not be encoded for the checkpoint", failure);
+        failed.forEach(persist -> persist.future().completeExceptionally(cause));
         releases.run();
         completeFinished();
-    }
-
-    private static void fail(List<PendingPersist> persists, IOException cause) {
-        persists.forEach(persist -> persist.future().completeExceptionally(cause));
     }
 
     /** Forgets the batches before {@code to}, except for persists under way. */
@@ -474,7 +475,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             persists.takeWaiting(batch, false, failed);
             failed.forEach(persist -> persist.release(releases));
         }
-        fail(failed, cause);
+        failed.forEach(persist -> persist.future().completeExceptionally(cause));
         releases.run();
     }
 

@@ -18,7 +18,9 @@ package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.compaction.CompactableChangelog;
 import dev.dstl.log.compaction.Compaction;
+import dev.dstl.log.compaction.CompactionGoal;
 import dev.dstl.log.compaction.CompactionListener;
 import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.execution.Timers.Timer;
@@ -60,6 +62,7 @@ final class TailCompaction {
     private final Compactor compactor;
     private final HandleAssembler handles;
     private final TailBatches batches;
+    private final CompactionGoal goal;
     private final Runnable whenRetryIsDue;
 
     /** The one that runs, or waits for its turn. */
@@ -85,6 +88,7 @@ final class TailCompaction {
             Compactor compactor,
             HandleAssembler handles,
             TailBatches batches,
+            CompactionGoal goal,
             Runnable whenRetryIsDue) {
         this.whenRetryIsDue = whenRetryIsDue;
         this.tail = tail;
@@ -94,6 +98,7 @@ final class TailCompaction {
         this.compactor = compactor;
         this.handles = handles;
         this.batches = batches;
+        this.goal = goal;
     }
 
     /**
@@ -139,7 +144,9 @@ final class TailCompaction {
             return Optional.empty();
         }
         List<TailBatch> inputs =
-                compactor.choose(batches.all(), boundaries, survivorRatio, persists);
+                compactor.choose(
+                        new CompactableChangelog<>(
+                                batches.all(), boundaries, survivorRatio, goal, persists));
         if (inputs.isEmpty()) {
             return Optional.empty();
         }

@@ -29,6 +29,7 @@ import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
 import dev.dstl.changelog.materialization.MaterializationThreads;
+import dev.dstl.changelog.materialization.MaterializationThrottle;
 import dev.dstl.changelog.materialization.Materializations;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.materialization.TaskOwnedStreams;
@@ -200,6 +201,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         Configuration job = new Configuration(environment.getJobConfiguration());
         job.addAll(environment.getExecutionConfig().toConfiguration());
         MaterializationSettings settings = MaterializationSettings.of(job, cluster);
+        LogLimits limits = LogLimits.of(job, cluster);
+        MaterializationThrottle throttle =
+                new MaterializationThrottle(limits.maxTimeFraction(), System::nanoTime);
         Materializer materializer =
                 new Materializer(
                         subtask,
@@ -211,6 +215,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         disposal,
                         userClassLoader,
                         new MaterializationMetrics(parameters.getMetricGroup()),
+                        throttle,
                         environment::failExternally);
         CloseableRegistry cancelRegistry = new CloseableRegistry();
         Checkpoints<K> checkpoints =
@@ -225,7 +230,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         new CheckpointAssembler(
                                 parameters.getKeyGroupRange(),
                                 new CheckpointMetrics(parameters.getMetricGroup()),
-                                listener(settings, LogLimits.of(job, cluster), materializer)),
+                                listener(settings, limits, materializer, throttle)),
                         disposal,
                         CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
                         cancelRegistry);
@@ -250,12 +255,16 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     }
 
     private static Consumer<ChangelogStateBackendHandle> listener(
-            MaterializationSettings settings, LogLimits limits, Materializer materializer) {
+            MaterializationSettings settings,
+            LogLimits limits,
+            Materializer materializer,
+            MaterializationThrottle throttle) {
         return settings.periodic()
                 ? new EarlyMaterialization(
                                 limits,
                                 ReplayRate.ofProcess()::bytesPerSecond,
                                 materializer::trigger,
+                                throttle,
                                 System::nanoTime)
                         ::checkpointAssembled
                 : checkpoint -> {};

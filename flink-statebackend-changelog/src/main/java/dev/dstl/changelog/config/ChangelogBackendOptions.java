@@ -51,11 +51,12 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<Double> MATERIALIZE_LOG_TO_BASE_RATIO =
             ConfigOptions.key("state.changelog.dstl.materialize.log-to-base-ratio")
                     .doubleType()
-                    .defaultValue(1.0)
+                    .defaultValue(0.5)
                     .withDescription(
-                            "A subtask materializes early when its changelog is larger than"
-                                    + " its base, times this. A smaller value shortens recovery and"
-                                    + " uploads more. 0 or less disables it. Needs"
+                            "A subtask materializes early before its changelog exceeds its"
+                                    + " base, times this, or 4 checkpoints if they write more. A"
+                                    + " smaller value shortens recovery and uploads more. 0 or less"
+                                    + " disables it. Needs"
                                     + " 'state.changelog.periodic-materialize.enabled'. A job may"
                                     + " override the cluster.");
 
@@ -63,10 +64,12 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<MemorySize> MATERIALIZE_MIN_LOG_SIZE =
             ConfigOptions.key("state.changelog.dstl.materialize.min-log-size")
                     .memoryType()
-                    .defaultValue(MemorySize.ofMebiBytes(64))
+                    .defaultValue(MemorySize.ofMebiBytes(8))
                     .withDescription(
                             "Changelog size up to which materialize.log-to-base-ratio does"
-                                    + " not apply. A job may override the cluster.");
+                                    + " not apply, since it is soon replayed. A smaller value"
+                                    + " uploads small bases more often. A job may override the"
+                                    + " cluster.");
 
     /** Replay time above which a subtask materializes early. */
     public static final ConfigOption<Duration> MATERIALIZE_REPLAY_TIME =
@@ -97,9 +100,9 @@ public final class ChangelogBackendOptions {
                     .defaultValue(0.1)
                     .withDescription(
                             "Fraction of its time that a subtask may spend on early"
-                                    + " materializations: with 0.1, one that took a second is followed"
-                                    + " by none for nine seconds. More than 0, at most 1. A job may"
-                                    + " override the cluster.");
+                                    + " materializations: with 0.1, none begins for nine seconds after"
+                                    + " a materialization that took one. More than 0, at most 1. A job"
+                                    + " may override the cluster.");
 
     private ChangelogBackendOptions() {}
 }

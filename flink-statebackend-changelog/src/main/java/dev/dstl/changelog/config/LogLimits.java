@@ -28,23 +28,29 @@ import org.apache.flink.configuration.ReadableConfig;
 /** How long a log may get before it is materialized out of turn. Immutable. */
 public final class LogLimits {
 
+    /**
+     * A changelog of fewer checkpoints than this is never too large: a base would be uploaded again
+     * and again where a checkpoint changes most of the state, or more than there is.
+     */
+    private static final int MIN_CHECKPOINTS = 4;
+
     private final double ratioToBase;
     private final long minBytes;
     private final double replaySeconds;
     private final int maxParts;
-    private final double maxShare;
+    private final double maxTimeFraction;
 
     private LogLimits(
             double ratioToBase,
             long minBytes,
             double replaySeconds,
             int maxParts,
-            double maxShare) {
+            double maxTimeFraction) {
         this.ratioToBase = ratioToBase;
         this.minBytes = minBytes;
         this.replaySeconds = replaySeconds;
         this.maxParts = maxParts;
-        this.maxShare = maxShare;
+        this.maxTimeFraction = maxTimeFraction;
     }
 
     /**
@@ -55,19 +61,19 @@ public final class LogLimits {
      * @throws MisconfigurationException if a value makes no sense
      */
     public static LogLimits of(ReadableConfig job, ReadableConfig cluster) {
-        double share = read(MATERIALIZE_MAX_TIME_FRACTION, job, cluster);
-        if (!(share > 0 && share <= 1)) {
+        double fraction = read(MATERIALIZE_MAX_TIME_FRACTION, job, cluster);
+        if (!(fraction > 0 && fraction <= 1)) {
             throw new MisconfigurationException(
                     String.format(
                             "'%s: %s' is no share of the time; set it to more than 0 and at most 1.",
-                            MATERIALIZE_MAX_TIME_FRACTION.key(), share));
+                            MATERIALIZE_MAX_TIME_FRACTION.key(), fraction));
         }
         return new LogLimits(
                 read(MATERIALIZE_LOG_TO_BASE_RATIO, job, cluster),
                 read(MATERIALIZE_MIN_LOG_SIZE, job, cluster).getBytes(),
                 read(MATERIALIZE_REPLAY_TIME, job, cluster).toMillis() / 1000.0,
                 read(MATERIALIZE_MAX_RUNS, job, cluster),
-                share);
+                fraction);
     }
 
     private static <T> T read(ConfigOption<T> option, ReadableConfig job, ReadableConfig cluster) {
@@ -75,21 +81,34 @@ public final class LogLimits {
     }
 
     /**
-     * Whether a log is too long.
+     * Whether a log is too long, or will be too large for its base with the next checkpoint.
      *
      * @param logBytes of the log
      * @param parts of the log that a checkpoint names one by one
      * @param baseBytes of the base below it
+     * @param checkpointBytes that a checkpoint adds to the log
      * @param replayRate bytes of log that a restore replays in a second
      */
-    public boolean exceeded(long logBytes, int parts, long baseBytes, long replayRate) {
-        return (ratioToBase > 0 && logBytes >= minBytes && logBytes > ratioToBase * baseBytes)
+    public boolean exceeded(
+            long logBytes, int parts, long baseBytes, long checkpointBytes, long replayRate) {
+        return (ratioToBase > 0
+                        && logBytes + checkpointBytes > maxBytes(baseBytes, checkpointBytes))
                 || (replaySeconds > 0 && logBytes > replaySeconds * replayRate)
                 || (maxParts > 0 && parts > maxParts);
     }
 
+    /**
+     * What a log may have as long as materializations follow: its share of the base or what some
+     * checkpoints write, whichever is more.
+     */
+    private double maxBytes(long baseBytes, long checkpointBytes) {
+        double share =
+                Math.max(ratioToBase * baseBytes, (double) MIN_CHECKPOINTS * checkpointBytes);
+        return Math.max((double) minBytes, share);
+    }
+
     /** The share of the time that may be spent on materializations out of turn, in (0, 1]. */
-    public double maxShare() {
-        return maxShare;
+    public double maxTimeFraction() {
+        return maxTimeFraction;
     }
 }

@@ -26,10 +26,10 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Asks for a materialization before its time when the log of a checkpoint has become too long, but
- * not so often that materializing takes more than its share of the time. Until a checkpoint has a
- * new base it asks again only after a pause, which grows. Thread safe; asks on the thread that
- * assembled the checkpoint.
+ * Asks for a materialization before its time when the changelog of a checkpoint has become too
+ * long, or would with the next one, but not so often that materializing takes more than its share
+ * of the time. Until a checkpoint has a new base it asks again only after a pause, which grows.
+ * Thread safe; asks on the thread that assembled the checkpoint.
  */
 public final class EarlyMaterialization {
 
@@ -39,13 +39,14 @@ public final class EarlyMaterialization {
     private final LogLimits limits;
     private final LongSupplier replayRate;
     private final Runnable materialize;
+    private final MaterializationThrottle throttle;
     private final LongSupplier nanoTime;
 
     @GuardedBy("this")
-    private boolean asked;
+    private final CheckpointSizes sizes = new CheckpointSizes();
 
     @GuardedBy("this")
-    private long askedNanos;
+    private boolean asked;
 
     @GuardedBy("this")
     private long askedForBase;
@@ -59,18 +60,20 @@ public final class EarlyMaterialization {
     /**
      * @param replayRate bytes of log that a restore replays in a second
      * @param materialize asks; must not block
+     * @param throttle of the subtask
      * @param nanoTime a clock that only runs forward
      */
     public EarlyMaterialization(
             LogLimits limits,
             LongSupplier replayRate,
             Runnable materialize,
+            MaterializationThrottle throttle,
             LongSupplier nanoTime) {
         this.limits = limits;
         this.replayRate = replayRate;
         this.materialize = materialize;
+        this.throttle = throttle;
         this.nanoTime = nanoTime;
-        this.notBeforeNanos = nanoTime.getAsLong();
     }
 
     /** Takes a checkpoint as it goes to the JobManager. */
@@ -83,23 +86,23 @@ public final class EarlyMaterialization {
     private synchronized boolean isDue(ChangelogStateBackendHandle checkpoint) {
         long now = nanoTime.getAsLong();
         long base = checkpoint.getMaterializationID();
-        if (asked && base > askedForBase) {
-            asked = false;
-            double rest = (now - askedNanos) * (1 / limits.maxShare() - 1);
-            notBeforeNanos = now + Math.min((long) rest, LONGEST_PAUSE_NANOS);
-        }
-        if (now - notBeforeNanos < 0 || !isTooLong(checkpoint)) {
+        long logBytes = bytes(checkpoint.getNonMaterializedStateHandles());
+        sizes.add(checkpoint, logBytes);
+        asked &= base <= askedForBase;
+        if ((asked && now - notBeforeNanos < 0)
+                || !throttle.hasTime()
+                || !isTooLong(checkpoint, logBytes)) {
             return false;
         }
         pauseNanos = asked ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : FIRST_PAUSE_NANOS;
         notBeforeNanos = now + pauseNanos;
         asked = true;
-        askedNanos = now;
         askedForBase = base;
         return true;
     }
 
-    private boolean isTooLong(ChangelogStateBackendHandle checkpoint) {
+    @GuardedBy("this")
+    private boolean isTooLong(ChangelogStateBackendHandle checkpoint, long logBytes) {
         int parts = 0;
         for (ChangelogStateHandle log : checkpoint.getNonMaterializedStateHandles()) {
             parts +=
@@ -108,9 +111,10 @@ public final class EarlyMaterialization {
                             : 1;
         }
         return limits.exceeded(
-                bytes(checkpoint.getNonMaterializedStateHandles()),
+                logBytes,
                 parts,
                 bytes(checkpoint.getMaterializedStateHandles()),
+                sizes.largest(),
                 replayRate.getAsLong());
     }
 

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.log.api.ChangelogWriter;
 import java.util.Optional;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
@@ -55,6 +56,14 @@ public final class Materializations {
         this.truncation = truncation;
         this.delegate = delegate;
         this.disposal = disposal;
+        reportBase();
+    }
+
+    /** Other storages than DSTL's compact nothing. */
+    private void reportBase() {
+        if (writer instanceof ChangelogWriter) {
+            ((ChangelogWriter) writer).baseReplaced(bases.current().snapshotBytes());
+        }
     }
 
     /**
@@ -107,6 +116,7 @@ public final class Materializations {
     private void replace(MaterializedBase base, BaseReference reference) throws Exception {
         long formerId = bases.current().id();
         boolean formerDeleted = bases.replace(base, reference);
+        reportBase();
         truncation.materialized(base.to());
         if (formerDeleted) {
             delegate.notifyCheckpointAborted(formerId);

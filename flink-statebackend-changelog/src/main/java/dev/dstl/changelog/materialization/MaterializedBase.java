@@ -86,6 +86,15 @@ public final class MaterializedBase {
         return remote;
     }
 
+    /** Bytes of the snapshots, without restored logs; files shared with other bases count. */
+    public long snapshotBytes() {
+        long bytes = 0;
+        for (StateObject snapshot : remote.snapshots()) {
+            bytes += snapshot.getStateSize();
+        }
+        return bytes;
+    }
+
     /** The copy on local disk, empty if there is none. */
     public StateParts local() {
         return local;

@@ -56,6 +56,7 @@ public final class Materializer implements Closeable {
     private final Disposal disposal;
     private final ClassLoader userClassLoader;
     private final MaterializationMetrics metrics;
+    private final MaterializationThrottle throttle;
     private final Consumer<Throwable> failTask;
 
     private final Object lock = new Object();
@@ -80,6 +81,7 @@ public final class Materializer implements Closeable {
      * @param uploads runs what blocks
      * @param clock fires timers
      * @param userClassLoader context of the uploads
+     * @param throttle hears how long each materialization took
      * @param failTask called when more materializations failed in a row than allowed
      */
     public Materializer(
@@ -92,6 +94,7 @@ public final class Materializer implements Closeable {
             Disposal disposal,
             ClassLoader userClassLoader,
             MaterializationMetrics metrics,
+            MaterializationThrottle throttle,
             Consumer<Throwable> failTask) {
         this.subtask = subtask;
         this.settings = settings;
@@ -102,6 +105,7 @@ public final class Materializer implements Closeable {
         this.disposal = disposal;
         this.userClassLoader = userClassLoader;
         this.metrics = metrics;
+        this.throttle = throttle;
         this.failTask = failTask;
     }
 
@@ -153,6 +157,7 @@ public final class Materializer implements Closeable {
             cancelTimer();
         }
         metrics.started();
+        long startNanos = System.nanoTime();
         Optional<DelegateSnapshot> begun;
         try {
             begun = materializations.begin();
@@ -170,12 +175,11 @@ public final class Materializer implements Closeable {
             state = state.to(MaterializerState.RUNNING);
             running = snapshot;
         }
-        long startNanos = System.nanoTime();
         try {
             uploads.execute(() -> upload(snapshot, startNanos));
         } catch (Throwable t) {
             disposal.later(snapshot);
-            uploadFailed(snapshot, t);
+            uploadFailed(snapshot, startNanos, t);
         }
     }
 
@@ -185,7 +189,7 @@ public final class Materializer implements Closeable {
         try {
             base = uploadWithinSafetyNet(snapshot);
         } catch (Throwable t) {
-            post(() -> uploadFailed(snapshot, t), "failed materialization of %s");
+            post(() -> uploadFailed(snapshot, startNanos, t), "failed materialization of %s");
             disposal.now(snapshot);
             ExceptionUtils.rethrowIfFatalError(t);
             return;
@@ -208,7 +212,7 @@ public final class Materializer implements Closeable {
 
     private void uploaded(DelegateSnapshot snapshot, MaterializedBase base, long startNanos)
             throws Exception {
-        if (ended()) {
+        if (ended(startNanos)) {
             failuresInARow = 0;
             materializations.complete(snapshot, base);
             metrics.completed(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
@@ -218,8 +222,9 @@ public final class Materializer implements Closeable {
         }
     }
 
-    private void uploadFailed(DelegateSnapshot snapshot, Throwable cause) throws Exception {
-        if (ended()) {
+    private void uploadFailed(DelegateSnapshot snapshot, long startNanos, Throwable cause)
+            throws Exception {
+        if (ended(startNanos)) {
             materializations.fail(snapshot);
             if (cause instanceof CancellationException) {
                 scheduleNext();
@@ -229,7 +234,8 @@ public final class Materializer implements Closeable {
         }
     }
 
-    private boolean ended() {
+    private boolean ended(long startNanos) {
+        throttle.ended(System.nanoTime() - startNanos);
         synchronized (lock) {
             running = null;
             if (state == MaterializerState.CLOSED) {

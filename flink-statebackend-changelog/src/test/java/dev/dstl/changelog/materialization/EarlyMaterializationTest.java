@@ -46,24 +46,100 @@ class EarlyMaterializationTest {
     private final Configuration cluster = new Configuration();
     private long nowMillis;
     private int asked;
+    private MaterializationThrottle throttle;
     private long replayRate = 16 << 20;
 
     @Test
-    void logLargerThanItsBase_isMaterialized_onceItIsWorthwhile() {
+    void logLargerThanHalfItsBase_isMaterialized_onceItIsWorthwhile() {
         cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
         EarlyMaterialization early = early();
 
-        early.checkpointAssembled(checkpoint(1, 100, 1023, 1));
+        early.checkpointAssembled(checkpoint(1, 100, 1024, 1));
         assertThat(asked).as("too small to bother").isZero();
-        early.checkpointAssembled(checkpoint(1, 5000, 4000, 1));
-        assertThat(asked).as("smaller than the base").isZero();
-        early.checkpointAssembled(checkpoint(1, 5000, 5001, 1));
+        early.checkpointAssembled(checkpoint(1, 5000, 2500, 1));
+        assertThat(asked).as("half of the base").isZero();
+        early.checkpointAssembled(checkpoint(1, 5000, 2501, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void logThatTheNextCheckpointWouldMakeTooLarge_isMaterializedBefore() {
+        cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
+        EarlyMaterialization early = early();
+
+        for (int log = 1_000; log <= 4_000; log += 1_000) {
+            early.checkpointAssembled(checkpoint(1, 10_000, log, 1, 1_000));
+        }
+        assertThat(asked).as("with the next one exactly half of the base").isZero();
+        early.checkpointAssembled(checkpoint(1, 10_000, 4_001, 1, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1_000, 8_000})
+    void logOfFewCheckpoints_isNotMaterialized_howeverSmallTheBaseIs(int baseBytes) {
+        cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
+        EarlyMaterialization early = early();
+
+        List<Integer> askedAt = new ArrayList<>();
+        int base = 1;
+        int log = 0;
+        for (int checkpoint = 1; checkpoint <= 12; checkpoint++) {
+            log += 10_000;
+            int before = asked;
+            early.checkpointAssembled(checkpoint(base, baseBytes, log, 1, 10_000));
+            if (asked > before) {
+                askedAt.add(checkpoint);
+                base++;
+                log = 0;
+            }
+        }
+
+        assertThat(askedAt).containsExactly(4, 8, 12);
+    }
+
+    @Test
+    void logBelowTheDefaultMinimum_isNotMaterialized() {
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1, 8 << 20, 1));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1, (8 << 20) + 1, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void runsThatCompactionWrote_areNotTakenForStateChanges() {
+        cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1, 1_000, 1, 1_000));
+        early.checkpointAssembled(checkpoint(1, 1, 2_000, 2, 1_000));
+        // 1,000 are appended; 2,000 become 1,500, which is new to the checkpoint as well.
+        early.checkpointAssembled(checkpoint(1, 1, 2_500, 2, 2_500));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1, 3_500, 3, 1_000));
+        assertThat(asked).as("more than three times what a checkpoint appends").isEqualTo(1);
+    }
+
+    @Test
+    void burst_isForgottenAfterFourCheckpoints() {
+        cluster.setString("state.changelog.dstl.materialize.min-log-size", "1 kb");
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1, 10_000, 1, 10_000));
+        for (int checkpoint = 1; checkpoint <= 3; checkpoint++) {
+            early.checkpointAssembled(checkpoint(1, 1, 10_000 + checkpoint, 1, 1));
+        }
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1, 10_004, 1, 1));
         assertThat(asked).isEqualTo(1);
     }
 
     @Test
     void logThatWouldReplayForTooLong_isMaterialized_howeverLargeTheBaseIs() {
         cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
+        cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
         EarlyMaterialization early = early();
 
         early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (16 << 20), 1));
@@ -139,6 +215,7 @@ class EarlyMaterializationTest {
         EarlyMaterialization early = early();
         early.checkpointAssembled(checkpoint(1, 1, 1, 100));
         nowMillis += 10_000;
+        throttle.ended(TimeUnit.SECONDS.toNanos(10));
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
         nowMillis += 89_000;
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
@@ -146,6 +223,17 @@ class EarlyMaterializationTest {
         nowMillis += 1_000;
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
         assertThat(asked).isEqualTo(2);
+    }
+
+    @Test
+    void rareCheckpoints_doNotCountAsTimeOfAMaterialization() {
+        EarlyMaterialization early = early();
+        early.checkpointAssembled(checkpoint(1, 1, 1, 100));
+        nowMillis += 1_000;
+        throttle.ended(TimeUnit.SECONDS.toNanos(1));
+        nowMillis += 9_000;
+        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
+        assertThat(asked).as("one second of ten, seen nine seconds later").isEqualTo(2);
     }
 
     @Test
@@ -163,6 +251,7 @@ class EarlyMaterializationTest {
                 base++;
                 partsBefore = 0;
                 doneAtMillis = Long.MAX_VALUE;
+                throttle.ended(TimeUnit.MILLISECONDS.toNanos(500));
             }
             int before = asked;
             most = Math.max(most, partsBefore + partsSince);
@@ -180,15 +269,23 @@ class EarlyMaterializationTest {
     }
 
     private EarlyMaterialization early() {
+        LogLimits limits = LogLimits.of(job, cluster);
+        throttle = new MaterializationThrottle(limits.maxTimeFraction(), this::nanoTime);
         return new EarlyMaterialization(
-                LogLimits.of(job, cluster),
-                () -> replayRate,
-                () -> asked++,
-                () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+                limits, () -> replayRate, () -> asked++, throttle, this::nanoTime);
+    }
+
+    private long nanoTime() {
+        return TimeUnit.MILLISECONDS.toNanos(nowMillis);
     }
 
     private static ChangelogStateBackendHandle checkpoint(
             long materializationId, int baseBytes, long logBytes, int parts) {
+        return checkpoint(materializationId, baseBytes, logBytes, parts, 0);
+    }
+
+    private static ChangelogStateBackendHandle checkpoint(
+            long materializationId, int baseBytes, long logBytes, int parts, long newBytes) {
         List<Tuple2<StreamStateHandle, Long>> positions = new ArrayList<>();
         for (int part = 0; part < parts; part++) {
             positions.add(Tuple2.of(new ByteStreamStateHandle("segment", new byte[0]), 0L));
@@ -204,6 +301,6 @@ class EarlyMaterializationTest {
                 KEY_GROUPS,
                 1,
                 materializationId,
-                0);
+                newBytes);
     }
 }

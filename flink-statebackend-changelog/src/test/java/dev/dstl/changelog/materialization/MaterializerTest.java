@@ -52,6 +52,8 @@ class MaterializerTest {
             new ManuallyTriggeredScheduledExecutorService();
     private final RecordedMetrics metrics = new RecordedMetrics();
     private final List<Throwable> failures = new ArrayList<>();
+    private final MaterializationThrottle throttle =
+            new MaterializationThrottle(1e-9, System::nanoTime);
     private boolean fatal;
 
     private LoggedJob job;
@@ -121,6 +123,53 @@ class MaterializerTest {
 
         assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
         assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(1);
+    }
+
+    @Test
+    void early_materializationsPause_onlyAfterOneThatHasEnded() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        mailbox.runAll();
+        assertThat(throttle.hasTime()).as("it runs").isTrue();
+
+        uploads.triggerAll();
+        mailbox.runAll();
+
+        assertThat(throttle.hasTime()).isFalse();
+    }
+
+    @Test
+    void failedMaterialization_takesTimeAsWell() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        fatal = true;
+        update();
+        materializer.trigger();
+        mailbox.runAll();
+        try {
+            uploads.triggerAll();
+        } catch (ThreadDeath expected) {
+            // Fatal errors are passed on to the thread.
+        }
+        mailbox.runAll();
+
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(throttle.hasTime()).isFalse();
+    }
+
+    @Test
+    void changelog_isToldTheSizeOfEachNewBase() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        assertThat(((InMemoryChangelogWriter) job.log.writer()).baseBytes()).isZero();
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+
+        assertThat(((InMemoryChangelogWriter) job.log.writer()).baseBytes())
+                .isEqualTo(bases.current().snapshotBytes())
+                .isPositive();
     }
 
     @Test
@@ -304,6 +353,7 @@ class MaterializerTest {
                 disposal,
                 getClass().getClassLoader(),
                 new MaterializationMetrics(metrics),
+                throttle,
                 failures::add);
     }
 }

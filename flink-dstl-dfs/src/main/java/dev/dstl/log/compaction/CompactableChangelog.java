@@ -1,0 +1,75 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import java.util.Collection;
+import java.util.SortedSet;
+
+/**
+ * A changelog as the choice of its next compaction sees it. Guarded by whoever guards the runs.
+ *
+ * @param <B> the runs
+ */
+public final class CompactableChangelog<B extends CompactionInput> {
+
+    private final Collection<B> runs;
+    private final SortedSet<Long> boundaries;
+    private final double survivorRatio;
+    private final CompactionGoal goal;
+    private final long persists;
+
+    /**
+     * @param runs in order, without gaps; a view, not copied
+     * @param boundaries where a persist may begin; a view, not copied
+     * @param survivorRatio bytes after to bytes before of the last compaction, in [0, 1]; 0 before
+     *     there was one
+     * @param goal what is to become of it
+     * @param persists of it so far
+     */
+    public CompactableChangelog(
+            Collection<B> runs,
+            SortedSet<Long> boundaries,
+            double survivorRatio,
+            CompactionGoal goal,
+            long persists) {
+        this.runs = runs;
+        this.boundaries = boundaries;
+        this.survivorRatio = survivorRatio;
+        this.goal = goal;
+        this.persists = persists;
+    }
+
+    Collection<B> runs() {
+        return runs;
+    }
+
+    SortedSet<Long> boundaries() {
+        return boundaries;
+    }
+
+    double survivorRatio() {
+        return survivorRatio;
+    }
+
+    CompactionGoal goal() {
+        return goal;
+    }
+
+    long persists() {
+        return persists;
+    }
+}

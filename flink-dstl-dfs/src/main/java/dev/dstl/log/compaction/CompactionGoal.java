@@ -1,0 +1,54 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+/**
+ * What compaction is to make of a changelog. Thread safe: the task says what base there is,
+ * compaction reads it.
+ */
+public final class CompactionGoal {
+
+    private final int runLimit;
+    private volatile long baseBytes;
+
+    /**
+     * The base is not known yet.
+     *
+     * @param runLimit how many runs are to be left at most where there is time, at least 2
+     */
+    public CompactionGoal(int runLimit) {
+        this.runLimit = runLimit;
+    }
+
+    /**
+     * There is another base.
+     *
+     * @param bytes of its files, not negative
+     */
+    public void setBaseBytes(long bytes) {
+        baseBytes = bytes;
+    }
+
+    int runLimit() {
+        return runLimit;
+    }
+
+    /** Not negative; 0 while it is not known. */
+    long baseBytes() {
+        return baseBytes;
+    }
+}

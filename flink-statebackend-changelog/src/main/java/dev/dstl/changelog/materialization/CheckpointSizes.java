@@ -1,0 +1,60 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+
+/**
+ * How much the latest checkpoints of a subtask added to its changelog. Not thread safe.
+ *
+ * <p>What a checkpoint reports as new includes runs that compaction wrote. What it appended lies
+ * between the growth of the changelog and that; in there, it is taken to be as much as before.
+ */
+final class CheckpointSizes {
+
+    /** A burst counts for so many checkpoints. */
+    private static final int REMEMBERED = 4;
+
+    private final long[] appended = new long[REMEMBERED];
+    private int next;
+    private long lastBase = Long.MIN_VALUE;
+    private long lastLogBytes;
+
+    /**
+     * Takes a checkpoint.
+     *
+     * @param logBytes of its changelog, what earlier checkpoints appended included
+     */
+    void add(ChangelogStateBackendHandle checkpoint, long logBytes) {
+        long most = Math.min(logBytes, checkpoint.getCheckpointedSize());
+        boolean truncated = checkpoint.getMaterializationID() != lastBase;
+        long least = truncated ? most : Math.max(0, logBytes - lastLogBytes);
+        appended[next] = Math.min(most, Math.max(least, largest()));
+        next = (next + 1) % REMEMBERED;
+        lastBase = checkpoint.getMaterializationID();
+        lastLogBytes = logBytes;
+    }
+
+    /** Bytes that the largest of the latest checkpoints appended, not negative. */
+    long largest() {
+        long largest = 0;
+        for (long bytes : appended) {
+            largest = Math.max(largest, bytes);
+        }
+        return largest;
+    }
+}

@@ -1,0 +1,326 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.log.compaction.SimulatedChangelog;
+import dev.dstl.log.testing.ManualTimers;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+
+/**
+ * The checkpoints of a subtask, of which only sizes and durations exist. When to compact and when
+ * to materialize for the size of the changelog is decided by the product.
+ */
+final class SimulatedSubtask {
+
+    private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+    private static final long MIN_LOG_BYTES = 8 << 20;
+
+    /** A materialization and the pause after it, in times of the materialization. */
+    private static final int TIMES = 10;
+
+    private final Random random;
+    private final long intervalMillis;
+    private final double meanBytes;
+    private final double noise;
+    private final double newFraction;
+    private final long latencyMillis;
+    private final double bytesPerMilli;
+    private final String description;
+
+    private final ManualTimers timers = new ManualTimers();
+    private final SimulatedChangelog changelog;
+    private final MaterializationThrottle throttle;
+    private final EarlyMaterialization early;
+
+    /** What the latest checkpoints appended, the last one first. */
+    private final long[] appended = new long[12];
+
+    private int compactions;
+    private int checkpointsSinceCompaction = appended.length;
+
+    private long stateBytes;
+    private long baseBytes;
+    private long baseId;
+    private boolean materializing;
+    private long loggedBytes;
+    private long materializedBytes;
+    private int materializations;
+    private long largestBytes;
+
+    private long ruleBytes;
+    private long formerRuleBytes;
+
+    /** Since a materialization began, until the next one may. */
+    private boolean busy;
+
+    private long busyFromMillis;
+    private long busyBytes;
+    private long bytesBeforeBusy;
+    private long lastMillis;
+
+    private SimulatedSubtask(
+            Random random,
+            long stateBytes,
+            double meanBytes,
+            double noise,
+            double survivors,
+            double newFraction,
+            long intervalMillis,
+            long latencyMillis,
+            double bytesPerMilli) {
+        this.random = random;
+        this.stateBytes = stateBytes;
+        this.baseBytes = stateBytes;
+        this.meanBytes = meanBytes;
+        this.noise = noise;
+        this.newFraction = newFraction;
+        this.intervalMillis = intervalMillis;
+        this.latencyMillis = latencyMillis;
+        this.bytesPerMilli = bytesPerMilli;
+        this.description =
+                String.format(
+                        "state %d, %.0f bytes +- %.2f per checkpoint, survivors %.2f, new %.2f,"
+                                + " every %d ms, store %d ms and %.0f bytes/ms",
+                        stateBytes,
+                        meanBytes,
+                        noise,
+                        survivors,
+                        newFraction,
+                        intervalMillis,
+                        latencyMillis,
+                        bytesPerMilli);
+        this.changelog =
+                new SimulatedChangelog(
+                        timers,
+                        16,
+                        32,
+                        32 << 20,
+                        () -> survivors * (0.8 + 0.4 * random.nextDouble()),
+                        logUniform(random, 1e4, 1e6));
+        changelog.truncate(changelog.addBoundary(), baseBytes);
+        Configuration onlySize = new Configuration();
+        onlySize.setString("state.changelog.dstl.materialize.replay-time", "0 s");
+        onlySize.setString("state.changelog.dstl.materialize.max-runs", "0");
+        LogLimits limits = LogLimits.of(onlySize, onlySize);
+        this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
+        this.early =
+                new EarlyMaterialization(
+                        limits, () -> 1L, this::materialize, throttle, timers::nanoTime);
+    }
+
+    /** A random job on a random store. */
+    static SimulatedSubtask random(Random random) {
+        return random(random, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
+    }
+
+    /** A random job on a store that takes a base between two checkpoints, pause included. */
+    static SimulatedSubtask withFastStore(Random random) {
+        return random(random, 1, 1e15);
+    }
+
+    private static SimulatedSubtask random(
+            Random random, long latencyMillis, double bytesPerMilli) {
+        return new SimulatedSubtask(
+                random,
+                random.nextInt(4) == 0 ? 0 : (long) logUniform(random, 1e3, 1e9),
+                logUniform(random, 1e3, 1e8),
+                0.3 * random.nextDouble(),
+                random.nextDouble(),
+                random.nextBoolean() ? 0 : random.nextDouble(),
+                (long) logUniform(random, 100, 10_000),
+                latencyMillis,
+                bytesPerMilli);
+    }
+
+    /** Every checkpoint is alike, one every second. */
+    static SimulatedSubtask steady(
+            long stateBytes, long checkpointBytes, double survivors, long materializationMillis) {
+        return new SimulatedSubtask(
+                new Random(0),
+                stateBytes,
+                (double) checkpointBytes,
+                0,
+                survivors,
+                0,
+                1_000,
+                materializationMillis,
+                1e15);
+    }
+
+    private static double logUniform(Random random, double from, double to) {
+        return from * Math.pow(to / from, random.nextDouble());
+    }
+
+    /** Time passes, something is appended, and the checkpoint is assembled. */
+    void checkpoint() {
+        timers.advanceMillis(intervalMillis);
+        long bytes = 1 + (long) (meanBytes * (1 + noise * (2 * random.nextDouble() - 1)));
+        loggedBytes += bytes;
+        busyBytes += bytes;
+        stateBytes += (long) (newFraction * bytes);
+        System.arraycopy(appended, 0, appended, 1, appended.length - 1);
+        appended[0] = bytes;
+        changelog.checkpoint(bytes);
+        checkpointsSinceCompaction =
+                changelog.compactions() > compactions ? 0 : checkpointsSinceCompaction + 1;
+        compactions = changelog.compactions();
+        largestBytes = Math.max(largestBytes, changelog.bytes());
+        applyRule();
+
+        boolean mayBegin = !materializing && throttle.hasTime();
+        int before = materializations;
+        long formerBusyBytes = busy ? busyBytes : 0;
+        early.checkpointAssembled(handle());
+        if (materializations > before) {
+            busy = true;
+            busyFromMillis = nowMillis();
+            bytesBeforeBusy = Math.max(formerBusyBytes, ruleBytes());
+            busyBytes = 0;
+        } else if (mayBegin) {
+            busy = false;
+        }
+    }
+
+    private void applyRule() {
+        long rule =
+                Math.max(
+                        Math.max(baseBytes / 2, 4 * largest(0, isEstimated() ? 12 : 4)),
+                        MIN_LOG_BYTES);
+        // What a checkpoint writes, or the base, may shrink at this very checkpoint.
+        ruleBytes = Math.max(rule, formerRuleBytes);
+        formerRuleBytes = busy ? ruleBytes : rule;
+    }
+
+    /** What is appended at the same time as a compaction ends is not known exactly. */
+    private boolean isEstimated() {
+        return checkpointsSinceCompaction < appended.length;
+    }
+
+    private long largest(int from, int to) {
+        return Arrays.stream(appended, from, to).max().orElseThrow();
+    }
+
+    private void materialize() {
+        if (materializing) {
+            return;
+        }
+        materializing = true;
+        materializations++;
+        long bytes = stateBytes;
+        materializedBytes += bytes;
+        lastMillis = latencyMillis + (long) (bytes / bytesPerMilli);
+        long boundary = changelog.addBoundary();
+        timers.schedule(() -> materialized(boundary, bytes), lastMillis);
+    }
+
+    private void materialized(long boundary, long bytes) {
+        materializing = false;
+        baseBytes = bytes;
+        baseId++;
+        changelog.truncate(boundary, bytes);
+        throttle.ended(TimeUnit.MILLISECONDS.toNanos(lastMillis));
+    }
+
+    private ChangelogStateBackendHandle handle() {
+        List<Tuple2<StreamStateHandle, Long>> segments =
+                List.of(Tuple2.of(new ByteStreamStateHandle("segment", new byte[0]), 0L));
+        long newBytes = changelog.takeNewBytes();
+        return new ChangelogStateBackendHandleImpl(
+                List.of(
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(KEY_GROUPS),
+                                new FileStateHandle(new Path("/base"), baseBytes))),
+                List.of(
+                        new ChangelogStateHandleStreamImpl(
+                                segments, KEY_GROUPS, changelog.bytes(), newBytes, "dstl")),
+                KEY_GROUPS,
+                1,
+                baseId,
+                newBytes);
+    }
+
+    private long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(timers.nanoTime());
+    }
+
+    /** Of the last checkpoint. */
+    long changelogBytes() {
+        return changelog.bytes();
+    }
+
+    /** What the changelog may have, and by how much a checkpoint was larger than expected. */
+    long ruleBytes() {
+        long expected = isEstimated() ? Arrays.stream(appended).min().orElseThrow() : largest(1, 5);
+        return ruleBytes + Math.max(0, appended[0] - expected);
+    }
+
+    /** That, and what was appended while no materialization could begin. */
+    long allowedBytes() {
+        return busy ? Math.max(ruleBytes(), bytesBeforeBusy) + busyBytes : ruleBytes();
+    }
+
+    /** How long no materialization could begin. */
+    long busyMillis() {
+        return busy ? nowMillis() - busyFromMillis : 0;
+    }
+
+    /** Of a materialization, its pause, and the time until the next checkpoint. */
+    long longestBusyMillis() {
+        return TIMES * lastMillis + intervalMillis;
+    }
+
+    long loggedBytes() {
+        return loggedBytes;
+    }
+
+    long materializedBytes() {
+        return materializedBytes;
+    }
+
+    int materializations() {
+        return materializations;
+    }
+
+    int compactions() {
+        return changelog.compactions();
+    }
+
+    long largestChangelogBytes() {
+        return largestBytes;
+    }
+
+    @Override
+    public String toString() {
+        return description;
+    }
+}

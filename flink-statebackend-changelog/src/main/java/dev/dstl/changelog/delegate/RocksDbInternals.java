@@ -17,9 +17,12 @@
 package dev.dstl.changelog.delegate;
 
 import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.util.ResourceGuard;
 
 /**
  * Reads the private fields of Flink's RocksDB backend, for what it has no methods for. Compiled
@@ -79,6 +82,30 @@ final class RocksDbInternals {
             throws ReflectiveOperationException {
         Object state = ((Map<?, ?>) read(delegate, "kvStateInformation")).get(name);
         return state == null ? null : read(state, "columnFamilyHandle");
+    }
+
+    /**
+     * The column families of all states and queues.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such field
+     */
+    static List<Object> columnFamilies(AbstractKeyedStateBackend<?> delegate)
+            throws ReflectiveOperationException {
+        List<Object> columnFamilies = new ArrayList<>();
+        for (Object state : ((Map<?, ?>) read(delegate, "kvStateInformation")).values()) {
+            columnFamilies.add(read(state, "columnFamilyHandle"));
+        }
+        return columnFamilies;
+    }
+
+    /**
+     * Keeps the database open for those who use it on other threads.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such field
+     */
+    static ResourceGuard databaseGuard(AbstractKeyedStateBackend<?> delegate)
+            throws ReflectiveOperationException {
+        return (ResourceGuard) read(delegate, "rocksDBResourceGuard");
     }
 
     private static Object read(Object owner, String name) throws ReflectiveOperationException {

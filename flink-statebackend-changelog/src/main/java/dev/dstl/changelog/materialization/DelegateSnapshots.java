@@ -16,10 +16,12 @@
 
 package dev.dstl.changelog.materialization;
 
+import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.mutation.MutationLog;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RunnableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
@@ -72,6 +74,15 @@ public final class DelegateSnapshots<K> {
     /** Whether snapshots leave the timers out, which then have to be found in the log. */
     public boolean omitTimers() {
         return omitTimers;
+    }
+
+    /**
+     * What to run on another thread before a snapshot, which then blocks the task thread less; null
+     * if it would not.
+     */
+    @Nullable
+    DelegateFlush flush() {
+        return DelegateFlush.of(delegate);
     }
 
     /** Starts a snapshot that may share files with the newest one confirmed to the delegate. */

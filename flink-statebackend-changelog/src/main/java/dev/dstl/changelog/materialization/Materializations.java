@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.materialization;
 
+import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.truncation.LogTruncation;
 import dev.dstl.log.api.ChangelogWriter;
 import java.util.Optional;
@@ -64,6 +65,18 @@ public final class Materializations {
         if (writer instanceof ChangelogWriter) {
             ((ChangelogWriter) writer).baseReplaced(bases.current().snapshotBytes());
         }
+    }
+
+    /**
+     * What to run on another thread before {@link #begin}, which then blocks the task thread less;
+     * empty if it would not.
+     */
+    Optional<DelegateFlush> flush() {
+        return isDue() ? Optional.ofNullable(snapshots.flush()) : Optional.empty();
+    }
+
+    private boolean isDue() {
+        return bases.current().isBehind(writer.nextSequenceNumber()) && bases.sharingIsSafe();
     }
 
     /**

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.Closeable;
 import java.util.Optional;
@@ -118,7 +119,7 @@ public final class Materializer implements Closeable {
 
     /** Asks for a materialization now; no effect while one runs, or after the task has ended. */
     public void trigger() {
-        post(this::begin, "materialization of %s");
+        post(this::flush, "materialization of %s");
     }
 
     /** Interrupts the running materialization, if any; counts as no failure. */
@@ -149,15 +150,53 @@ public final class Materializer implements Closeable {
         }
     }
 
-    private void begin() throws Exception {
+    private void flush() throws Exception {
         synchronized (lock) {
             if (state != MaterializerState.IDLE) {
                 return;
             }
             cancelTimer();
         }
-        metrics.started();
         long startNanos = System.nanoTime();
+        Optional<DelegateFlush> flush = materializations.flush();
+        if (flush.isEmpty()) {
+            begin(startNanos);
+            return;
+        }
+        synchronized (lock) {
+            if (state == MaterializerState.CLOSED) {
+                return;
+            }
+            state = state.to(MaterializerState.FLUSHING);
+        }
+        try {
+            uploads.execute(() -> flush(flush.get(), startNanos));
+        } catch (Throwable t) {
+            LOG.debug("There is no thread to flush the delegate of {}", subtask, t);
+            begin(startNanos);
+        }
+    }
+
+    /** If it fails the snapshot fails as well, or manages without it. */
+    private void flush(DelegateFlush flush, long startNanos) {
+        try {
+            flush.run();
+        } catch (Throwable t) {
+            LOG.debug("The delegate of {} is not flushed", subtask, t);
+        }
+        post(() -> begin(startNanos), "materialization of %s");
+    }
+
+    private void begin(long startNanos) throws Exception {
+        synchronized (lock) {
+            if (state == MaterializerState.CLOSED) {
+                return;
+            }
+            if (state == MaterializerState.FLUSHING) {
+                state = state.to(MaterializerState.IDLE);
+            }
+        }
+        metrics.started();
         Optional<DelegateSnapshot> begun;
         try {
             begun = materializations.begin();

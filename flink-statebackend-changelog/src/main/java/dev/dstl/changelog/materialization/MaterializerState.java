@@ -22,14 +22,15 @@ import static org.apache.flink.util.Preconditions.checkState;
  * What a {@link Materializer} does.
  *
  * <pre>
- *            begin             upload ends
- *    IDLE ----------> RUNNING -------------> IDLE
- *      |                 |
- *      '----- close -----'-----> CLOSED
+ *            flush              flushed          begin             upload ends
+ *    IDLE ----------> FLUSHING ---------> IDLE ---------> RUNNING -------------> IDLE
+ *      |                 |                  |                |
+ *      '----- close -----'------------------'----------------'-----> CLOSED
  * </pre>
  */
 enum MaterializerState {
     IDLE,
+    FLUSHING,
     RUNNING,
     CLOSED;
 
@@ -38,11 +39,8 @@ enum MaterializerState {
      * @throws IllegalStateException if the picture has no such way; closing again is one
      */
     MaterializerState to(MaterializerState next) {
-        checkState(
-                next == CLOSED || (this != CLOSED && this != next),
-                "No way from %s to %s",
-                this,
-                next);
+        boolean isWay = next == CLOSED || (this == IDLE) != (next == IDLE);
+        checkState(isWay && (this != CLOSED || next == CLOSED), "No way from %s to %s", this, next);
         return next;
     }
 }

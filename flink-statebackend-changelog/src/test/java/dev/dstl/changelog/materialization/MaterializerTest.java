@@ -17,8 +17,10 @@
 package dev.dstl.changelog.materialization;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
 import dev.dstl.changelog.fixture.LoggedJob;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -61,10 +64,11 @@ class MaterializerTest {
 
     @BeforeEach
     void startJob() throws Exception {
-        job =
-                LoggedJob.start(
-                        dev.dstl.changelog.fixture.Delegate.Kind.HASH_MAP,
-                        InMemoryLog.withIdentities());
+        startJob(dev.dstl.changelog.fixture.Delegate.Kind.HASH_MAP);
+    }
+
+    private void startJob(dev.dstl.changelog.fixture.Delegate.Kind delegate) throws Exception {
+        job = LoggedJob.start(delegate, InMemoryLog.withIdentities());
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(
@@ -155,6 +159,83 @@ class MaterializerTest {
 
         assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
         assertThat(throttle.hasTime()).isFalse();
+    }
+
+    @Test
+    void whatTheDelegateHoldsInMemory_isFlushedByAnotherThread_beforeTheSnapshot()
+            throws Exception {
+        startJobWithMemtables();
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        materializer.trigger();
+        materializer.trigger();
+        mailbox.runAll();
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isZero();
+        assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
+
+        uploads.triggerAll();
+        assertThat(DelegateFlush.of(job.backend())).as("nothing is left to flush").isNull();
+        mailbox.runAll();
+        uploads.triggerAll();
+        mailbox.runAll();
+
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(bases.current().id()).isEqualTo(1);
+    }
+
+    @Test
+    void closedWhileFlushing_beginsNothing() throws Exception {
+        startJobWithMemtables();
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
+        materializer.trigger();
+        mailbox.runNext();
+
+        materializer.close();
+        uploads.triggerAll();
+        mailbox.runAll();
+
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isZero();
+        assertThat(uploads.numQueuedRunnables()).isZero();
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void delegateThatIsGoneWhenItIsToBeFlushed_isLeftAlone() throws Exception {
+        startJobWithMemtables();
+        DelegateFlush flush = DelegateFlush.of(job.backend());
+        job.close();
+
+        assertThatThrownBy(flush::run).isInstanceOf(IOException.class);
+        startJob();
+    }
+
+    @Test
+    void flushWithoutAThread_isLeftToTheSnapshot() throws Exception {
+        startJobWithMemtables();
+        AtomicInteger calls = new AtomicInteger();
+        Materializer materializer =
+                materializer(
+                        new MaterializationSettings(false, 0, 3),
+                        task -> {
+                            if (calls.incrementAndGet() == 1) {
+                                throw new OutOfMemoryError("unable to create native thread");
+                            }
+                            uploads.execute(task);
+                        });
+        materializer.trigger();
+        mailbox.runAll();
+        uploads.triggerAll();
+        mailbox.runAll();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+    }
+
+    private void startJobWithMemtables() throws Exception {
+        job.close();
+        startJob(dev.dstl.changelog.fixture.Delegate.Kind.ROCKS_DB);
+        for (int key = 0; key < 300; key++) {
+            job.at(key, "a");
+            job.value.update("v".repeat(10_000));
+        }
     }
 
     @Test

@@ -1,0 +1,58 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.delegate;
+
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves what a delegate holds in memory to its files, so that a snapshot, which does that on the
+ * task thread, finds little left to do.
+ */
+public interface DelegateFlush {
+
+    /**
+     * A flush of all states that {@code delegate} has now. Called on the task thread.
+     *
+     * @return null if snapshots of the delegate flush nothing, or little
+     */
+    @Nullable
+    static DelegateFlush of(AbstractKeyedStateBackend<?> delegate) {
+        if (!RocksDbInternals.isRocksDb(delegate)) {
+            return null;
+        }
+        try {
+            RocksDbFlush flush = new RocksDbFlush(delegate);
+            return flush.isLittle() ? null : flush;
+        } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
+            Logger log = LoggerFactory.getLogger(DelegateFlush.class);
+            log.debug("{} is flushed by its snapshots", delegate.getClass().getName(), e);
+            return null;
+        }
+    }
+
+    /**
+     * Flushes, while the task thread goes on. Called on any other thread, once; blocks as long as
+     * the disk needs.
+     *
+     * @throws IOException if it fails, or if the delegate has been disposed of
+     */
+    void run() throws IOException;
+}

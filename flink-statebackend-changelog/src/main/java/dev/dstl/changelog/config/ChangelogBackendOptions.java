@@ -75,11 +75,11 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<Duration> MATERIALIZE_REPLAY_TIME =
             ConfigOptions.key("state.changelog.dstl.materialize.replay-time")
                     .durationType()
-                    .defaultValue(Duration.ofSeconds(30))
+                    .defaultValue(Duration.ofSeconds(2))
                     .withDescription(
                             "A subtask materializes early when recovery would replay its"
                                     + " changelog for longer than this, at the rate of the last"
-                                    + " restores on its TaskManager, 16 MiB a second before the first."
+                                    + " restores on its TaskManager, 32 MiB a second before the first."
                                     + " 0 disables it. A job may override the cluster.");
 
     /** Number of runs above which a subtask materializes early. */

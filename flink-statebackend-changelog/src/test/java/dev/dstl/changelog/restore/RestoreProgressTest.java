@@ -57,20 +57,20 @@ class RestoreProgressTest {
     @Test
     void replayRate_isAssumedUntilItIsMeasured_andThenFollowsTheMeasurements() {
         ReplayRate rate = new ReplayRate();
-        assertThat(rate.bytesPerSecond()).isEqualTo(16 << 20);
+        assertThat(rate.bytesPerSecond()).isEqualTo(32 << 20);
 
-        rate.measured(8 << 20, TimeUnit.MILLISECONDS.toNanos(100));
-        assertThat(rate.bytesPerSecond()).isEqualTo(80 << 20);
+        rate.measured(16 << 20, TimeUnit.MILLISECONDS.toNanos(100));
+        assertThat(rate.bytesPerSecond()).isEqualTo(160 << 20);
 
         rate.measured(20 << 20, TimeUnit.SECONDS.toNanos(1));
-        assertThat(rate.bytesPerSecond()).isEqualTo(50 << 20);
+        assertThat(rate.bytesPerSecond()).isEqualTo(90 << 20);
     }
 
     @Test
     void replayOfHardlyAnything_saysNothingOfTheRate() {
         ReplayRate rate = new ReplayRate();
-        rate.measured(1 << 20, TimeUnit.SECONDS.toNanos(1));
+        rate.measured((16 << 20) - 1, TimeUnit.SECONDS.toNanos(1));
         rate.measured(1 << 30, 0);
-        assertThat(rate.bytesPerSecond()).isEqualTo(16 << 20);
+        assertThat(rate.bytesPerSecond()).isEqualTo(32 << 20);
     }
 }

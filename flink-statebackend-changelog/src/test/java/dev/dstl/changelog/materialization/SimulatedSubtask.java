@@ -86,6 +86,7 @@ final class SimulatedSubtask {
     private long busyFromMillis;
     private long busyBytes;
     private long bytesBeforeBusy;
+    private long baseIdBeforeBusy;
     private long lastMillis;
 
     private SimulatedSubtask(
@@ -204,6 +205,7 @@ final class SimulatedSubtask {
         if (materializations > before) {
             busy = true;
             busyFromMillis = nowMillis();
+            baseIdBeforeBusy = baseId;
             bytesBeforeBusy = Math.max(formerBusyBytes, ruleBytes());
             busyBytes = 0;
         } else if (mayBegin) {
@@ -284,9 +286,14 @@ final class SimulatedSubtask {
         return ruleBytes + Math.max(0, appended[0] - expected);
     }
 
-    /** That, and what was appended while no materialization could begin. */
+    /** That, and what was appended while no other materialization could begin. */
     long allowedBytes() {
-        return busy ? Math.max(ruleBytes(), bytesBeforeBusy) + busyBytes : ruleBytes();
+        if (!busy) {
+            return ruleBytes();
+        }
+        return baseId == baseIdBeforeBusy
+                ? Math.max(ruleBytes(), bytesBeforeBusy) + busyBytes
+                : Math.max(ruleBytes(), busyBytes);
     }
 
     /** How long no materialization could begin. */

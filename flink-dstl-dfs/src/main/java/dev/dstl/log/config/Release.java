@@ -23,6 +23,8 @@ import java.net.URL;
 import java.security.CodeSource;
 import java.util.Collections;
 import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What a jar of DSTL was built from. Uses the JDK only, so that it can be asked where Flink is
@@ -32,6 +34,8 @@ public final class Release {
 
     /** The entry that each jar with the changelog storage has once. */
     public static final String RESOURCE = "META-INF/dstl/release.properties";
+
+    private static final Pattern LINE = Pattern.compile("([0-9]+\\.[0-9]+)(?![0-9])");
 
     private final String version;
     private final String commit;
@@ -96,6 +100,16 @@ public final class Release {
     /** The two numbers that name the Flink this is built for, such as 1.20. */
     public String flinkLine() {
         return flinkLine;
+    }
+
+    /**
+     * Whether it is built for a Flink.
+     *
+     * @param versionOfFlink such as 1.20.5; what does not begin with two numbers fits
+     */
+    public boolean fits(String versionOfFlink) {
+        Matcher version = LINE.matcher(versionOfFlink);
+        return !version.lookingAt() || version.group(1).equals(flinkLine);
     }
 
     /** For people: version, commit and line. */

@@ -39,7 +39,12 @@ import picocli.CommandLine.Spec;
         description = "Inspects the changelog of Flink jobs: segments and checkpoints.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Dstl.Version.class,
-        subcommands = {InspectCommand.class, VerifyCommand.class, OrphansCommand.class},
+        subcommands = {
+            InspectCommand.class,
+            VerifyCommand.class,
+            OrphansCommand.class,
+            DoctorCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all is well",
@@ -93,7 +98,7 @@ public final class Dstl implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Say what to do: inspect, verify or orphans.");
+                spec.commandLine(), "Say what to do: inspect, verify, orphans or doctor.");
     }
 
     /** What runs. Created by picocli. */

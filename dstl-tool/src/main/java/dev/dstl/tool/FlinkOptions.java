@@ -18,6 +18,7 @@ package dev.dstl.tool;
 
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.flink.configuration.Configuration;
@@ -60,6 +61,19 @@ final class FlinkOptions {
                             "Flink's file systems cannot be set up: %s.", FileAccess.firstLine(e)),
                     e);
         }
+    }
+
+    /**
+     * What a Flink is configured with.
+     *
+     * @param itsDirectory where its configuration is, unless the command line says otherwise
+     * @throws ParameterException if there is none
+     */
+    Configuration configuration(CommandLine command, Path itsDirectory) {
+        if (configurationDirectory == null) {
+            configurationDirectory = itsDirectory.toString();
+        }
+        return configuration(command);
     }
 
     private Configuration configuration(CommandLine command) {

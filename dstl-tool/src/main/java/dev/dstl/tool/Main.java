@@ -50,6 +50,9 @@ public final class Main {
             return;
         }
         String home = System.getenv("FLINK_HOME");
+        if ((home == null || home.isEmpty()) && given.contains("doctor")) {
+            home = given.stream().filter(Main::isFlink).findFirst().orElse(null);
+        }
         if (home == null || home.isEmpty()) {
             System.err.println("dstl uses the jars of a Flink: set FLINK_HOME to its directory.");
             System.exit(FAILED);
@@ -62,6 +65,11 @@ public final class Main {
             System.exit(FAILED);
         }
         System.exit(run(command(lib, given), Path.of(home)));
+    }
+
+    /** Its own jars can look at it. */
+    private static boolean isFlink(String argument) {
+        return Files.isDirectory(Path.of(argument, "lib"));
     }
 
     private static List<String> command(Path lib, List<String> arguments) throws Exception {

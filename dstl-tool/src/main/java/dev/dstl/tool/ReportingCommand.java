@@ -43,12 +43,17 @@ abstract class ReportingCommand implements Callable<Integer> {
     @Option(names = "--verbose", description = "Shows where a failure comes from.")
     private boolean verbose;
 
+    /** Comes first; sets up Flink's file systems. */
+    void prepare() throws ToolException {
+        flink.initializeFileSystems(spec.commandLine());
+    }
+
     /** Finds out what there is to say. */
     abstract Report report() throws ToolException;
 
     @Override
     public final Integer call() throws ToolException {
-        flink.initializeFileSystems(spec.commandLine());
+        prepare();
         Report report = report();
         PrintWriter out = spec.commandLine().getOut();
         out.print(json ? JsonText.of(report.json()) : report.text());
@@ -64,6 +69,10 @@ abstract class ReportingCommand implements Callable<Integer> {
 
     final boolean isVerbose() {
         return verbose;
+    }
+
+    final FlinkOptions flinkOptions() {
+        return flink;
     }
 
     final CommandSpec spec() {

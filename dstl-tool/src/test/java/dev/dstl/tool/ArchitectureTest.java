@@ -37,7 +37,7 @@ class ArchitectureTest {
             new PackageLayers(
                     "dev.dstl.tool",
                     ".",
-                    "inspection orphan verification",
+                    "inspection installation orphan verification",
                     "checkpoint",
                     "files",
                     "output");

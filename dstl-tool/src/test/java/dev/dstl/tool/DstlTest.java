@@ -29,7 +29,7 @@ class DstlTest extends ToolTest {
 
     @Test
     void withoutACommand_theCommandsAreNamed() {
-        dstl().fails(2, "inspect, verify or orphans");
+        dstl().fails(2, "inspect, verify, orphans or doctor");
     }
 
     @Test

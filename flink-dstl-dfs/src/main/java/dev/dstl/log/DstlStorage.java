@@ -21,6 +21,7 @@ import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.ChangelogStorage;
 import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.config.Installation;
 import dev.dstl.log.replay.DstlHandleReader;
 import java.io.InterruptedIOException;
 import java.util.Optional;
@@ -80,7 +81,7 @@ public final class DstlStorage implements ChangelogStorage {
      * the first caller sets up the file system of the base path.
      *
      * @throws org.apache.flink.configuration.IllegalConfigurationException if the log cannot work
-     *     as configured
+     *     as configured, or as installed
      */
     @Override
     public ChangelogWriter createWriter(
@@ -117,6 +118,7 @@ public final class DstlStorage implements ChangelogStorage {
     }
 
     private JobLog createLog() {
+        Installation.ofProcess().verify();
         try {
             return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup, localRecovery);
         } catch (InterruptedIOException e) {

@@ -17,12 +17,18 @@
 package dev.dstl.log;
 
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.config.Installation;
+import dev.dstl.log.config.KnownKeys;
 import dev.dstl.log.replay.DstlHandleReader;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.runtime.metrics.groups.TaskManagerJobMetricGroup;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What {@code state.changelog.storage: dstl} names. Flink also finds it by the identifier in every
@@ -30,19 +36,52 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
  */
 public class DstlStorageFactory implements StateChangelogStorageFactory {
 
+    private static final Logger LOG = LoggerFactory.getLogger(DstlStorageFactory.class);
+
+    /**
+     * Called by Flink when a TaskManager starts, so that its log says at once what is installed.
+     */
+    public DstlStorageFactory() {
+        Installation.ofProcess();
+    }
+
     @Override
     public String getIdentifier() {
         return DstlHandleReader.STORAGE_IDENTIFIER;
     }
 
-    /** Costs nothing and never fails: Flink calls it for jobs without changelog as well. */
+    /**
+     * Costs nothing and never fails: Flink calls it for jobs without changelog as well, and does
+     * not say which ones these are.
+     */
     @Override
     public DstlStorage createStorage(
             JobID jobId,
             Configuration configuration,
             TaskManagerJobMetricGroup metricGroup,
             LocalRecoveryConfig localRecoveryConfig) {
+        if (!configuration.get(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG)) {
+            LOG.info(
+                    "'{}' is not set for this TaskManager: job {} has no changelog unless it sets"
+                            + " the key itself",
+                    StateChangelogOptions.ENABLE_STATE_CHANGE_LOG.key(),
+                    jobId);
+            // Where the jar is misplaced, such as in plugins/, not all of Flink's classes are
+            // there.
+            if (Installation.ofProcess().problems().isEmpty()) {
+                warnOfUnknownKeys(configuration);
+            }
+        }
         return new DstlStorage(jobId, configuration, metricGroup, localRecoveryConfig);
+    }
+
+    /** One of them may be the misspelt switch; where the changelog is on, they are refused. */
+    private static void warnOfUnknownKeys(Configuration configuration) {
+        try {
+            KnownKeys.ofAllModules().check(configuration);
+        } catch (IllegalConfigurationException e) {
+            LOG.warn("A key of the changelog is misspelt: {}", e.getMessage());
+        }
     }
 
     @Override

@@ -54,8 +54,8 @@ final class ShimLoader {
             throw new MisconfigurationException(
                     String.format(
                             "%s from %s does not fit %s from %s; put the same version of"
-                                    + " flink-statebackend-changelog into lib/ of every Flink"
-                                    + " process and into the job's class path as 'provided'.",
+                                    + " dstl-flink-1.20 into lib/ of every Flink process, and"
+                                    + " compile the job against it as 'provided'.",
                             SHIM,
                             originOf(shim),
                             ShimLoader.class.getName(),
@@ -75,8 +75,8 @@ final class ShimLoader {
     private static String misplaced(String found) {
         return String.format(
                 "The changelog backend %s cannot run because Flink would not load its class %s (%s);"
-                        + " put flink-statebackend-changelog and flink-dstl-dfs into lib/ of every"
-                        + " Flink process, and mark them 'provided' in the job.",
+                        + " put dstl-flink-1.20-<version>.jar into lib/ of every Flink process, and"
+                        + " mark it 'provided' in the job.",
                 originOf(ShimLoader.class), SHIM, found);
     }
 

@@ -47,11 +47,11 @@ class ArchitectureTest {
                     "dev.dstl.changelog",
                     ".",
                     "backend",
-                    "checkpoint restore tool",
-                    "materialization tool.inspection tool.orphan tool.verification",
-                    "replay state tool.checkpoint",
-                    "mutation tool.files",
-                    "config delegate metrics schema sorting tool.output truncation");
+                    "checkpoint restore",
+                    "materialization",
+                    "replay state",
+                    "mutation",
+                    "config delegate metrics schema sorting truncation");
 
     @ArchTest
     static void packagesUseOnlyLowerLayers(JavaClasses classes) {
@@ -64,14 +64,11 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
-    /** The tool looks into segments; the state backend knows records, writers and readers. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
                     .that()
                     .resideInAPackage("dev.dstl.changelog..")
-                    .and()
-                    .resideOutsideOfPackage("dev.dstl.changelog.tool..")
                     .should()
                     .dependOnClassesThat(
                             resideInAPackage("dev.dstl.log..")

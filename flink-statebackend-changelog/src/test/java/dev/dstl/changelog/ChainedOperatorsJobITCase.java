@@ -18,8 +18,8 @@ package dev.dstl.changelog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.changelog.fixture.GuardedFileSystem;
 import dev.dstl.changelog.fixture.LocalRecovery;
-import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

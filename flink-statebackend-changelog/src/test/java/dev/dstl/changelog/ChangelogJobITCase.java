@@ -19,8 +19,8 @@ package dev.dstl.changelog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.fixture.GuardedFileSystem;
 import dev.dstl.changelog.fixture.LocalRecovery;
-import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
 import dev.dstl.log.config.DstlOptions;
 import java.nio.file.Path;
 import java.time.Duration;

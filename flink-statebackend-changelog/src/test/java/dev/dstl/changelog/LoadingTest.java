@@ -190,8 +190,8 @@ class LoadingTest {
                                 + " org.apache.flink.state.changelog.ChangelogStateBackend (it"
                                 + " comes from file:")
                 .hasMessageEndingWith(
-                        "; put flink-statebackend-changelog and flink-dstl-dfs into lib/ of every"
-                                + " Flink process, and mark them 'provided' in the job.");
+                        "; put dstl-flink-1.20-<version>.jar into lib/ of every Flink process, and"
+                                + " mark it 'provided' in the job.");
         assertThatThrownBy(() -> facade.configure(cluster, new URLClassLoader(new URL[0], null)))
                 .isInstanceOf(MisconfigurationException.class)
                 .hasMessageContaining("(there is no such class at all)");

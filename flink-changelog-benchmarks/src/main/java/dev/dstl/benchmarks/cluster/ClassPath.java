@@ -36,28 +36,32 @@ import java.util.stream.Stream;
  */
 public final class ClassPath {
 
-    /** The project's modules, as jars of a build, as folders of an IDE, as jars of a reactor. */
+    /** The project's modules, as jars or as folders of a reactor or an IDE. */
     private static final Pattern OURS =
             Pattern.compile(
-                    "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog"
-                            + "|flink-statebackend-heap-spillable|flink-changelog-benchmarks"
-                            + "|flink-changelog-end-to-end-tests)"
-                            + "(-[0-9.]+(-SNAPSHOT)?\\.jar|[/\\\\]target[/\\\\].*)");
+                    "(?:.*[/\\\\])?(?:"
+                            + "(?<artifact>dstl-[a-z-]*[a-z])(?:-[0-9.]+)+(?:-SNAPSHOT)?"
+                            + "(?:-tests|-all)?\\.jar"
+                            + "|(?<folder>flink-dstl-dfs|flink-statebackend-changelog"
+                            + "|flink-statebackend-heap-spillable|dstl-tool|dstl-flink"
+                            + "|flink-changelog-benchmarks|flink-changelog-end-to-end-tests)"
+                            + "[/\\\\]target[/\\\\](?:test-)?classes[/\\\\]?)");
 
     /** The modules that run jobs on the backends instead of being one. */
     private static final Set<String> JOBS =
-            Set.of("flink-changelog-benchmarks", "flink-changelog-end-to-end-tests");
-
-    /** Flink's artifacts of the same name, which carry the version of Flink. */
-    private static final Pattern STOCK = Pattern.compile(".*-1\\.[0-9]+\\.[0-9]+\\.jar");
-
-    private final List<String> entries;
+            Set.of(
+                    "dstl-benchmarks",
+                    "dstl-end-to-end-tests",
+                    "flink-changelog-benchmarks",
+                    "flink-changelog-end-to-end-tests");
 
     /** Flink's changelog, which the benchmarks of the log alone have beside ours. */
     private static final Pattern STOCK_CHANGELOG =
             Pattern.compile(
                     "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog)"
-                            + "-1\\.[0-9]+\\.[0-9]+\\.jar");
+                            + "-[0-9]+\\.[0-9]+\\.[0-9]+\\.jar");
+
+    private final List<String> entries;
 
     private ClassPath(List<String> entries) {
         this.entries = entries;
@@ -120,11 +124,15 @@ public final class ClassPath {
     }
 
     private static boolean isOurs(String entry) {
-        return OURS.matcher(entry).matches() && !STOCK.matcher(entry).matches();
+        return OURS.matcher(entry).matches();
     }
 
     private static String module(String entry) {
         Matcher matcher = OURS.matcher(entry);
-        return matcher.matches() ? matcher.group(2) : "";
+        if (!matcher.matches()) {
+            return "";
+        }
+        String artifact = matcher.group("artifact");
+        return artifact == null ? matcher.group("folder") : artifact;
     }
 }

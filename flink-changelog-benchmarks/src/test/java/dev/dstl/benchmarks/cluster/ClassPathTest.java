@@ -29,19 +29,19 @@ import org.junit.jupiter.api.io.TempDir;
 class ClassPathTest {
 
     @Test
-    void ourJars_comeBeforeFlinksOfTheSameName() {
+    void ourJars_comeBeforeThoseOfFlink() {
         assertThat(
                         ClassPath.of(
                                         path(
                                                 "/lib/flink-dstl-dfs-1.20.5.jar",
                                                 "/lib/flink-runtime-1.20.5.jar",
-                                                "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
-                                                "/lib/flink-statebackend-changelog-0.1.0.jar"))
+                                                "/lib/dstl-log-0.1.0-SNAPSHOT.jar",
+                                                "/lib/dstl-flink-1.20-0.1.0.jar"))
                                 .text())
                 .isEqualTo(
                         path(
-                                "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
-                                "/lib/flink-statebackend-changelog-0.1.0.jar",
+                                "/lib/dstl-log-0.1.0-SNAPSHOT.jar",
+                                "/lib/dstl-flink-1.20-0.1.0.jar",
                                 "/lib/flink-dstl-dfs-1.20.5.jar",
                                 "/lib/flink-runtime-1.20.5.jar"));
     }
@@ -63,6 +63,17 @@ class ClassPathTest {
     }
 
     @Test
+    void jarsOfOthersBelowTarget_areNotOurs() {
+        String classPath =
+                path(
+                        "/src/flink-changelog-benchmarks/target/lib/flink-core-1.20.5.jar",
+                        "/src/flink-changelog-benchmarks/target/lib/dstl-flink-1.20-2.0.0.jar");
+
+        assertThat(ClassPath.of(classPath).withoutBackends().text())
+                .isEqualTo("/src/flink-changelog-benchmarks/target/lib/flink-core-1.20.5.jar");
+    }
+
+    @Test
     void orderAmongOursAndAmongOthers_stays() {
         String classPath = path("b.jar", "a.jar", "c.jar");
 
@@ -74,17 +85,14 @@ class ClassPathTest {
         assertThat(
                         ClassPath.of(
                                         path(
-                                                "/lib/flink-dstl-dfs-0.1.0-SNAPSHOT.jar",
-                                                "/lib/flink-statebackend-changelog-0.1.0.jar",
+                                                "/lib/dstl-log-0.1.0-SNAPSHOT.jar",
+                                                "/lib/dstl-flink-1.20-0.1.0.jar",
                                                 "/src/flink-statebackend-heap-spillable/target/classes",
-                                                "/lib/flink-changelog-benchmarks-0.1.0.jar",
+                                                "/lib/dstl-benchmarks-0.1.0.jar",
                                                 "/lib/flink-runtime-1.20.5.jar"))
                                 .withoutBackends()
                                 .text())
-                .isEqualTo(
-                        path(
-                                "/lib/flink-changelog-benchmarks-0.1.0.jar",
-                                "/lib/flink-runtime-1.20.5.jar"));
+                .isEqualTo(path("/lib/dstl-benchmarks-0.1.0.jar", "/lib/flink-runtime-1.20.5.jar"));
     }
 
     @Test
@@ -92,8 +100,8 @@ class ClassPathTest {
         assertThat(
                         ClassPath.of(
                                         path(
-                                                "/lib/flink-dstl-dfs-0.1.0.jar",
-                                                "/lib/flink-statebackend-changelog-0.1.0-SNAPSHOT.jar",
+                                                "/src/dstl-flink/target/dstl-flink-1.20-0.1.0.jar",
+                                                "/lib/dstl-changelog-0.1.0-SNAPSHOT.jar",
                                                 "/m2/flink-dstl-dfs-1.20.5.jar",
                                                 "/m2/flink-statebackend-changelog-1.20.5.jar",
                                                 "/m2/flink-statebackend-rocksdb-1.20.5.jar"))
@@ -101,8 +109,8 @@ class ClassPathTest {
                                 .text())
                 .isEqualTo(
                         path(
-                                "/lib/flink-dstl-dfs-0.1.0.jar",
-                                "/lib/flink-statebackend-changelog-0.1.0-SNAPSHOT.jar",
+                                "/src/dstl-flink/target/dstl-flink-1.20-0.1.0.jar",
+                                "/lib/dstl-changelog-0.1.0-SNAPSHOT.jar",
                                 "/m2/flink-statebackend-rocksdb-1.20.5.jar"));
     }
 

@@ -61,7 +61,7 @@ class QuickstartCheck {
     void pageGetsAChangelogJobRunning_whichSurvivesAKill() throws Exception {
         String page = Documentation.page("quickstart.md").replace("/tmp/flink", directory + "/job");
         // What builds the jars has run before this test.
-        bash(blockWith(page, "cp flink-dstl-dfs"));
+        bash(blockWith(page, "cp dstl-flink"));
         Files.writeString(
                 flink.resolve("conf/config.yaml"),
                 Files.readString(flink.resolve("conf/config.yaml"))

@@ -27,14 +27,15 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The main sources of what users put into lib/. */
+/** The main sources of what users install. */
 final class SourceTree {
 
     private static final List<String> MODULES =
             List.of(
                     "flink-dstl-dfs",
                     "flink-statebackend-changelog",
-                    "flink-statebackend-heap-spillable");
+                    "flink-statebackend-heap-spillable",
+                    "dstl-tool");
 
     private SourceTree() {}
 

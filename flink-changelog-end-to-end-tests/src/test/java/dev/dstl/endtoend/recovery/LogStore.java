@@ -20,11 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.simulated.StoreDirectory;
 import dev.dstl.benchmarks.simulated.store.Outage;
-import dev.dstl.changelog.tool.checkpoint.RetainedCheckpoints;
-import dev.dstl.changelog.tool.files.FileAccess;
-import dev.dstl.changelog.tool.orphan.OrphanReport;
-import dev.dstl.changelog.tool.orphan.OrphanSearch;
-import dev.dstl.changelog.tool.output.ToolException;
+import dev.dstl.tool.checkpoint.RetainedCheckpoints;
+import dev.dstl.tool.files.FileAccess;
+import dev.dstl.tool.orphan.OrphanReport;
+import dev.dstl.tool.orphan.OrphanSearch;
+import dev.dstl.tool.output.ToolException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -19,25 +19,32 @@ package dev.dstl.log.config;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Comparator;
+import java.util.List;
 import java.util.ServiceLoader;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.FallbackKey;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.StateChangelogOptions;
 
 /**
- * Every key of every module under the common prefixes. A key there that nobody knows would
- * otherwise have no effect and say nothing. Immutable.
+ * Every key of every module, and Flink's for changelogs, under their common prefixes. A key there
+ * that nobody knows would otherwise have no effect and say nothing. Immutable.
  */
 public final class KnownKeys {
 
-    private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
-    private static final String PREFIX = "state.changelog.dstl.";
-    private static final String DEPRECATED_PREFIX = "dstl.dfs.";
+    /**
+     * Flink's keys for changelogs are among them, and prefixes that are easily mistaken for ours.
+     */
+    private static final List<String> PREFIXES =
+            List.of("state.changelog.", "state.backend.changelog.", "dstl.");
+
+    private static final Pattern MISPLACED = Pattern.compile("state\\.(.*\\.)?dstl\\..*");
 
     private final SortedSet<String> keys = new TreeSet<>();
 
@@ -46,6 +53,7 @@ public final class KnownKeys {
     /** The keys of the modules that are on the class path together with this one. */
     public static KnownKeys ofAllModules() {
         KnownKeys known = new KnownKeys();
+        known.add(StateChangelogOptions.class);
         ServiceLoader.load(OptionCatalog.class, KnownKeys.class.getClassLoader())
                 .forEach(catalog -> known.add(catalog.options()));
         return known;
@@ -96,13 +104,15 @@ public final class KnownKeys {
     }
 
     private static boolean isOurs(String key) {
-        return key.startsWith(PREFIX) || key.startsWith(DEPRECATED_PREFIX);
+        return PREFIXES.stream().anyMatch(key::startsWith) || MISPLACED.matcher(key).matches();
     }
 
     private String nearest(String misspelt) {
+        // Not in a constant: a job without a misspelt key does not load this library.
+        LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
         return keys.stream()
                 .filter(KnownKeys::isOurs)
-                .min(Comparator.comparingInt(key -> DISTANCE.apply(key, misspelt)))
+                .min(Comparator.comparingInt(key -> distance.apply(key, misspelt)))
                 .orElseThrow();
     }
 }

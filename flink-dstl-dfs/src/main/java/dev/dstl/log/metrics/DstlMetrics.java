@@ -16,6 +16,7 @@
 
 package dev.dstl.log.metrics;
 
+import dev.dstl.log.config.Release;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.apache.flink.metrics.Counter;
@@ -31,6 +32,8 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *
  * <pre>
  *   ChangelogStorage.
+ *     version                       of DSTL, with commit and line of Flink, as text
+ *
  *     numberOfUploadRequests        attempts that began
  *     numberOfUploadFailures        attempts that returned a failure
  *     uploadSizes                   bytes of a segment
@@ -98,6 +101,8 @@ public final class DstlMetrics {
     /** Registers the metrics; they live as long as the group. */
     public DstlMetrics(MetricGroup group) {
         this.group = group;
+        String version = Release.current().toString();
+        group.<String, Gauge<String>>gauge(PREFIX + "version", () -> version);
         uploadRequests = counter("numberOfUploadRequests");
         uploadFailures = counter("numberOfUploadFailures");
         uploadSizes = histogram("uploadSizes");

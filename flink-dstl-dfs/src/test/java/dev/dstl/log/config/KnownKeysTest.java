@@ -37,6 +37,12 @@ class KnownKeysTest {
         "state.changelog.dstl.dfs.upload.max-age, state.changelog.dstl.upload.max-age",
         "state.changelog.dstl.inline-treshold, state.changelog.dstl.inline-threshold",
         "dstl.dfs.upload.max-attemps, dstl.dfs.upload.max-attempts",
+        "state.changelog.dtsl.dfs.base-path, state.changelog.dstl.dfs.base-path",
+        "state.changelog.dfs.base-path, state.changelog.dstl.dfs.base-path",
+        "state.backend.changelog.dstl.dfs.base-path, state.changelog.dstl.dfs.base-path",
+        "state.backend.dstl.dfs.base-path, state.changelog.dstl.dfs.base-path",
+        "state.changelog.enable, state.changelog.enabled",
+        "state.changelog.storge, state.changelog.storage",
     })
     void misspeltKey_isRefused_withTheOneThatWasProbablyMeant(String misspelt, String meant) {
         Configuration configuration = new Configuration();
@@ -67,7 +73,8 @@ class KnownKeysTest {
                 "dstl.dfs.download.local-cache.idle-timeout-ms",
                 "state.changelog.dstl.upload.hedge.quantile",
                 "state.changelog.periodic-materialize.interval",
-                "state.changelog.dstlish",
+                "state.backend.changelog.enabled",
+                "metrics.reporter.dstl.class",
                 "my.own.key",
             })
     void keysOfFlinkAndOfOthers_areLeftAlone(String key) {

@@ -108,9 +108,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
     private ChangelogKeyedStateBackend<K> restored() throws Exception {
         DeploymentCheck deployment = new DeploymentCheck(environment);
+        deployment.installation();
         deployment.keys();
         StateChangelogStorage<?> storage = deployment.storage();
         deployment.localRecovery();
+        deployment.fileMerging();
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());

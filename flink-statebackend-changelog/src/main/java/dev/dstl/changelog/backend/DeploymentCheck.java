@@ -16,11 +16,13 @@
 
 package dev.dstl.changelog.backend;
 
+import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_ENABLED;
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
 
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.log.config.Installation;
 import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -41,6 +43,19 @@ final class DeploymentCheck {
     DeploymentCheck(Environment environment) {
         this.environment = environment;
         this.cluster = environment.getTaskManagerInfo().getConfiguration();
+    }
+
+    /**
+     * Looks at the jars of this process.
+     *
+     * @throws MisconfigurationException if they cannot work here
+     */
+    void installation() {
+        try {
+            Installation.ofProcess().verify();
+        } catch (IllegalConfigurationException e) {
+            throw new MisconfigurationException(e.getMessage());
+        }
     }
 
     /**
@@ -85,13 +100,34 @@ final class DeploymentCheck {
                     String.format(
                             "'%s: %s' names no storage that this TaskManager has; set it to 'dstl'"
                                     + " in the configuration of the TaskManagers, and put"
-                                    + " flink-dstl-dfs into their lib/.",
+                                    + " dstl-flink-1.20-<version>.jar into their lib/.",
                             STATE_CHANGE_LOG_STORAGE.key(), configured));
         }
         if (storage instanceof InMemoryStateChangelogStorage && checkpointsAreDurable()) {
             throw MemoryStorage.refusal(configured);
         }
         return storage;
+    }
+
+    /**
+     * The files of a base belong to the backend until no checkpoint needs them; merged ones belong
+     * to Flink.
+     *
+     * @throws MisconfigurationException if Flink merges the files of checkpoints
+     */
+    void fileMerging() {
+        boolean merging =
+                environment
+                        .getJobConfiguration()
+                        .getOptional(FILE_MERGING_ENABLED)
+                        .orElseGet(() -> cluster.get(FILE_MERGING_ENABLED));
+        if (merging) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "'%s' is true, which DSTL does not support; set it to false for jobs with"
+                                    + " a changelog.",
+                            FILE_MERGING_ENABLED.key()));
+        }
     }
 
     private boolean checkpointsAreDurable() {

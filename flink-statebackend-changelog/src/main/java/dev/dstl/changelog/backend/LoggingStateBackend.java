@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.backend;
 
+import dev.dstl.log.config.Installation;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
@@ -27,6 +28,8 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     /** See {@link WrappingStateBackend#WrappingStateBackend}. */
     protected LoggingStateBackend(StateBackend backend) {
         super(backend);
+        // Says in the log of every process that has one what is wrong with its class path.
+        Installation.ofProcess();
     }
 
     @Override
@@ -35,6 +38,9 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
         if (!new DeploymentCheck(parameters.getEnv()).needsLog()) {
             return replayed(parameters);
         }
-        return new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();
+        CheckpointableKeyedStateBackend<K> backend =
+                new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();
+        StartReport.log(parameters.getEnv(), getDelegatedStateBackend());
+        return backend;
     }
 }

@@ -89,7 +89,8 @@ class DeploymentCheckTest {
                 .hasMessage(
                         "'state.changelog.storage: filesytem' names no storage that this"
                                 + " TaskManager has; set it to 'dstl' in the configuration of the"
-                                + " TaskManagers, and put flink-dstl-dfs into their lib/.");
+                                + " TaskManagers, and put dstl-flink-1.20-<version>.jar"
+                                + " into their lib/.");
     }
 
     @Test
@@ -128,6 +129,19 @@ class DeploymentCheckTest {
 
         taskManager.setString("state.changelog.enabled", "true");
         check.localRecovery();
+    }
+
+    @Test
+    void mergedFilesOfCheckpoints_areMisuse() throws Exception {
+        DeploymentCheck check = check(null, fileSystem());
+        check.fileMerging();
+
+        taskManager.setString("execution.checkpointing.file-merging.enabled", "true");
+        assertThatThrownBy(check::fileMerging)
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessage(
+                        "'execution.checkpointing.file-merging.enabled' is true, which DSTL does not"
+                                + " support; set it to false for jobs with a changelog.");
     }
 
     @Test

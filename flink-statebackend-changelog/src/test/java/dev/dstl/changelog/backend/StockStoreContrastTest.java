@@ -21,10 +21,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.GuardedFileSystem;
+import dev.dstl.changelog.fixture.GuardedFileSystem.Call;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.StockChangelog;
-import dev.dstl.changelog.tool.fixture.GuardedFileSystem;
-import dev.dstl.changelog.tool.fixture.GuardedFileSystem.Call;
 import dev.dstl.log.DstlStorage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

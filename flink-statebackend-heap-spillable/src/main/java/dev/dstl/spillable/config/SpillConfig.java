@@ -82,9 +82,11 @@ public final class SpillConfig implements Serializable {
     /**
      * Reads and checks the options; warns of those that have no effect.
      *
-     * @throws IllegalConfigurationException naming key, value and fix, if a value is out of bounds
+     * @throws IllegalConfigurationException naming key, value and fix, if a value is out of bounds,
+     *     or no option has the key
      */
     public static SpillConfig of(ReadableConfig config) {
+        SpillableKeys.check(config);
         return new SpillConfig(config);
     }
 

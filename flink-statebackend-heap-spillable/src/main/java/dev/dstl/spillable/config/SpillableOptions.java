@@ -27,7 +27,7 @@ import org.apache.flink.configuration.MemorySize;
  */
 public final class SpillableOptions {
 
-    private static final String PREFIX = "state.backend.spillable.";
+    static final String PREFIX = "state.backend.spillable.";
 
     /** Length of a chunk file. */
     public static final ConfigOption<MemorySize> CHUNK_SIZE =

@@ -44,6 +44,16 @@ class SpillConfigTest {
         assertThat(of().offHeapBytes()).isZero();
     }
 
+    @Test
+    void misspeltKey_isRefused_withTheOneThatWasProbablyMeant() {
+        assertThatThrownBy(() -> of("chunksize", "32 mb"))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessage(
+                        "'state.backend.spillable.chunksize' is set to '32 mb', but there is no such"
+                                + " key. Did you mean 'state.backend.spillable.chunk-size'? Correct"
+                                + " it, or remove it.");
+    }
+
     @ParameterizedTest
     @CsvSource({"65 mb", "512 kb", "2 gb"})
     void chunkSizeThatIsNoPowerOfTwoOrOutOfRange_namesKeyValueAndFix(String size) {

@@ -1,0 +1,52 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool;
+
+import dev.dstl.tool.installation.Diagnosis;
+import dev.dstl.tool.installation.FlinkHome;
+import dev.dstl.tool.output.Report;
+import dev.dstl.tool.output.ToolException;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "doctor",
+        description = "Says what would go wrong with DSTL in an installed Flink: jars and keys.")
+final class DoctorCommand extends ReportingCommand {
+
+    @Parameters(
+            paramLabel = "FLINK_HOME",
+            arity = "0..1",
+            defaultValue = "${env:FLINK_HOME}",
+            description = "The directory with lib/, plugins/ and conf/; FLINK_HOME if not given.")
+    private Path home;
+
+    /** A file system that cannot be set up must not hide what else is wrong. */
+    @Override
+    void prepare() {}
+
+    @Override
+    Report report() throws ToolException {
+        if (home == null) {
+            throw new ToolException("Name the directory of a Flink, or set FLINK_HOME.");
+        }
+        FlinkHome flink = FlinkHome.at(home);
+        return Diagnosis.of(
+                flink, flinkOptions().configuration(spec().commandLine(), home.resolve("conf")));
+    }
+}

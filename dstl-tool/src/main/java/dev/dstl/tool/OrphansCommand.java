@@ -1,0 +1,93 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool;
+
+import dev.dstl.tool.checkpoint.RetainedCheckpoints;
+import dev.dstl.tool.files.FileAccess;
+import dev.dstl.tool.orphan.OrphanReport;
+import dev.dstl.tool.orphan.OrphanSearch;
+import dev.dstl.tool.output.Report;
+import dev.dstl.tool.output.ToolException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "orphans",
+        description = {
+            "Lists segments that no retained checkpoint refers to, as dead processes leave them.",
+            "Name every directory that holds checkpoints or savepoints of jobs that use the base"
+                    + " path, and of jobs that were restored from them."
+        })
+final class OrphansCommand extends ReportingCommand {
+
+    @Parameters(
+            paramLabel = "BASE_PATH",
+            description = "What state.changelog.dstl.dfs.base-path is set to.")
+    private String basePath;
+
+    @Option(
+            names = "--checkpoints",
+            arity = "1..*",
+            paramLabel = "DIR",
+            description = "Where checkpoints and savepoints are; searched through.")
+    private final List<String> checkpoints = new ArrayList<>();
+
+    @Option(
+            names = "--without-checkpoints",
+            description = "No checkpoint is retained, or none in some DIR: nothing is needed.")
+    private boolean withoutCheckpoints;
+
+    @Option(
+            names = "--min-age",
+            paramLabel = "AGE",
+            defaultValue = "1h",
+            converter = AgeConverter.class,
+            description = {
+                "For how long a writer must not have written, so that what it left is garbage;"
+                        + " ${DEFAULT-VALUE} by default. Must be longer than the longest time that"
+                        + " a job can be without a completed checkpoint."
+            })
+    private Duration minAge;
+
+    @Option(names = "--delete", description = "Deletes them.")
+    private boolean delete;
+
+    @Override
+    Report report() throws ToolException {
+        if (checkpoints.isEmpty() && !withoutCheckpoints) {
+            throw new ParameterException(
+                    spec().commandLine(),
+                    "Name the directories of checkpoints with --checkpoints, or say"
+                            + " --without-checkpoints if none is retained");
+        }
+        List<FileAccess> directories = new ArrayList<>();
+        for (String directory : checkpoints) {
+            directories.add(FileAccess.of(directory));
+        }
+        OrphanSearch search =
+                new OrphanSearch(
+                        FileAccess.of(basePath), minAge.toMillis(), System.currentTimeMillis());
+        OrphanReport report =
+                search.search(() -> RetainedCheckpoints.below(directories, withoutCheckpoints));
+        return delete ? search.delete(report) : report;
+    }
+}

@@ -1,0 +1,139 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool.installation;
+
+import dev.dstl.tool.output.ToolException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+
+/** The directory of a Flink: its jars, in the order of the class path. Immutable. */
+public final class FlinkHome {
+
+    private static final String VERSION = ".flink-runtime.version.properties";
+
+    private final Path directory;
+    private final List<InstalledJar> lib;
+    private final List<InstalledJar> plugins;
+    private final List<InstalledJar> jobs;
+    private final Optional<String> version;
+
+    private FlinkHome(Path directory) throws ToolException, IOException {
+        this.directory = directory;
+        List<Path> jars = jarsBelow(directory.resolve("lib"), 1);
+        this.lib = read(jars);
+        this.plugins = read(jarsBelow(directory.resolve("plugins"), 2));
+        this.jobs = read(jarsBelow(directory.resolve("usrlib"), Integer.MAX_VALUE));
+        Optional<Path> distribution = jars.stream().filter(FlinkHome::isDistribution).findFirst();
+        this.version = distribution.isPresent() ? versionOf(distribution.get()) : Optional.empty();
+    }
+
+    /**
+     * Reads what is installed.
+     *
+     * @throws ToolException if there is no lib/ with a Flink, or it cannot be read
+     */
+    public static FlinkHome at(Path directory) throws ToolException {
+        Path lib = directory.resolve("lib");
+        try {
+            if (!Files.isDirectory(lib)
+                    || jarsBelow(lib, 1).stream().noneMatch(FlinkHome::isDistribution)) {
+                throw new ToolException(
+                        String.format(
+                                "%s is no directory of a Flink: no flink-dist-*.jar is in %s.",
+                                directory, lib));
+            }
+            return new FlinkHome(directory);
+        } catch (IOException e) {
+            throw new ToolException(
+                    String.format("%s cannot be read: %s.", directory, e.getMessage()), e);
+        }
+    }
+
+    private static boolean isDistribution(Path jar) {
+        return jar.getFileName().toString().startsWith("flink-dist");
+    }
+
+    /** Sorted as Flink's scripts sort them, which put flink-dist last. */
+    private static List<Path> jarsBelow(Path directory, int depth) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(directory, depth)) {
+            return files.filter(file -> file.toString().endsWith(".jar"))
+                    .sorted()
+                    .collect(Collectors.toList());
+        }
+    }
+
+    private static List<InstalledJar> read(List<Path> jars) throws ToolException {
+        List<InstalledJar> read = new ArrayList<>();
+        for (Path jar : jars) {
+            if (!isDistribution(jar)) {
+                read.add(InstalledJar.at(jar));
+            }
+        }
+        return List.copyOf(read);
+    }
+
+    private static Optional<String> versionOf(Path distribution) throws IOException {
+        try (JarFile jar = new JarFile(distribution.toFile())) {
+            ZipEntry entry = jar.getEntry(VERSION);
+            if (entry == null) {
+                return Optional.empty();
+            }
+            Properties properties = new Properties();
+            try (InputStream in = jar.getInputStream(entry)) {
+                properties.load(in);
+            }
+            return Optional.ofNullable(properties.getProperty("project.version"));
+        }
+    }
+
+    /** As it was given. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** The jars of lib/ but flink-dist, in the order of the class path. */
+    List<InstalledJar> lib() {
+        return lib;
+    }
+
+    List<InstalledJar> plugins() {
+        return plugins;
+    }
+
+    /** The jars of usrlib/, where images have their job. */
+    List<InstalledJar> jobs() {
+        return jobs;
+    }
+
+    /** Of Flink, such as 1.20.5; empty if the distribution does not say. */
+    Optional<String> version() {
+        return version;
+    }
+}

@@ -1,0 +1,214 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool.orphan;
+
+import dev.dstl.tool.output.ByteSize;
+import dev.dstl.tool.output.Report;
+import dev.dstl.tool.output.Table;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+
+/** Segments that nobody needs, and what became of them if they were to be deleted. Immutable. */
+public final class OrphanReport implements Report {
+
+    private final Path basePath;
+    private final int checkpoints;
+    private final int referenced;
+    private final int kept;
+    private final int otherFiles;
+    private final List<ListedSegment> orphans;
+    private final List<Path> emptyDirectories;
+    private final long deletedDirectories;
+
+    /** Null before a deletion. */
+    @Nullable private final Map<Path, String> failures;
+
+    OrphanReport(
+            Path basePath,
+            int checkpoints,
+            int referenced,
+            int kept,
+            int otherFiles,
+            List<ListedSegment> orphans,
+            List<Path> emptyDirectories) {
+        this(
+                basePath,
+                checkpoints,
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories,
+                0,
+                null);
+    }
+
+    private OrphanReport(
+            Path basePath,
+            int checkpoints,
+            int referenced,
+            int kept,
+            int otherFiles,
+            List<ListedSegment> orphans,
+            List<Path> emptyDirectories,
+            long deletedDirectories,
+            @Nullable Map<Path, String> failures) {
+        this.basePath = basePath;
+        this.checkpoints = checkpoints;
+        this.referenced = referenced;
+        this.kept = kept;
+        this.otherFiles = otherFiles;
+        this.orphans = orphans;
+        this.emptyDirectories = emptyDirectories;
+        this.deletedDirectories = deletedDirectories;
+        this.failures = failures;
+    }
+
+    OrphanReport afterDeletion(Map<Path, String> undeleted, long directories) {
+        return new OrphanReport(
+                basePath,
+                checkpoints,
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories,
+                directories,
+                undeleted);
+    }
+
+    /** Directories of writers in which there is no file. */
+    List<Path> emptyDirectories() {
+        return Collections.unmodifiableList(emptyDirectories);
+    }
+
+    List<ListedSegment> orphans() {
+        return Collections.unmodifiableList(orphans);
+    }
+
+    private static long bytes(List<ListedSegment> segments) {
+        return segments.stream().mapToLong(ListedSegment::bytes).sum();
+    }
+
+    private List<ListedSegment> deleted() {
+        List<ListedSegment> deleted = new ArrayList<>();
+        for (ListedSegment orphan : orphans) {
+            if (failures != null && !failures.containsKey(orphan.file())) {
+                deleted.add(orphan);
+            }
+        }
+        return deleted;
+    }
+
+    @Override
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        text.append(String.format("base path    %s%n", basePath));
+        text.append(String.format("checkpoints  %d%n", checkpoints));
+        text.append(
+                String.format(
+                        "segments     referred to: %d, of writers that wrote lately: %d,"
+                                + " orphans: %d (%s)%n",
+                        referenced, kept, orphans.size(), ByteSize.text(bytes(orphans))));
+        if (otherFiles > 0) {
+            text.append(String.format("other files  %d, left alone%n", otherFiles));
+        }
+        if (!emptyDirectories.isEmpty()) {
+            text.append(String.format("directories  empty: %d%n", emptyDirectories.size()));
+        }
+        if (failures != null) {
+            text.append(
+                    String.format(
+                            "deleted      %d (%s)%n",
+                            deleted().size(), ByteSize.text(bytes(deleted()))));
+        }
+        if (deletedDirectories > 0) {
+            text.append(String.format("             directories: %d%n", deletedDirectories));
+        }
+        if (!orphans.isEmpty()) {
+            Table table = new Table("written", ">bytes", "orphan");
+            for (ListedSegment orphan : orphans) {
+                table.row(written(orphan), ByteSize.text(orphan.bytes()), orphan.file());
+            }
+            text.append('\n').append(table.text());
+        }
+        if (!emptyDirectories.isEmpty()) {
+            Table table = new Table("empty directory");
+            for (Path directory : emptyDirectories) {
+                table.row(directory);
+            }
+            text.append('\n').append(table.text());
+        }
+        return text.toString();
+    }
+
+    private static String written(ListedSegment segment) {
+        return segment.modifiedEpochMillis() > 0
+                ? Instant.ofEpochMilli(segment.modifiedEpochMillis())
+                        .truncatedTo(ChronoUnit.SECONDS)
+                        .toString()
+                : "not known";
+    }
+
+    @Override
+    public Map<String, Object> json() {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("basePath", basePath.toString());
+        json.put("checkpoints", checkpoints);
+        json.put("referencedSegments", referenced);
+        json.put("keptSegments", kept);
+        json.put("otherFiles", otherFiles);
+        json.put("orphanBytes", bytes(orphans));
+        json.put("deletedSegments", deleted().size());
+        json.put("deletedDirectories", deletedDirectories);
+        json.put(
+                "emptyDirectories",
+                emptyDirectories.stream().map(Path::toString).collect(Collectors.toList()));
+        List<Object> files = new ArrayList<>();
+        for (ListedSegment orphan : orphans) {
+            Map<String, Object> file = new LinkedHashMap<>();
+            file.put("file", orphan.file().toString());
+            file.put("bytes", orphan.bytes());
+            file.put("modifiedEpochMillis", orphan.modifiedEpochMillis());
+            file.put("deleted", failures != null && !failures.containsKey(orphan.file()));
+            files.add(file);
+        }
+        json.put("orphans", files);
+        return json;
+    }
+
+    @Override
+    public Optional<String> problem() {
+        if (failures == null || failures.isEmpty()) {
+            return Optional.empty();
+        }
+        Map.Entry<Path, String> first = failures.entrySet().iterator().next();
+        return Optional.of(
+                String.format(
+                        "%d of %d orphans could not be deleted; %s: %s.",
+                        failures.size(), orphans.size(), first.getKey(), first.getValue()));
+    }
+}

@@ -1,0 +1,194 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool.orphan;
+
+import dev.dstl.log.store.EmptyDirectories;
+import dev.dstl.log.store.FileSystemSegmentStore;
+import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.store.SegmentStore;
+import dev.dstl.tool.checkpoint.RetainedCheckpoints;
+import dev.dstl.tool.files.Directories;
+import dev.dstl.tool.files.FileAccess;
+import dev.dstl.tool.output.ToolException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.apache.flink.core.fs.EntropyInjector;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * Finds segments that nobody needs. A segment is kept if
+ *
+ * <ul>
+ *   <li>a retained checkpoint refers to it, or
+ *   <li>its writer wrote any segment lately, this or another: the writer may be alive, and what it
+ *       wrote may become part of its next checkpoint, however long ago that was.
+ * </ul>
+ *
+ * <p>The files are listed before the checkpoints are read, so that what a checkpoint takes up in
+ * between is seen.
+ */
+public final class OrphanSearch {
+
+    private static final String DIRECTORY_OF_LOG = "dstl";
+
+    private final FileAccess basePath;
+    private final long minAgeMillis;
+    private final long nowEpochMillis;
+
+    private final List<ListedSegment> segments = new ArrayList<>();
+    private final Map<String, Long> lastWritten = new HashMap<>();
+    private final Set<Path> writers = new LinkedHashSet<>();
+    private int otherFiles;
+
+    /**
+     * @param basePath what the log is configured with
+     * @param minAgeMillis for how long a writer must not have written
+     */
+    public OrphanSearch(FileAccess basePath, long minAgeMillis, long nowEpochMillis) {
+        this.basePath = basePath;
+        this.minAgeMillis = minAgeMillis;
+        this.nowEpochMillis = nowEpochMillis;
+    }
+
+    /** Where checkpoints come from, asked after the files were listed. */
+    @FunctionalInterface
+    public interface Checkpoints {
+
+        /** Reads them all. */
+        RetainedCheckpoints read() throws ToolException;
+    }
+
+    /**
+     * Searches, once.
+     *
+     * @throws ToolException if it cannot be told for sure what is needed; nothing is deleted then
+     */
+    public OrphanReport search(Checkpoints checkpoints) throws ToolException {
+        requireListable();
+        Directories.walk(
+                basePath,
+                (directory, below) -> {
+                    addIfOfOldWriter(below);
+                    return !Directories.isOfJob(directory)
+                            || below.getName().equals(DIRECTORY_OF_LOG);
+                },
+                status -> {
+                    writers.remove(status.getPath().getParent());
+                    Optional<SegmentName> name = SegmentName.of(status.getPath());
+                    if (name.isPresent()) {
+                        add(new ListedSegment(name.get(), status));
+                    } else {
+                        otherFiles++;
+                    }
+                });
+        RetainedCheckpoints retained = checkpoints.read();
+        List<ListedSegment> orphans = new ArrayList<>();
+        int referenced = 0;
+        int kept = 0;
+        for (ListedSegment segment : segments) {
+            if (retained.refersTo(segment.name())) {
+                referenced++;
+            } else if (nowEpochMillis - lastWritten.get(segment.writer()) < minAgeMillis) {
+                kept++;
+            } else {
+                orphans.add(segment);
+            }
+        }
+        orphans.sort(Comparator.comparing(segment -> segment.file().toString()));
+        return new OrphanReport(
+                basePath.path(),
+                retained.count(),
+                referenced,
+                kept,
+                otherFiles,
+                orphans,
+                emptyDirectories());
+    }
+
+    private List<Path> emptyDirectories() {
+        List<Path> empty = new ArrayList<>(writers);
+        empty.sort(Comparator.comparing(Path::toString));
+        return empty;
+    }
+
+    /** Whether it is empty shows when its files are listed. A writer may have just begun. */
+    private void addIfOfOldWriter(Path directory) {
+        OptionalLong created = SegmentName.createdEpochMillis(directory);
+        if (created.isPresent()
+                && nowEpochMillis - created.getAsLong() >= minAgeMillis
+                && EmptyDirectories.canBeDeleted(basePath.fileSystem())) {
+            writers.add(directory);
+        }
+    }
+
+    private void requireListable() throws ToolException {
+        Path path = basePath.path();
+        if (EntropyInjector.isEntropyInjecting(basePath.fileSystem(), path)) {
+            throw new ToolException(
+                    String.format(
+                            "%s holds a place for random characters, which stands for many"
+                                    + " directories: name the directory in front of it.",
+                            path));
+        }
+        if (!basePath.status().isDir()) {
+            throw new ToolException(path + " is no directory, so no segments are below it.");
+        }
+    }
+
+    private void add(ListedSegment segment) {
+        segments.add(segment);
+        // Without a time it may be from this very moment.
+        long modified =
+                segment.modifiedEpochMillis() > 0 ? segment.modifiedEpochMillis() : nowEpochMillis;
+        lastWritten.merge(segment.writer(), modified, Math::max);
+    }
+
+    /**
+     * Deletes what was found; goes on when one cannot be deleted.
+     *
+     * @return the same report, with what came of it
+     */
+    public OrphanReport delete(OrphanReport report) {
+        SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);
+        Map<Path, String> failures = new HashMap<>();
+        for (ListedSegment orphan : report.orphans()) {
+            try {
+                store.delete(orphan.file());
+            } catch (IOException | RuntimeException e) {
+                failures.put(orphan.file(), FileAccess.firstLine(e));
+            }
+        }
+        Set<Path> empty = new LinkedHashSet<>(report.emptyDirectories());
+        report.orphans().forEach(orphan -> empty.add(orphan.file().getParent()));
+        long deleted =
+                empty.stream()
+                        .filter(
+                                directory ->
+                                        EmptyDirectories.deleteOfWriter(
+                                                basePath.fileSystem(), directory))
+                        .count();
+        return report.afterDeletion(failures, deleted);
+    }
+}

@@ -1,0 +1,2 @@
+/** Segments that no retained checkpoint refers to. */
+package dev.dstl.tool.orphan;

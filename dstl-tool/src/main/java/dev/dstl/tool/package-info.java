@@ -1,0 +1,2 @@
+/** The command line tool {@code dstl}. */
+package dev.dstl.tool;

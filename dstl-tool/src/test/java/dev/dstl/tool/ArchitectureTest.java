@@ -1,0 +1,59 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.PackageLayers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import org.junit.jupiter.api.Test;
+
+@AnalyzeClasses(packages = "dev.dstl.tool", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    private static final PackageLayers LAYERS =
+            new PackageLayers(
+                    "dev.dstl.tool",
+                    ".",
+                    "inspection installation orphan verification",
+                    "checkpoint",
+                    "files",
+                    "output");
+
+    @ArchTest
+    static void packagesUseOnlyLowerLayers(JavaClasses classes) {
+        assertThat(LAYERS.violations(classes)).isEmpty();
+    }
+
+    @Test
+    void architecturePageShowsTheLayers() throws IOException {
+        assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
+                .contains(LAYERS.text());
+    }
+
+    @ArchTest
+    static final ArchRule namesSayWhatAClassIs =
+            noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
+}

@@ -1,2 +1,0 @@
-/** Checkpoints without their job: where they lie and which segments they refer to. */
-package dev.dstl.changelog.tool.checkpoint;

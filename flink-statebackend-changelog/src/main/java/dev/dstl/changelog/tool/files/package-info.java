@@ -1,2 +1,0 @@
-/** Files as the tool meets them, on any of Flink's file systems; failures become sentences. */
-package dev.dstl.changelog.tool.files;

@@ -1,2 +1,0 @@
-/** What is in a segment or in the log of a checkpoint, by state and key group. */
-package dev.dstl.changelog.tool.inspection;

@@ -1,2 +1,0 @@
-/** Segments that no retained checkpoint refers to. */
-package dev.dstl.changelog.tool.orphan;

@@ -1,4 +1,0 @@
-/**
- * How the tool says what it found: tables for people, JSON for programs, sentences for failures.
- */
-package dev.dstl.changelog.tool.output;

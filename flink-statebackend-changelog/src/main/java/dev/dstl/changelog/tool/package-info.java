@@ -1,2 +1,0 @@
-/** The command line tool {@code dstl}. */
-package dev.dstl.changelog.tool;

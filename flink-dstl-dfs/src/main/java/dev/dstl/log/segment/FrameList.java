@@ -39,7 +39,8 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
  * state complains about one that it is shown twice.
  *
  * <p>Acknowledgements carry it in the bytes that {@link FrameListFormat} draws, with the directory
- * once. In checkpoint metadata, Flink writes each frame out, with its whole path. Immutable.
+ * once, and so do the checkpoints that Flink stores for high availability. In checkpoint metadata,
+ * Flink writes each frame out, with its whole path. Immutable.
  */
 public final class FrameList extends AbstractList<Tuple2<StreamStateHandle, Long>>
         implements RandomAccess, Serializable {

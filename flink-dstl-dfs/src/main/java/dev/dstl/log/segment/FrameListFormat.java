@@ -23,24 +23,30 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
- * The bytes of a {@link FrameList} in the acknowledgement of a checkpoint. They are never stored.
+ * The bytes of a {@link FrameList} in the acknowledgement of a checkpoint, and in the list of
+ * completed checkpoints that Flink stores for high availability.
  *
  * <pre>
  *   version (1 byte) = 1
  *   number of frames
  *   per frame:   segment = 0   the one of the frame before
- *                        | 1   inline: name, number of bytes, bytes
- *                        | 2   a file: directory, name, bytes of the file
+ *                        | 1   inline: text, number of bytes, bytes
+ *                        | 2   a file: text of the directory, name, bytes of the file
  *                        | n   a file in the directory of the first file with 2, for n = 3, of the
  *                              second, for n = 4, and so on: name, bytes of the file
  *                offset of the frame
+ *   name:        0, text
+ *                | a, b        a-th attempt of a segment, whose number is that of the file before
+ *                              (0 for the first) plus b / 2, or if b is odd, minus (b + 1) / 2
  * </pre>
  *
  * Numbers are of variable length, 7 bits per byte, least significant first; texts are as {@link
@@ -53,21 +59,33 @@ final class FrameListFormat {
     private static final int INLINE = 1;
     private static final int NEW_DIRECTORY = 2;
     private static final int FIRST_DIRECTORY = 3;
+    private static final int TEXT = 0;
+
+    /** As {@link dev.dstl.log.store.SegmentName} writes it. */
+    private static final Pattern NAME =
+            Pattern.compile("([1-9][0-9]{0,17})-([1-9][0-9]{0,8})\\.seg");
+
+    private final Map<String, Integer> directories = new HashMap<>();
+    private final List<String> directoryList = new ArrayList<>();
+    private long lastSequence;
 
     private FrameListFormat() {}
 
     static byte[] write(Object[] segments, long[] segmentBytes, long[] offsets) {
+        return new FrameListFormat().writeAll(segments, segmentBytes, offsets);
+    }
+
+    private byte[] writeAll(Object[] segments, long[] segmentBytes, long[] offsets) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
         try {
             out.writeByte(VERSION);
             writeNumber(out, segments.length);
-            Map<String, Integer> directories = new LinkedHashMap<>();
             for (int i = 0; i < segments.length; i++) {
                 if (i > 0 && segments[i] == segments[i - 1]) {
                     writeNumber(out, SAME);
                 } else if (segments[i] instanceof Path) {
-                    writeFile(out, segments[i].toString(), directories);
+                    writeFile(out, segments[i].toString());
                     writeNumber(out, segmentBytes[i]);
                 } else {
                     writeInline(out, (ByteStreamStateHandle) segments[i]);
@@ -80,9 +98,7 @@ final class FrameListFormat {
         return bytes.toByteArray();
     }
 
-    private static void writeFile(
-            DataOutputStream out, String path, Map<String, Integer> directories)
-            throws IOException {
+    private void writeFile(DataOutputStream out, String path) throws IOException {
         int nameStart = path.lastIndexOf('/') + 1;
         String directory = path.substring(0, nameStart);
         Integer known = directories.putIfAbsent(directory, FIRST_DIRECTORY + directories.size());
@@ -92,7 +108,31 @@ final class FrameListFormat {
         } else {
             writeNumber(out, known);
         }
-        out.writeUTF(path.substring(nameStart));
+        writeName(out, path.substring(nameStart));
+    }
+
+    private void writeName(DataOutputStream out, String name) throws IOException {
+        Matcher matcher = NAME.matcher(name);
+        if (matcher.matches()) {
+            long sequence = Long.parseLong(matcher.group(1));
+            long step = sequence - lastSequence;
+            writeNumber(out, Long.parseLong(matcher.group(2)));
+            writeNumber(out, (step << 1) ^ (step >> (Long.SIZE - 1)));
+            lastSequence = sequence;
+        } else {
+            writeNumber(out, TEXT);
+            out.writeUTF(name);
+        }
+    }
+
+    private String readName(DataInputStream in) throws IOException {
+        long attempt = readNumber(in);
+        if (attempt == TEXT) {
+            return in.readUTF();
+        }
+        long step = readNumber(in);
+        lastSequence += (step >>> 1) ^ -(step & 1);
+        return lastSequence + "-" + attempt + ".seg";
     }
 
     private static void writeInline(DataOutputStream out, ByteStreamStateHandle inline)
@@ -104,21 +144,24 @@ final class FrameListFormat {
     }
 
     static FrameList read(byte[] bytes) throws IOException {
+        return new FrameListFormat().readAll(bytes);
+    }
+
+    private FrameList readAll(byte[] bytes) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         int version = in.readByte();
         if (version != VERSION) {
             throw new IOException(
                     String.format(
-                            "A TaskManager acknowledged a checkpoint in version %d of the handle"
-                                    + " format, and this process knows version %d only. Run the"
-                                    + " same release of DSTL on JobManager and TaskManagers.",
+                            "A changelog handle has version %d, and this process knows version %d"
+                                    + " only. Run the same release of DSTL on JobManager and"
+                                    + " TaskManagers, and none older than before.",
                             version, VERSION));
         }
         int frames = Math.toIntExact(readNumber(in));
         Object[] segments = new Object[frames];
         long[] segmentBytes = new long[frames];
         long[] offsets = new long[frames];
-        List<String> directories = new ArrayList<>();
         for (int i = 0; i < frames; i++) {
             int kind = Math.toIntExact(readNumber(in));
             if (kind == SAME) {
@@ -129,7 +172,7 @@ final class FrameListFormat {
                 segments[i] = inline;
                 segmentBytes[i] = inline.getStateSize();
             } else {
-                segments[i] = SharedPaths.ofProcess().share(readFile(in, kind, directories));
+                segments[i] = SharedPaths.ofProcess().share(readFile(in, kind));
                 segmentBytes[i] = readNumber(in);
             }
             offsets[i] = readNumber(in);
@@ -137,13 +180,12 @@ final class FrameListFormat {
         return new FrameList(segments, segmentBytes, offsets);
     }
 
-    private static Path readFile(DataInputStream in, int kind, List<String> directories)
-            throws IOException {
+    private Path readFile(DataInputStream in, int kind) throws IOException {
         if (kind == NEW_DIRECTORY) {
-            directories.add(in.readUTF());
+            directoryList.add(in.readUTF());
         }
-        int index = kind == NEW_DIRECTORY ? directories.size() - 1 : kind - FIRST_DIRECTORY;
-        return new Path(directories.get(index) + in.readUTF());
+        int index = kind == NEW_DIRECTORY ? directoryList.size() - 1 : kind - FIRST_DIRECTORY;
+        return new Path(directoryList.get(index) + readName(in));
     }
 
     private static ByteStreamStateHandle readInline(DataInputStream in) throws IOException {

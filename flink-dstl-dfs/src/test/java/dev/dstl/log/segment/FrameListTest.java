@@ -64,7 +64,8 @@ class FrameListTest {
     private static StreamStateHandle segment(int kind) {
         return kind % 2 == 0
                 ? new FileStateHandle(
-                        new Path(DIRECTORY + (kind < 6 ? "" : "x/") + kind), 1L << kind)
+                        new Path(DIRECTORY + (kind < 6 ? "" + kind : "x/" + kind + "-1.seg")),
+                        1L << kind)
                 : new ByteStreamStateHandle("dstl-inline/" + kind, new byte[kind]);
     }
 
@@ -87,15 +88,15 @@ class FrameListTest {
     }
 
     @Test
-    void takesAFifthOfTheBytesOfFlinksHandles() throws Exception {
+    void takesASeventhOfTheBytesOfFlinksHandles() throws Exception {
         List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>();
         for (int i = 0; i < 32; i++) {
             Path file = new Path(DIRECTORY + (1_000 + i) + "-1.seg");
             frames.add(Tuple2.of(new FileStateHandle(file, 100_000), 10_000L));
         }
         assertThat(InstantiationUtil.serializeObject(FrameList.of(frames)).length)
-                .isLessThan(InstantiationUtil.serializeObject(frames).length / 5)
-                .isLessThan(32 * 25);
+                .isLessThan(InstantiationUtil.serializeObject(frames).length / 7)
+                .isLessThan(32 * 17);
     }
 
     @Test
@@ -110,34 +111,52 @@ class FrameListTest {
     void bytesAreThoseOfVersion1() throws Exception {
         byte[] bytes =
                 StringUtils.hexStringToByte(
-                        "0104" // version, frames
+                        "0105" // version, frames
                                 + "02000a66696c653a2f642f652f" // new directory, file:/d/e/
-                                + "0007312d312e736567ac02" // 1-1.seg, 300 bytes
+                                + "010eac02" // 7-1.seg, 300 bytes
                                 + "0c" // offset 12
                                 + "008001" // the same segment, offset 128
-                                + "030007322d312e73656705" // 2-1.seg there, 5 bytes
+                                + "03020305" // 5-2.seg there, 5 bytes
                                 + "0c"
+                                + "0300000178050d" // x there, 5 bytes
                                 + "0100016902cafe" // inline: i, 2 bytes
                                 + "00");
         FrameList list = FrameListFormat.read(bytes);
         assertThat(list)
                 .containsExactly(
-                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/1-1.seg"), 300), 12L),
-                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/1-1.seg"), 300), 128L),
-                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/2-1.seg"), 5), 12L),
+                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/7-1.seg"), 300), 12L),
+                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/7-1.seg"), 300), 128L),
+                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/5-2.seg"), 5), 12L),
+                        Tuple2.of(new FileStateHandle(new Path("file:/d/e/x"), 5), 13L),
                         Tuple2.of(
                                 new ByteStreamStateHandle(
                                         "i", new byte[] {(byte) 0xca, (byte) 0xfe}),
                                 0L));
     }
 
+    /** High availability stores it as Java serializes it, so names of classes never change. */
+    @Test
+    void whatHighAvailabilityStoredInVersion1_isRead() throws Exception {
+        byte[] stored =
+                StringUtils.hexStringToByte(
+                        "aced0005737200296465762e6473746c2e6c6f672e7365676d656e74"
+                                + "2e4672616d654c6973742453657269616c697a656400000000000000"
+                                + "010200015b000562797465737400025b427870757200025b42acf317"
+                                + "f8060854e0020000787000000012010102000866696c653a2f642f01"
+                                + "0eac020c");
+        FrameList list = InstantiationUtil.deserializeObject(stored, getClass().getClassLoader());
+        assertThat(list)
+                .containsExactly(
+                        Tuple2.of(new FileStateHandle(new Path("file:/d/7-1.seg"), 300), 12L));
+    }
+
     @Test
     void unknownVersion_saysWhatToDo() {
         assertThatThrownBy(() -> FrameListFormat.read(new byte[] {2}))
                 .hasMessage(
-                        "A TaskManager acknowledged a checkpoint in version 2 of the handle format,"
-                                + " and this process knows version 1 only. Run the same release of DSTL"
-                                + " on JobManager and TaskManagers.");
+                        "A changelog handle has version 2, and this process knows version 1 only."
+                                + " Run the same release of DSTL on JobManager and TaskManagers,"
+                                + " and none older than before.");
     }
 
     private static List<Tuple2<StreamStateHandle, Long>> fileTwice() {

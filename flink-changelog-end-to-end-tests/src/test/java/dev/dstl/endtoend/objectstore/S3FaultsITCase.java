@@ -128,7 +128,7 @@ class S3FaultsITCase {
             store.front().releaseHeld();
             assertHolds(log, List.of(handle), List.of("in the second attempt"));
             assertThat(store.front().requests().keys(RequestType.DELETE))
-                    .anyMatch(key -> key.endsWith("0000000001-1.seg"));
+                    .anyMatch(key -> key.endsWith("/1-1.seg"));
         }
     }
 

@@ -44,11 +44,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the compactions of a job on a TaskManager: reads the inputs of one after the other, from
- * memory or from the local disk if they are there, and writes what is left of them without obsolete
- * records into one segment for all of them. Each has reserved the memory for its records. So a
- * checkpoint names few segments and a restore reads few, however many checkpoints there were since
- * the last materialization. Thread safe.
+ * Runs the compactions of a job on a TaskManager: reads the inputs of {@value #MAX_READING} at a
+ * time, from memory or from the local disk if they are there, and writes what is left of them
+ * without obsolete records into one segment for all of them. Each has reserved the memory for its
+ * records. So a checkpoint names few segments and a restore reads few, however many checkpoints
+ * there were since the last materialization. Thread safe.
  *
  * <p>A read that the store does not answer in time is given up, and the next compaction has a
  * thread of its own. A thread that does not heed that is left behind; there are {@value
@@ -74,6 +74,12 @@ public final class Compactor {
     private static final int READ_TRIES = 16;
 
     private static final long FIRST_PAUSE_MILLIS = 5;
+
+    /**
+     * Reading from a store is waiting for it, some 200 ms for the usual 16 runs. 40 changelogs with
+     * five checkpoints per second need 13 compactions per second, and one at a time does 5.
+     */
+    static final int MAX_READING = 4;
 
     /** Short, as the log grows by a run with each checkpoint meanwhile; grows where needed. */
     private static final long LEAST_READ_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -107,8 +113,7 @@ public final class Compactor {
     private final Deque<Compaction<?>> waiting = new ArrayDeque<>();
 
     @GuardedBy("this")
-    @Nullable
-    private Compaction<?> running;
+    private final Set<Compaction<?>> reading = new HashSet<>();
 
     /** Takes the outputs; null before there was one. */
     @GuardedBy("this")
@@ -125,7 +130,7 @@ public final class Compactor {
     /**
      * Starts without compactions.
      *
-     * @param threads for tasks that block, one at a time and those that hang; may never queue
+     * @param threads for tasks that block, a few at a time and those that hang; may never queue
      *     anything behind these
      * @param pages for the records of one compaction
      * @param reader reads what is compacted
@@ -216,7 +221,7 @@ public final class Compactor {
 
     /** Whether there is time for a large compaction that saves bytes, but is not necessary. */
     private synchronized boolean hasTime() {
-        return running == null
+        return reading.isEmpty()
                 && !outputs.isGathering()
                 && !outputs.isUploading()
                 && throttle.hasTime();
@@ -224,7 +229,7 @@ public final class Compactor {
 
     /** Whether an output would share the segment of one that is gathered anyway. */
     private synchronized boolean joins() {
-        return running != null || outputs.isGathering();
+        return !reading.isEmpty() || outputs.isGathering();
     }
 
     CompactionMemory memory() {
@@ -272,9 +277,7 @@ public final class Compactor {
         memory.ended(compaction.inputs());
         synchronized (this) {
             waiting.remove(compaction);
-            if (running == compaction) {
-                running = null;
-            }
+            reading.remove(compaction);
         }
         outputs.remove(compaction);
         submitDue();
@@ -291,9 +294,7 @@ public final class Compactor {
         outputs.add(compaction, bytes);
         synchronized (this) {
             target = commit;
-            if (running == compaction) {
-                running = null;
-            }
+            reading.remove(compaction);
         }
         submitDue();
         runNext();
@@ -311,17 +312,21 @@ public final class Compactor {
     }
 
     private void runNext() {
-        Compaction<?> next;
-        synchronized (this) {
-            if (running != null || outputs.isUploading() || !mayRead()) {
-                return;
-            }
-            next = waiting.poll();
-            running = next;
-        }
-        if (next != null) {
+        for (Compaction<?> next = next(); next != null; next = next()) {
             execute(next);
         }
+    }
+
+    @Nullable
+    private synchronized Compaction<?> next() {
+        if (reading.size() == MAX_READING || outputs.isUploading() || !mayRead()) {
+            return null;
+        }
+        Compaction<?> next = waiting.poll();
+        if (next != null) {
+            reading.add(next);
+        }
+        return next;
     }
 
     private void execute(Compaction<?> compaction) {

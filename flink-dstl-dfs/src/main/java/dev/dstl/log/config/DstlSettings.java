@@ -31,7 +31,7 @@ public final class DstlSettings {
      * What all subtasks of an operator may have in the metadata of a checkpoint together. With
      * 4,000 of them, the frames around it included, that stays below 16 MB.
      */
-    private static final long MAX_INLINE_BYTES = 12L << 20;
+    private static final long MAX_INLINE_BYTES = 6L << 20;
 
     /** Runs of a changelog that compaction leaves at most where subtasks are few. */
     public static final int MAX_RUN_LIMIT = 32;

@@ -29,12 +29,12 @@ import org.apache.flink.core.fs.Path;
  * that writing needs no check for existence, and a leftover tells whose it is.
  *
  * <pre>
- *   base path / job id / dstl / incarnation            / sequence   - attempt .seg
- *   s3://b/cl / 5f3e.. / dstl / 1763640000000-9c1f..a0 / 0000000042 - 1       .seg
+ *   base path / job id / dstl / incarnation            / sequence - attempt .seg
+ *   s3://b/cl / 5f3e.. / dstl / 9c1f..a0-1763640000000 / 42       - 1       .seg
  * </pre>
  *
- * <p>The incarnation is one storage of one TaskManager: the milliseconds since 1970 at which it was
- * created and a random number. The sequence counts the segments of an incarnation from 1, 0 being
+ * <p>The incarnation is one storage of one TaskManager: a random number and the milliseconds since
+ * 1970 at which it was created. The sequence counts the segments of an incarnation from 1, 0 being
  * the file that tries the base path; the attempt counts the attempts to write one segment from 1.
  * Immutable.
  */
@@ -44,14 +44,21 @@ public final class SegmentName {
     public static final int DIRECTORIES = 3;
 
     private static final String DIRECTORY = "dstl";
+
+    /** Random part and time; or, as before names began at random, time and random part. */
+    private static final String INCARNATION =
+            "(?:[0-9a-f]{16}-([0-9]{13,15})|([0-9]{13,15})-[0-9a-f]{16})";
+
     private static final Pattern FILE =
             Pattern.compile(
                     ".*/([0-9a-f]{32})/"
                             + DIRECTORY
-                            + "/([0-9]{13,}-[0-9a-f]{16})/([0-9]{10,18})-([0-9]{1,9})\\.seg");
+                            + "/("
+                            + INCARNATION
+                            + ")/([0-9]{1,18})-([0-9]{1,9})\\.seg");
 
     private static final Pattern WRITER =
-            Pattern.compile(".*/[0-9a-f]{32}/" + DIRECTORY + "/([0-9]{13,18})-[0-9a-f]{16}");
+            Pattern.compile(".*/[0-9a-f]{32}/" + DIRECTORY + "/" + INCARNATION);
 
     private final JobID jobId;
     private final String incarnation;
@@ -76,9 +83,15 @@ public final class SegmentName {
         this.attempt = attempt;
     }
 
-    /** Names an incarnation; ordered by time of creation. */
+    /**
+     * Names an incarnation. What is random comes first: an object store that divides the names of a
+     * bucket among its servers then gives each of them its share of the writers, also of those that
+     * begin later.
+     *
+     * @param createdEpochMillis in [0, 10^15)
+     */
     public static String incarnation(long createdEpochMillis, long random) {
-        return String.format("%013d-%016x", createdEpochMillis, random);
+        return String.format("%016x-%013d", random, createdEpochMillis);
     }
 
     /** The directory of everything that an incarnation writes. */
@@ -93,9 +106,11 @@ public final class SegmentName {
      */
     public static OptionalLong createdEpochMillis(Path directory) {
         Matcher matcher = WRITER.matcher(directory.toUri().getPath());
-        return matcher.matches()
-                ? OptionalLong.of(Long.parseLong(matcher.group(1)))
-                : OptionalLong.empty();
+        if (!matcher.matches()) {
+            return OptionalLong.empty();
+        }
+        String created = matcher.group(1) == null ? matcher.group(2) : matcher.group(1);
+        return OptionalLong.of(Long.parseLong(created));
     }
 
     /** The name that a file has, or nothing if the file is not one of ours. */
@@ -108,8 +123,8 @@ public final class SegmentName {
                 new SegmentName(
                         JobID.fromHexString(matcher.group(1)),
                         matcher.group(2),
-                        Long.parseLong(matcher.group(3)),
-                        Integer.parseInt(matcher.group(4))));
+                        Long.parseLong(matcher.group(5)),
+                        Integer.parseInt(matcher.group(6))));
     }
 
     /** Which attempt it is, from 1. */
@@ -119,9 +134,7 @@ public final class SegmentName {
 
     /** The file of this name. */
     public Path below(Path basePath) {
-        return new Path(
-                directory(basePath, jobId, incarnation),
-                String.format("%010d-%d.seg", sequence, attempt));
+        return new Path(directory(basePath, jobId, incarnation), sequence + "-" + attempt + ".seg");
     }
 
     @Override
@@ -143,6 +156,6 @@ public final class SegmentName {
 
     @Override
     public String toString() {
-        return String.format("%s/%s/%010d-%d", jobId, incarnation, sequence, attempt);
+        return String.format("%s/%s/%d-%d", jobId, incarnation, sequence, attempt);
     }
 }

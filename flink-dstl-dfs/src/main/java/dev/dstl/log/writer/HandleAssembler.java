@@ -18,6 +18,7 @@ package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.segment.FrameList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -65,20 +66,32 @@ final class HandleAssembler {
 
     /** What to read to get the records of some batches, not from the store where possible. */
     ChangelogStateHandleStreamImpl source(List<BatchPosition> positions) {
-        return handle(positions, BatchPosition::readableSegment, 0);
+        return handle(frames(positions, BatchPosition::readableSegment), bytes(positions), 0);
     }
 
     private ChangelogStateHandleStreamImpl handle(
             List<BatchPosition> positions,
             Function<BatchPosition, StreamStateHandle> segment,
             long newBytes) {
-        List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>(positions.size());
-        long bytes = 0;
-        for (BatchPosition position : positions) {
-            frames.add(Tuple2.of(segment.apply(position), position.frameOffset()));
-            bytes += position.frameBytes();
-        }
+        return handle(FrameList.of(frames(positions, segment)), bytes(positions), newBytes);
+    }
+
+    private ChangelogStateHandleStreamImpl handle(
+            List<Tuple2<StreamStateHandle, Long>> frames, long bytes, long newBytes) {
         return new ChangelogStateHandleStreamImpl(
                 frames, keyGroupRange, bytes, newBytes, DstlHandleReader.STORAGE_IDENTIFIER);
+    }
+
+    private static List<Tuple2<StreamStateHandle, Long>> frames(
+            List<BatchPosition> positions, Function<BatchPosition, StreamStateHandle> segment) {
+        List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>(positions.size());
+        for (BatchPosition position : positions) {
+            frames.add(Tuple2.of(segment.apply(position), position.frameOffset()));
+        }
+        return frames;
+    }
+
+    private static long bytes(List<BatchPosition> positions) {
+        return positions.stream().mapToLong(BatchPosition::frameBytes).sum();
     }
 }

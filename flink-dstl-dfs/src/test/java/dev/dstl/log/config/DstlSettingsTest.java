@@ -153,10 +153,10 @@ class DstlSettingsTest {
     void manySubtasks_haveLessInlineEach_soThatAllTogetherStayBelow16Megabytes() {
         DstlSettings settings = DstlSettings.from(minimal());
         assertThat(settings.inlineThresholdBytes(1)).isEqualTo(20 << 10);
-        assertThat(settings.inlineThresholdBytes(600)).isEqualTo(20 << 10);
+        assertThat(settings.inlineThresholdBytes(300)).isEqualTo(20 << 10);
         for (int parallelism : new int[] {1_000, 4_000, 32_768}) {
             assertThat(parallelism * settings.inlineThresholdBytes(parallelism))
-                    .isBetween(12_000_000L, 16_000_000L);
+                    .isBetween(6_000_000L, 8_000_000L);
         }
     }
 

@@ -43,6 +43,7 @@ class DstlMetricsTest {
                         "ChangelogStorage.memoryBytes",
                         "ChangelogStorage.memoryLimitBytes",
                         "ChangelogStorage.storeHealth",
+                        "ChangelogStorage.version",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
                         "ChangelogStorage.abandonedUploadAttempts",

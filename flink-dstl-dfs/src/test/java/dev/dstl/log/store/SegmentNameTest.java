@@ -55,7 +55,26 @@ class SegmentNameTest {
                 .hasToString(
                         "s3://bucket/changelog/"
                                 + new JobID(1, 2)
-                                + "/dstl/1763640000000-00000000000000ac/0000000042-1.seg");
+                                + "/dstl/00000000000000ac-1763640000000/42-1.seg");
+    }
+
+    @Test
+    void nameThatBeginsWithTheTime_isStillRead() {
+        String job = new JobID(1, 2).toHexString();
+        Path writer = new Path("s3://b/" + job + "/dstl/1763640000000-9876543210987654");
+        assertThat(SegmentName.of(new Path(writer, "0000000042-3.seg")))
+                .contains(
+                        new SegmentName(new JobID(1, 2), "1763640000000-9876543210987654", 42, 3));
+        assertThat(SegmentName.createdEpochMillis(writer)).hasValue(1_763_640_000_000L);
+    }
+
+    /** So that a store that splits its names by their first characters spreads writers. */
+    @Test
+    void directoryOfAWriter_beginsAtRandom_andTellsWhenTheWriterBegan() {
+        String incarnation = SegmentName.incarnation(1_763_640_000_000L, 0x9876543210987654L);
+        Path writer = SegmentName.directory(new Path("s3://b"), new JobID(1, 2), incarnation);
+        assertThat(writer.getName()).isEqualTo("9876543210987654-1763640000000");
+        assertThat(SegmentName.createdEpochMillis(writer)).hasValue(1_763_640_000_000L);
     }
 
     @Test

@@ -48,6 +48,7 @@ public final class FaultyStore implements AutoCloseable {
     private final Queue<WriteFault> nextFaults = new ArrayDeque<>();
     private Function<Path, WriteFault> faults = path -> WriteFault.NONE;
     private ReadRule reads = path -> {};
+    private long writtenBytes;
     private int hangingReads;
     private boolean deletesFail;
     private boolean parentsNeeded;
@@ -237,7 +238,18 @@ public final class FaultyStore implements AutoCloseable {
         files.put(path.getPath() + "/", new byte[0]);
     }
 
+    /** Of all files that were written. */
+    public synchronized long writtenBytes() {
+        return writtenBytes;
+    }
+
+    /** Of all files there are. */
+    public synchronized long storedBytes() {
+        return files.values().stream().mapToLong(bytes -> bytes.length).sum();
+    }
+
     synchronized void put(Path path, byte[] bytes) {
+        writtenBytes += bytes.length;
         files.put(path.getPath(), bytes);
     }
 

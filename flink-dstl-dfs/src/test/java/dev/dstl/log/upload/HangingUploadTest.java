@@ -206,7 +206,7 @@ class HangingUploadTest {
         log.store()
                 .failBy(
                         file ->
-                                file.getName().startsWith("0000000001-")
+                                file.getName().startsWith("1-")
                                         ? WriteFault.HANG
                                         : WriteFault.NONE);
         append(writer, "stuck");

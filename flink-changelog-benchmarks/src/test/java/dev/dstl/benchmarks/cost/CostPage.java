@@ -1,0 +1,197 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.benchmarks.cost;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The text of docs/cost.md. */
+final class CostPage {
+
+    private static final double MEGABYTE = 1e6;
+    private static final double KILOBYTE = 1e3;
+
+    /** With which the page begins. */
+    private static final CostWorkload FIRST = CostWorkload.MANY;
+
+    private CostPage() {}
+
+    /** Of each workload, with DSTL and with Flink's built-in changelog. */
+    static String of(Map<CostWorkload, List<JobCost>> costs) {
+        return String.join(
+                "\n",
+                "# Cost at scale",
+                "",
+                answer(costs.get(FIRST)),
+                "",
+                "## Requests and prices",
+                "",
+                "Requests and bytes of one TaskManager per checkpoint; USD of all "
+                        + number(CostWorkload.TASK_MANAGERS)
+                        + " TaskManagers per month.",
+                "",
+                "| a TaskManager has | checkpoints | changelog | PUT | GET | DELETE | uploaded"
+                        + " | USD per month |",
+                "|---|---|---|---|---|---|---|---|",
+                rows(costs, CostPage::requests),
+                "",
+                "## JobManager",
+                "",
+                "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, and the heap"
+                        + " for the first checkpoint the JobManager holds, with Flink's registry"
+                        + " of shared state, and for each further one.",
+                "",
+                "| a TaskManager has | checkpoints | changelog | keyed subtasks | acknowledged |"
+                        + " `_metadata` | heap, first | heap, further |",
+                "|---|---|---|---|---|---|---|---|",
+                rows(costs, CostPage::memory),
+                "",
+                conditions(),
+                "");
+    }
+
+    private static String answer(List<JobCost> costs) {
+        return String.format(
+                Locale.ROOT,
+                "A job of %s TaskManagers with %d changelogs each and a checkpoint per second pays"
+                        + " %s USD a month for the changelog at S3 list prices, and %s USD with"
+                        + " Flink's built-in changelog. Its JobManager needs %s MB for a checkpoint"
+                        + " instead of %s MB. All figures are simulated.",
+                number(CostWorkload.TASK_MANAGERS),
+                FIRST.changelogs(),
+                number(costs.get(0).dollarsPerMonth()),
+                number(costs.get(1).dollarsPerMonth()),
+                rounded(costs.get(0).firstHeapBytes() / MEGABYTE),
+                rounded(costs.get(1).firstHeapBytes() / MEGABYTE));
+    }
+
+    private static String rows(Map<CostWorkload, List<JobCost>> costs, Row row) {
+        StringBuilder rows = new StringBuilder();
+        costs.forEach(
+                (workload, ofWorkload) ->
+                        ofWorkload.forEach(
+                                cost -> {
+                                    rows.append(rows.length() == 0 ? "" : "\n");
+                                    rows.append("| ")
+                                            .append(workload.title())
+                                            .append(" | every ")
+                                            .append(workload.intervalSeconds())
+                                            .append(" s | ")
+                                            .append(cost.changelog().title())
+                                            .append(row.of(cost))
+                                            .append(" |");
+                                }));
+        return rows.toString();
+    }
+
+    private static String requests(JobCost cost) {
+        StoreUse use = cost.use();
+        return String.format(
+                Locale.ROOT,
+                " | %.2f | %.2f | %.2f | %s KB | %s",
+                use.puts,
+                use.gets,
+                use.deletes,
+                rounded(use.writtenBytes / KILOBYTE),
+                number(cost.dollarsPerMonth()));
+    }
+
+    private static String memory(JobCost cost) {
+        return String.format(
+                Locale.ROOT,
+                " | %s | %s MB | %s MB | %s MB | %s MB",
+                number(cost.workload().subtasks()),
+                rounded(cost.acknowledgedBytes() / MEGABYTE),
+                rounded(cost.metadataBytes() / MEGABYTE),
+                rounded(cost.firstHeapBytes() / MEGABYTE),
+                rounded(cost.furtherHeapBytes() / MEGABYTE));
+    }
+
+    /** Three digits, or as many as there are before the point. */
+    private static String rounded(double value) {
+        return value < 100 ? String.format(Locale.ROOT, "%.1f", value) : number(value);
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%,d", Math.round(value));
+    }
+
+    private static String conditions() {
+        return String.join(
+                "\n",
+                "## Conditions",
+                "",
+                "**What is simulated.** One TaskManager with 24 changelogs, or two with 4, on"
+                        + " the production classes with default options, a manual clock and a store"
+                        + " that counts requests and answers at once. State changes have "
+                        + CostWorkload.CHANGE_BYTES
+                        + " bytes and change one of "
+                        + number(CostWorkload.KEYS)
+                        + " keys of a changelog at random. Barriers reach all changelogs within some"
+                        + " milliseconds. Each changelog is materialized every "
+                        + CostWorkload.MATERIALIZATION_SECONDS / 60
+                        + " minutes, at times spread over the interval. Counting begins after the"
+                        + " first interval and takes half of one.",
+                "",
+                "**What is multiplied.** The other TaskManagers do the same with files of their own."
+                        + " The JobManager gets one acknowledgement per subtask, serialized and"
+                        + " deserialized as Flink does, puts them into a `CompletedCheckpoint` and"
+                        + " the registry, and writes `_metadata` with Flink's serializer. With 4"
+                        + " changelogs that is done for all 4,000 subtasks; with 24 for 4,800, times"
+                        + " five. JOL measures the heap. Acknowledgements are means over 10"
+                        + " checkpoints.",
+                "",
+                "**Flink's built-in changelog** is its real `FsStateChangelogStorage`. It writes one"
+                        + " file per checkpoint and TaskManager, its best case: all barriers arrive"
+                        + " within its `batch.persist-delay`. Since nothing in it varies, requests are"
+                        + " counted over a tenth of an interval, each file counts as deleted once,"
+                        + " and acknowledgements are built for 10 TaskManagers, times 100.",
+                "",
+                "**Prices** are those of [S3 Standard](https://aws.amazon.com/s3/pricing/) in"
+                        + " us-east-1: "
+                        + dollars(StorePrices.WRITE)
+                        + " USD per 1,000 PUTs and LISTs, "
+                        + dollars(StorePrices.READ)
+                        + " USD per 1,000 GETs and HEADs, deletions free, 0.023 USD per GB and month"
+                        + " for what is stored. The plugin adds a HEAD to each deletion, and two HEADs"
+                        + " and a LIST to each file of Flink's built-in changelog"
+                        + " ([requests](object-stores.md#requests)).",
+                "",
+                "**Not included:** what the state backend uploads for materializations, the base in"
+                        + " acknowledgements and metadata, `_metadata` itself, hedged attempts and"
+                        + " restores.",
+                "",
+                "```bash",
+                "bin/test docs write   # simulates again, and writes this page",
+                "```");
+    }
+
+    private static String dollars(StorePrices price) {
+        return BigDecimal.valueOf(price.dollars() * 1_000)
+                .setScale(4, RoundingMode.HALF_UP)
+                .stripTrailingZeros()
+                .toPlainString();
+    }
+
+    @FunctionalInterface
+    private interface Row {
+        String of(JobCost cost);
+    }
+}

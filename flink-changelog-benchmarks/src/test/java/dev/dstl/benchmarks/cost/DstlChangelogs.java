@@ -126,6 +126,7 @@ final class DstlChangelogs implements SimulatedChangelogs {
                             pages,
                             settings.sealThresholdBytes(),
                             settings.inlineThresholdBytes(CostWorkload.PARALLELISM),
+                            settings.runLimit(CostWorkload.PARALLELISM),
                             commit,
                             compactor,
                             null));

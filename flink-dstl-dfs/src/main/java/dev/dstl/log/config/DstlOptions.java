@@ -252,7 +252,7 @@ public final class DstlOptions {
     public static final ConfigOption<Integer> COMPACTION_MAX_RUNS_PER_OPERATOR =
             ours("compaction.max-runs-per-operator")
                     .intType()
-                    .defaultValue(16_384)
+                    .defaultValue(131_072)
                     .withDescription(
                             "Runs of all subtasks of an operator together. Each changelog may"
                                     + " have its part of them, 4 to 32, and compaction.min-runs is"

@@ -153,17 +153,7 @@ class CompactionPolicyPropertyTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "1, 32",
-        "512, 32",
-        "513, 31",
-        "1024, 16",
-        "2048, 8",
-        "3276, 5",
-        "4096, 4",
-        "4097, 4",
-        "32768, 4"
-    })
+    @CsvSource({"1, 32", "4096, 32", "4097, 31", "8192, 16", "16384, 8", "26214, 5", "32768, 4"})
     void runLimit_fallsWithTheParallelism(int parallelism, int runLimit) {
         Configuration configuration = new Configuration();
         configuration.set(DstlOptions.BASE_PATH, "/log");

@@ -149,6 +149,18 @@ public final class ProcessCluster implements AutoCloseable {
      * @return its id, which is also the name of its log
      */
     public String startTaskManager(Configuration more) throws ClusterException {
+        return startTaskManager(more, classPath);
+    }
+
+    /**
+     * Starts one more TaskManager with other jars than the others.
+     *
+     * @param more what its {@code config.yaml} says beyond and instead of that of the others
+     * @param itsClassPath of this process only
+     * @return its id, which is also the name of its log
+     */
+    public String startTaskManager(Configuration more, ClassPath itsClassPath)
+            throws ClusterException {
         String id = "taskmanager-" + ++started;
         Configuration own = new Configuration(configuration);
         own.addAll(more);
@@ -157,7 +169,13 @@ public final class ProcessCluster implements AutoCloseable {
                 own.get(TaskManagerOptions.TASK_HEAP_MEMORY)
                         .add(own.get(TaskManagerOptions.FRAMEWORK_HEAP_MEMORY));
         taskManagers.put(
-                id, start(id, ClusterProcessMain.Role.TASK_MANAGER, heap.getMebiBytes(), own));
+                id,
+                start(
+                        id,
+                        ClusterProcessMain.Role.TASK_MANAGER,
+                        heap.getMebiBytes(),
+                        own,
+                        itsClassPath));
         return id;
     }
 
@@ -187,7 +205,8 @@ public final class ProcessCluster implements AutoCloseable {
                         "jobmanager",
                         ClusterProcessMain.Role.JOB_MANAGER,
                         JOB_MANAGER_HEAP_MEBIBYTES,
-                        configuration);
+                        configuration,
+                        classPath);
     }
 
     /** The process id of a TaskManager that was started and not killed. */
@@ -254,7 +273,11 @@ public final class ProcessCluster implements AutoCloseable {
     }
 
     private ClusterProcess start(
-            String name, ClusterProcessMain.Role role, long heapMebibytes, Configuration own)
+            String name,
+            ClusterProcessMain.Role role,
+            long heapMebibytes,
+            Configuration own,
+            ClassPath itsClassPath)
             throws ClusterException {
         try {
             Path conf = directory.resolve("conf").resolve(name);
@@ -264,7 +287,7 @@ public final class ProcessCluster implements AutoCloseable {
                     role,
                     heapMebibytes,
                     conf,
-                    classPath,
+                    itsClassPath,
                     plugins,
                     logs().resolve(name + ".log"));
         } catch (IOException e) {

@@ -202,6 +202,32 @@ class InstallationITCase {
         }
     }
 
+    /** It cannot read what TaskManagers acknowledge. */
+    @Test
+    void noJarOnTheJobManager_isTheWarningThatThePageDescribes() throws Exception {
+        try (RecoveryCluster cluster =
+                cluster(new Configuration(), Changelog.BUILT_IN.classPath(STOCK))) {
+            cluster.replaceTaskManagers(
+                    new Configuration(), ClassPath.ofThisProcess().withoutStock());
+            OrderRun run = run(cluster, new Configuration());
+            run.submit();
+            run.await(
+                    "warning",
+                    () ->
+                            cluster.logged(
+                                            "jobmanager",
+                                            "java.lang.ClassNotFoundException:"
+                                                    + " dev.dstl.log.segment.FrameList")
+                                    > 0);
+            assertThat(
+                            cluster.logged(
+                                    "jobmanager",
+                                    "WARN",
+                                    "Error while processing AcknowledgeCheckpoint message"))
+                    .isPositive();
+        }
+    }
+
     private static Path dropInJar() {
         return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .map(Path::of)

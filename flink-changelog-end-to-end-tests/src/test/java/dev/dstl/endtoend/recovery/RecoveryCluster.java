@@ -50,6 +50,7 @@ final class RecoveryCluster implements AutoCloseable {
     private final Path directory;
     private final Path log;
     private final Configuration configuration;
+    private final ClassPath classPath;
     private final ProcessCluster cluster;
     private int jobs;
 
@@ -87,6 +88,7 @@ final class RecoveryCluster implements AutoCloseable {
             throws Exception {
         this.directory = directory;
         this.log = log;
+        this.classPath = classPath;
         this.configuration = new Configuration();
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, 2);
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
@@ -127,10 +129,15 @@ final class RecoveryCluster implements AutoCloseable {
 
     /** Kills all TaskManagers and starts as many that are set up in another way. */
     void replaceTaskManagers(Configuration more) throws Exception {
+        replaceTaskManagers(more, classPath);
+    }
+
+    /** Kills all TaskManagers and starts as many that have other jars than the JobManager. */
+    void replaceTaskManagers(Configuration more, ClassPath classPath) throws Exception {
         List<String> before = cluster.taskManagers();
         before.forEach(cluster::killTaskManager);
         for (String ignored : before) {
-            cluster.startTaskManager(more);
+            cluster.startTaskManager(more, classPath);
         }
     }
 

@@ -33,8 +33,13 @@ import org.rocksdb.RocksDBException;
  */
 final class RocksDbFlush implements DelegateFlush {
 
-    /** What a checkpoint may as well flush itself. */
-    private static final long LITTLE_BYTES = 2 << 20;
+    /**
+     * Fewer entries a checkpoint may as well flush itself, unless they are large: a memtable with
+     * little in it counts as a whole block, of 8 MB with Flink's defaults.
+     */
+    private static final long FEW_ENTRIES = 10_000;
+
+    private static final long TWO_BLOCKS = 16 << 20;
 
     /** Each flushes what was written during the one before. */
     private static final int MAX_FLUSHES = 3;
@@ -54,15 +59,21 @@ final class RocksDbFlush implements DelegateFlush {
     /** Whether it is not worth a thread. The database must be open. */
     boolean isLittle() throws IOException {
         try {
-            long bytes = 0;
+            long entries = 0;
             for (ColumnFamilyHandle columnFamily : columnFamilies) {
-                bytes +=
-                        database.getLongProperty(columnFamily, "rocksdb.cur-size-active-mem-table");
+                entries += ask(columnFamily, "rocksdb.num-entries-active-mem-table");
+                if (ask(columnFamily, "rocksdb.cur-size-active-mem-table") > TWO_BLOCKS) {
+                    return false;
+                }
             }
-            return bytes < LITTLE_BYTES;
+            return entries < FEW_ENTRIES;
         } catch (RocksDBException e) {
             throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
         }
+    }
+
+    private long ask(ColumnFamilyHandle columnFamily, String property) throws RocksDBException {
+        return database.getLongProperty(columnFamily, property);
     }
 
     @Override

@@ -228,13 +228,22 @@ final class KeyedTask<K> implements AutoCloseable {
     /** Materializes from begin to end; false if there was nothing to do or it failed. */
     boolean materialize() throws Exception {
         long completed = completed();
+        long started = started();
         changelog().materialize();
         mailbox.runNext();
+        if (started() == started) {
+            // The delegate was flushed first.
+            mailbox.runNext();
+        }
         if (metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION) == 0
                 && completed() == completed) {
             mailbox.runNext();
         }
         return completed() > completed;
+    }
+
+    private long started() {
+        return metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION);
     }
 
     private long completed() {

@@ -366,9 +366,18 @@ final class TestTask implements AutoCloseable {
     /** Starts a materialization; false if there was nothing to do. */
     boolean beginMaterialization() throws Exception {
         long ended = ended();
+        long started = started();
         changelog().materialize();
         mailbox.runNext();
+        if (started() == started) {
+            // The delegate was flushed first.
+            mailbox.runNext();
+        }
         return ended() == ended;
+    }
+
+    private long started() {
+        return metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION);
     }
 
     /** Waits for the materialization that has begun; false if it failed. */

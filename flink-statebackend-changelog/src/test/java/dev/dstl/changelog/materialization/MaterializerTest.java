@@ -232,9 +232,9 @@ class MaterializerTest {
     private void startJobWithMemtables() throws Exception {
         job.close();
         startJob(dev.dstl.changelog.fixture.Delegate.Kind.ROCKS_DB);
-        for (int key = 0; key < 300; key++) {
+        for (int key = 0; key < 10_000; key++) {
             job.at(key, "a");
-            job.value.update("v".repeat(10_000));
+            job.value.update("v");
         }
     }
 

@@ -23,6 +23,9 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** The files that handles refer to, of whatever kind they are. */
@@ -45,8 +48,20 @@ final class ReferencedFiles extends ObjectOutputStream {
     @Override
     protected Object replaceObject(Object object) {
         if (object instanceof FileStateHandle) {
-            files.add(Paths.get(((FileStateHandle) object).getFilePath().getPath()));
+            add((FileStateHandle) object);
+        } else if (object instanceof ChangelogStateHandleStreamImpl) {
+            // It writes other objects than it consists of.
+            for (Tuple2<StreamStateHandle, Long> frame :
+                    ((ChangelogStateHandleStreamImpl) object).getHandlesAndOffsets()) {
+                if (frame.f0 instanceof FileStateHandle) {
+                    add((FileStateHandle) frame.f0);
+                }
+            }
         }
         return object;
+    }
+
+    private void add(FileStateHandle file) {
+        files.add(Paths.get(file.getFilePath().getPath()));
     }
 }

@@ -28,6 +28,7 @@ import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.Keyed;
 import org.apache.flink.runtime.state.PriorityComparable;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.util.CloseableIterator;
 
 /**
  * The delegate's queue of a name. Delegates may give a new object with each registration, whose
@@ -82,14 +83,15 @@ final class RestoredQueue<
      *
      * @throws IOException if the delegate fails
      */
+    @SuppressWarnings("try") // Flink's interface declares close() with Exception.
     void giveWay() throws IOException {
         if (outdated) {
             return;
         }
         outdated = true;
-        try {
-            // Before it shows what is stored the delegate stores what it has put off.
-            queue.iterator().close();
+        try (CloseableIterator<T> timers = queue.iterator()) {
+            // Before it looks for the first timer the delegate stores what it has put off.
+            boolean unused = timers.hasNext();
         } catch (Exception e) {
             throw new IOException("Timers of '" + name + "' cannot be stored", e);
         }

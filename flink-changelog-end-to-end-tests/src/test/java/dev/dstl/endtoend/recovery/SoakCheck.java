@@ -24,6 +24,7 @@ import org.apache.flink.util.TimeUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +43,7 @@ class SoakCheck {
     private static final Logger LOG = LoggerFactory.getLogger(SoakCheck.class);
     private static final int DISTURBANCES = 12;
 
-    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    @TempDir(factory = TempDirFactory.Standard.class, cleanup = CleanupMode.ON_SUCCESS)
     private Path directory;
 
     @Test

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.log.testing.RetryingTempDirFactory;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -91,7 +92,7 @@ class FullSnapshotTest {
             assertThat(task.materialize()).isTrue();
             task.checkpoint(4);
         }
-        TestTask.delete(origin);
+        RetryingTempDirFactory.delete(origin);
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), delegate, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(6)).containsExactly(null, "one", "two", "three", "four", "five");
@@ -206,7 +207,7 @@ class FullSnapshotTest {
             task.value(2).update("two");
             assertThat(task.checkpoint(3).getNonMaterializedStateHandles()).hasSize(1);
         }
-        TestTask.delete(directory.resolve("origin"));
+        RetryingTempDirFactory.delete(directory.resolve("origin"));
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), delegate, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(3)).containsExactly(null, "one", "two");

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.log.testing.RetryingTempDirFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ class SimulationTest {
         } catch (Throwable t) {
             throw new AssertionError("With seed " + seed + " and " + steps + " steps", t);
         } finally {
-            TestTask.delete(directory);
+            RetryingTempDirFactory.delete(directory);
         }
     }
 

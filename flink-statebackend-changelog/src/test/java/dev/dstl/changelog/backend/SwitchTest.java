@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.log.testing.RetryingTempDirFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -140,7 +141,7 @@ class SwitchTest {
             task.checkpoint(5);
             contents = states.contents(ALL);
         }
-        TestTask.delete(origin);
+        RetryingTempDirFactory.delete(origin);
         try (TestTask task =
                 TestTask.start(directory.resolve("copy"), to, LogStorage.DSTL, jobManager)) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);

@@ -24,7 +24,6 @@ import dev.dstl.changelog.fixture.RecordedMetrics;
 import dev.dstl.changelog.fixture.StockChangelog;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +31,6 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.RunnableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.state.ListState;
@@ -69,7 +67,6 @@ import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
-import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.IOUtils;
 
 /** A keyed task with real files, a manual mailbox and a fake JobManager; to be closed. */
@@ -408,20 +405,5 @@ final class TestTask implements AutoCloseable {
         backend.dispose();
         IOUtils.closeQuietly(environment.getTaskStateManager().getStateChangelogStorage());
         IOUtils.closeQuietly(environment);
-    }
-
-    /** Deletes what tasks that have ended leave behind, while they may still delete some of it. */
-    static void delete(Path directory) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (Files.exists(directory)) {
-            try {
-                FileUtils.deleteDirectory(directory.toFile());
-            } catch (IOException e) {
-                if (System.nanoTime() > deadline) {
-                    throw e;
-                }
-                Thread.sleep(10);
-            }
-        }
     }
 }

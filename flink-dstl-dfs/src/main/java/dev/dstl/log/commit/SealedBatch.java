@@ -17,6 +17,7 @@
 package dev.dstl.log.commit;
 
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.segment.SegmentEncoder;
 import javax.annotation.Nullable;
 
 /**
@@ -90,9 +91,9 @@ public final class SealedBatch {
         return batch.sizeBytes();
     }
 
-    /** It counts as in flight. */
+    /** It counts as in flight, with all that its segment will hold of it. */
     void reserve() {
-        reservedBytes = batch.heldBytes();
+        reservedBytes = batch.heldBytes() + SegmentEncoder.FRAME_OVERHEAD_BYTES;
     }
 
     /** What it counts as in flight; 0 if it does not. */

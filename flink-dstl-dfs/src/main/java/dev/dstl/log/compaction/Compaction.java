@@ -420,6 +420,8 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
             nanos = compactor.timers().nanoTime() - stepNanos;
         }
         compactor.uploadTimeout().sufficed(nanos);
+        // The changelog's next compaction may need it.
+        compactor.memory().ended(inputs);
         try {
             listener.compacted(this, position);
         } finally {

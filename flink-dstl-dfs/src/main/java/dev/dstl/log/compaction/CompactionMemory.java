@@ -24,7 +24,7 @@ import java.util.List;
 
 /**
  * What compactions take of the memory of the job, by their inputs. A compaction only begins if
- * there is room for all its records; otherwise a later checkpoint asks again. Thread safe.
+ * there is room for all its records; otherwise the changelog asks again later. Thread safe.
  */
 final class CompactionMemory {
 
@@ -49,15 +49,15 @@ final class CompactionMemory {
     /**
      * Reserves what the records of all inputs take.
      *
-     * @return the inputs, to be ended later; empty if there is no room for them now
+     * @return whether there is room for them now; then they have to be ended later
      */
-    synchronized <B extends CompactionInput> List<B> admit(List<B> inputs) {
+    synchronized boolean admit(List<? extends CompactionInput> inputs) {
         long bytes = inputs.stream().mapToLong(CompactionInput::memoryBytes).sum();
-        if (inputs.isEmpty() || !memory.tryReserve(MemoryUse.COMPACTION, bytes)) {
-            return List.of();
+        if (!memory.tryReserve(MemoryUse.COMPACTION, bytes)) {
+            return false;
         }
         reserved.put(inputs, bytes);
-        return inputs;
+        return true;
     }
 
     /** Of the inputs there is only a frame of so many bytes left. */

@@ -203,18 +203,25 @@ public final class Compactor {
     }
 
     /**
-     * Chooses the runs of a changelog to compact next, and reserves the memory for them. What is
-     * chosen has to be started, or given back with {@link #forget}.
+     * Chooses the runs of a changelog to compact next.
      *
-     * @return empty if there is nothing to do, no memory for it, or compaction is disabled
+     * @return empty if there is nothing to do, or compaction is disabled
      */
     public <B extends CompactionInput> List<B> choose(CompactableChangelog<B> changelog) {
-        return policy == null
-                ? List.of()
-                : memory.admit(policy.choose(changelog, hasTime(), joins()));
+        return policy == null ? List.of() : policy.choose(changelog, hasTime(), joins());
     }
 
-    /** Inputs that were chosen are not compacted after all. */
+    /**
+     * Reserves the memory for the records of what was chosen. What is admitted has to be started,
+     * or given back with {@link #forget}.
+     *
+     * @return whether there is so much now
+     */
+    public boolean admit(List<? extends CompactionInput> chosen) {
+        return memory.admit(chosen);
+    }
+
+    /** Inputs that were admitted are not compacted after all. */
     public void forget(List<? extends CompactionInput> chosen) {
         memory.ended(chosen);
     }

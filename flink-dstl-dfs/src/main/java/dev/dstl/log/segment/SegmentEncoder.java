@@ -30,6 +30,13 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 public final class SegmentEncoder {
 
+    /**
+     * What a batch takes in a segment besides its records: header, directory entry and the index of
+     * a batch with few key groups. That is more than its records where each changelog has few.
+     */
+    public static final int FRAME_OVERHEAD_BYTES =
+            SegmentFormat.FRAME_HEADER_BYTES + SegmentFormat.DIRECTORY_ENTRY_BYTES + 12;
+
     /** What a record takes while the records of its batch are ordered and compared. */
     private static final int WORKING_BYTES_PER_RECORD = 40;
 

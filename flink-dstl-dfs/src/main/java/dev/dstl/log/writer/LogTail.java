@@ -207,7 +207,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         }
     }
 
-    /** After a persist, or when a failed compaction is due again. */
+    /** After a persist, or when a compaction is due that did not come to its end before. */
     private void startCompaction(boolean retry) {
         try {
             Optional<Compaction<TailBatch>> begun = Optional.empty();

@@ -68,7 +68,7 @@ final class TailCompaction {
     /** The one that runs, or waits for its turn. */
     @Nullable private Compaction<TailBatch> current;
 
-    /** Runs after a failure, unless a persist brings the next compaction before. */
+    /** Runs after a failure or without memory, unless a persist brings the next one before. */
     @Nullable private Timer retry;
 
     /** Of the log; a retry that no persist brought counts as one. */
@@ -116,7 +116,8 @@ final class TailCompaction {
     }
 
     /**
-     * Some time has passed since a failure.
+     * Some time has passed since there was a failure or no memory, or the runs that were chosen
+     * turned out to be too large.
      *
      * @return what to start without any lock held
      */
@@ -148,6 +149,11 @@ final class TailCompaction {
                         new CompactableChangelog<>(
                                 batches.all(), boundaries, survivorRatio, goal, persists));
         if (inputs.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!compactor.admit(inputs)) {
+            // No other persist may come for long.
+            scheduleRetry();
             return Optional.empty();
         }
         try {
@@ -185,7 +191,11 @@ final class TailCompaction {
         end(ended, releases);
         failuresInARow = 0;
         survivorRatio = ended.survivorRatio(position);
-        boolean taken = batches.holds(ended.inputs()) && ended.mayEnter(lastCheckpoint);
+        boolean needed = batches.holds(ended.inputs());
+        boolean taken = needed && ended.mayEnter(lastCheckpoint);
+        if (needed && !taken) {
+            scheduleRetry();
+        }
         if (taken) {
             releases.addAll(ended.inputs());
             batches.replace(
@@ -218,7 +228,7 @@ final class TailCompaction {
         end(failed, releases);
         if (cause == null) {
             failed.inputs().get(0).settle();
-            return () -> {};
+            return whenRetryIsDue;
         }
         backoff = Math.min(MAX_BACKOFF, 1 << Math.min(failuresInARow, Integer.SIZE - 2)) - 1;
         int failures = ++failuresInARow;

@@ -32,6 +32,7 @@ import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -75,6 +76,18 @@ class GroupCommitTest {
         assertThat(filesOf(handleOf(persistA))).isEqualTo(filesOf(handleOf(persistB)));
         assertThat(texts(handleOf(persistA))).containsExactly("a");
         assertThat(texts(handleOf(persistB))).containsExactly("b");
+    }
+
+    @Test
+    void fewRecords_countAsWhatTheirSegmentWillHold() {
+        append(first, "a");
+        append(second, "b");
+        List<Future<?>> persists = List.of(persist(first), persist(second));
+        long counted = log.budget().reservedBytes();
+        log.passLinger();
+        assertThat(persists).allMatch(Future::isDone);
+        long length = log.store().storedBytes();
+        assertThat(counted).isBetween(length - 50, length + 50);
     }
 
     @Test

@@ -25,6 +25,8 @@ import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.compaction.Compaction;
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.ManualExecutor;
@@ -310,6 +312,54 @@ class LogCompactionTest {
             }
             assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
             assertThat(smallLog.metrics().count("numberOfCompactionFailures")).isZero();
+            smallWriter.close();
+            threads.runAll();
+        }
+    }
+
+    @Test
+    void mergeThatFindsNoMemory_beginsWhenThereIsSome_withoutACheckpoint() throws Exception {
+        writer.addCompactionBoundary();
+        JobMemory memory = log.budget().memory();
+        memory.reserve(MemoryUse.READ_AHEAD, 1L << 40);
+        for (int i = 0; i < 2 * PARTS; i++) {
+            checkpointWith("change " + i);
+        }
+        assertThat(log.metrics().count("numberOfCompactions")).isZero();
+
+        memory.release(MemoryUse.READ_AHEAD, 1L << 40);
+        log.timers().advanceMillis(1_000);
+        settle();
+        assertThat(log.metrics().count("numberOfCompactions")).isEqualTo(2);
+        assertThat(texts(persisted(writer.initialSequenceNumber()))).isEqualTo(expected);
+    }
+
+    @Test
+    void mergeThatTakesTooMuchMemory_isFollowedByOthers_withoutACheckpoint() throws Exception {
+        Configuration small =
+                settings()
+                        .set(DstlOptions.COMPRESSION_ENABLED, true)
+                        .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("40 kb"));
+        try (LogFixture smallLog = LogFixture.on(threads, small)) {
+            DstlLogWriter smallWriter = smallLog.writer();
+            smallWriter.addCompactionBoundary();
+            JobMemory memory = smallLog.budget().memory();
+            memory.reserve(MemoryUse.READ_AHEAD, 1L << 40);
+            for (int i = 0; i < 2 * PARTS; i++) {
+                LogFixture.append(smallWriter, "x".repeat(i < PARTS ? 50_000 : 10));
+                Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                        smallWriter.persist(smallWriter.initialSequenceNumber(), i + 1);
+                threads.runAll();
+                smallLog.passLinger();
+                threads.runAll();
+                assertThat(handleOf(persist).getHandlesAndOffsets()).hasSize(i + 1);
+            }
+            memory.release(MemoryUse.READ_AHEAD, 1L << 40);
+            smallLog.timers().advanceMillis(1_000);
+            threads.runAll();
+            smallLog.timers().advanceMillis(1_000);
+            threads.runAll();
+            assertThat(smallLog.metrics().count("numberOfCompactions")).isPositive();
             smallWriter.close();
             threads.runAll();
         }

@@ -22,6 +22,7 @@ import dev.dstl.benchmarks.cluster.CompletedCheckpoint;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.benchmarks.harness.RecoverySteps;
 import dev.dstl.benchmarks.harness.RunFiles;
+import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.HandleCount;
 import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
@@ -135,10 +136,13 @@ final class BenchmarkRun {
                 MachineProbe.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
         result.traffic = traffic(files.store().counts().minus(requestsBefore));
         long endMillis = System.currentTimeMillis();
-        client.checkpoints(job).stream()
-                .filter(checkpoint -> completedWithin(checkpoint, beginMillis, endMillis))
-                .map(checkpoint -> checkpoint.sample(beginMillis))
-                .forEach(result.checkpoints::add);
+        for (CompletedCheckpoint checkpoint : client.checkpoints(job)) {
+            if (completedWithin(checkpoint, beginMillis, endMillis)) {
+                CheckpointSample sample = checkpoint.sample(beginMillis);
+                client.addSteps(job, sample);
+                result.checkpoints.add(sample);
+            }
+        }
         result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 

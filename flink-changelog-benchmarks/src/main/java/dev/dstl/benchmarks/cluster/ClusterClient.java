@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.cluster;
 
+import dev.dstl.benchmarks.measurement.CheckpointSample;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,6 +59,10 @@ import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.C
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointStatistics.FailedCheckpointStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatistics;
 import org.apache.flink.runtime.rest.messages.checkpoints.CheckpointingStatisticsHeaders;
+import org.apache.flink.runtime.rest.messages.checkpoints.SubtaskCheckpointStatistics;
+import org.apache.flink.runtime.rest.messages.checkpoints.SubtaskCheckpointStatistics.CompletedSubtaskCheckpointStatistics;
+import org.apache.flink.runtime.rest.messages.checkpoints.TaskCheckpointMessageParameters;
+import org.apache.flink.runtime.rest.messages.checkpoints.TaskCheckpointStatisticsHeaders;
 import org.apache.flink.runtime.rest.messages.job.JobDetailsInfo;
 import org.apache.flink.runtime.rest.messages.job.JobExceptionsMessageParameters;
 import org.apache.flink.runtime.rest.messages.job.SubtaskExecutionAttemptDetailsInfo;
@@ -170,6 +175,45 @@ public final class ClusterClient implements AutoCloseable {
                                         checkpoint.getExternalPath()))
                 .sorted(Comparator.comparingLong(CompletedCheckpoint::id))
                 .collect(Collectors.toList());
+    }
+
+    /**
+     * Adds to a sample where the time of its checkpoint went.
+     *
+     * @param sample of a completed checkpoint that the JobManager still remembers
+     */
+    public void addSteps(JobID job, CheckpointSample sample)
+            throws ClusterException, InterruptedException {
+        CompletedSubtaskCheckpointStatistics last = null;
+        JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
+        for (JobDetailsInfo.JobVertexDetailsInfo vertex : details.getJobVertexInfos()) {
+            for (SubtaskCheckpointStatistics subtask :
+                    subtasks(job, sample.id, vertex.getJobVertexID())) {
+                if (subtask instanceof CompletedSubtaskCheckpointStatistics) {
+                    CompletedSubtaskCheckpointStatistics one =
+                            (CompletedSubtaskCheckpointStatistics) subtask;
+                    if (last == null || one.getAckTimestamp() > last.getAckTimestamp()) {
+                        last = one;
+                    }
+                }
+            }
+        }
+        if (last != null) {
+            sample.barrierMillis =
+                    last.getStartDelay() + last.getAlignment().getAlignmentDuration();
+            sample.synchronousMillis = last.getCheckpointDuration().getSyncDuration();
+            sample.asynchronousMillis = last.getCheckpointDuration().getAsyncDuration();
+        }
+    }
+
+    private List<SubtaskCheckpointStatistics> subtasks(
+            JobID job, long checkpointId, JobVertexID vertex)
+            throws ClusterException, InterruptedException {
+        return request(
+                        "ask for a checkpoint",
+                        TaskCheckpointStatisticsHeaders.getInstance(),
+                        new TaskOfCheckpoint(job, checkpointId, vertex))
+                .getSubtaskCheckpointStatistics();
     }
 
     /** How many checkpoints of the job failed, those cut off by a failure of the job included. */
@@ -326,6 +370,15 @@ public final class ClusterClient implements AutoCloseable {
             throw new ClusterException(
                     "Could not " + purpose + ": no answer in " + ANSWER_TIMEOUT.toSeconds() + " s",
                     e);
+        }
+    }
+
+    /** Names a task of a checkpoint. */
+    private static final class TaskOfCheckpoint extends TaskCheckpointMessageParameters {
+        TaskOfCheckpoint(JobID job, long checkpointId, JobVertexID vertex) {
+            jobPathParameter.resolve(job);
+            checkpointIdPathParameter.resolve(checkpointId);
+            jobVertexIdPathParameter.resolve(vertex);
         }
     }
 }

@@ -17,6 +17,7 @@
 package dev.dstl.benchmarks.cluster;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.HeartbeatManagerOptions;
@@ -46,6 +48,12 @@ import org.apache.flink.configuration.WebOptions;
 public final class ProcessCluster implements AutoCloseable {
 
     private static final String LOCALHOST = "127.0.0.1";
+    private static final int FIRST_PORT = 10_240;
+
+    /** Linux's default. */
+    private static final int FIRST_EPHEMERAL_PORT = 32_768;
+
+    private static final int PORT_ATTEMPTS = 100;
     private static final Duration START_TIMEOUT = Duration.ofMinutes(3);
     private static final long JOB_MANAGER_HEAP_MEBIBYTES = 512;
 
@@ -341,12 +349,30 @@ public final class ProcessCluster implements AutoCloseable {
         return all;
     }
 
-    /** Both open at once, so that they differ; another process could still take one meanwhile. */
+    /**
+     * Two ports that nobody listens on. They lie below those that Linux gives to outgoing
+     * connections and to servers that take any, the JobManager's own among them: such a port may be
+     * taken again before the JobManager asks for it.
+     */
     private static int[] freePorts() throws IOException {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        try (ServerSocket first = new ServerSocket(0, 1, loopback);
-                ServerSocket second = new ServerSocket(0, 1, loopback)) {
-            return new int[] {first.getLocalPort(), second.getLocalPort()};
+        int first = freePort();
+        int second = freePort();
+        while (second == first) {
+            second = freePort();
+        }
+        return new int[] {first, second};
+    }
+
+    private static int freePort() throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, FIRST_EPHEMERAL_PORT);
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return free.getLocalPort();
+            } catch (BindException taken) {
+                if (attempt == PORT_ATTEMPTS) {
+                    throw taken;
+                }
+            }
         }
     }
 }

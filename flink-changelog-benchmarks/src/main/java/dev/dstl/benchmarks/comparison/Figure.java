@@ -20,6 +20,7 @@ import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.report.Percentiles;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -32,6 +33,9 @@ import java.util.function.ToLongFunction;
  * Immutable.
  */
 public final class Figure {
+
+    private static final double ALL_CHECKPOINTS = 1;
+    private static final double SLOWEST_TENTH = 0.1;
 
     /** Records that the sources read per second. */
     public static final Figure THROUGHPUT =
@@ -76,6 +80,70 @@ public final class Figure {
     /** 99.9 % quantile of the checkpoint durations. */
     public static final Figure DURATION_P999 =
             new Figure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
+
+    /** Until the barrier was there, of all checkpoints. */
+    public static final Figure BARRIER =
+            new Figure(
+                    "checkpoint, mean: barrier",
+                    "ms",
+                    Better.LOWER,
+                    step(ALL_CHECKPOINTS, sample -> sample.barrierMillis));
+
+    /** The synchronous part of all checkpoints. */
+    public static final Figure SYNCHRONOUS =
+            new Figure(
+                    "checkpoint, mean: synchronous part",
+                    "ms",
+                    Better.LOWER,
+                    step(ALL_CHECKPOINTS, sample -> sample.synchronousMillis));
+
+    /** The asynchronous part of all checkpoints. */
+    public static final Figure ASYNCHRONOUS =
+            new Figure(
+                    "checkpoint, mean: asynchronous part",
+                    "ms",
+                    Better.LOWER,
+                    step(ALL_CHECKPOINTS, sample -> sample.asynchronousMillis));
+
+    /** The acknowledgement of all checkpoints. */
+    public static final Figure ACKNOWLEDGEMENT =
+            new Figure(
+                    "checkpoint, mean: acknowledgement",
+                    "ms",
+                    Better.LOWER,
+                    step(ALL_CHECKPOINTS, Figure::acknowledgementMillis));
+
+    /** Until the barrier was there, of the slowest checkpoints. */
+    public static final Figure SLOW_BARRIER =
+            new Figure(
+                    "slowest tenth: barrier",
+                    "ms",
+                    Better.LOWER,
+                    step(SLOWEST_TENTH, sample -> sample.barrierMillis));
+
+    /** The synchronous part of the slowest checkpoints. */
+    public static final Figure SLOW_SYNCHRONOUS =
+            new Figure(
+                    "slowest tenth: synchronous part",
+                    "ms",
+                    Better.LOWER,
+                    step(SLOWEST_TENTH, sample -> sample.synchronousMillis));
+
+    /** The asynchronous part of the slowest checkpoints. */
+    public static final Figure SLOW_ASYNCHRONOUS =
+            new Figure(
+                    "slowest tenth: asynchronous part",
+                    "ms",
+                    Better.LOWER,
+                    step(SLOWEST_TENTH, sample -> sample.asynchronousMillis));
+
+    /** The acknowledgement of the slowest checkpoints. */
+    public static final Figure SLOW_ACKNOWLEDGEMENT =
+            new Figure(
+                    "slowest tenth: acknowledgement",
+                    "ms",
+                    Better.LOWER,
+                    step(SLOWEST_TENTH, Figure::acknowledgementMillis));
 
     /** Median of the bytes a checkpoint wrote. */
     public static final Figure CHECKPOINTED_P50 =
@@ -257,6 +325,14 @@ public final class Figure {
                     DURATION_P90,
                     DURATION_P99,
                     DURATION_P999,
+                    BARRIER,
+                    SYNCHRONOUS,
+                    ASYNCHRONOUS,
+                    ACKNOWLEDGEMENT,
+                    SLOW_BARRIER,
+                    SLOW_SYNCHRONOUS,
+                    SLOW_ASYNCHRONOUS,
+                    SLOW_ACKNOWLEDGEMENT,
                     CHECKPOINTED_P50,
                     CHECKPOINTED_P99,
                     FULL_P50,
@@ -347,6 +423,26 @@ public final class Figure {
 
     private static Function<RunResult, OptionalDouble> duration(double percent) {
         return run -> percentile(run, percent, checkpoint -> checkpoint.durationMillis, 1);
+    }
+
+    /** The mean over the slowest checkpoints, so that the steps add up to a mean duration. */
+    private static Function<RunResult, OptionalDouble> step(
+            double share, ToLongFunction<CheckpointSample> millis) {
+        return run ->
+                run.checkpoints.stream()
+                        .sorted(
+                                Comparator.comparingLong(
+                                        (CheckpointSample sample) -> -sample.durationMillis))
+                        .limit((long) Math.ceil(run.checkpoints.size() * share))
+                        .mapToLong(millis)
+                        .average();
+    }
+
+    private static long acknowledgementMillis(CheckpointSample sample) {
+        return sample.durationMillis
+                - sample.barrierMillis
+                - sample.synchronousMillis
+                - sample.asynchronousMillis;
     }
 
     private static Function<RunResult, OptionalDouble> megabytes(

@@ -28,6 +28,18 @@ public final class CheckpointSample {
     /** From the trigger to the last acknowledgement. */
     public long durationMillis;
 
+    /**
+     * From the trigger until the barrier had come through all inputs of the subtask that
+     * acknowledged last.
+     */
+    public long barrierMillis;
+
+    /** What that subtask's task thread stood still for. */
+    public long synchronousMillis;
+
+    /** What that subtask did beside its records. The acknowledgement has the rest. */
+    public long asynchronousMillis;
+
     /** What it added to the store, as Flink counts it. */
     public long checkpointedBytes;
 

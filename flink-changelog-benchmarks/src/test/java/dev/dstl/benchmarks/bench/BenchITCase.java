@@ -84,7 +84,13 @@ class BenchITCase {
         assertThat(run.failure).isEmpty();
         assertThat(run.records).isPositive();
         assertThat(run.cpuSeconds).isPositive();
-        assertThat(run.checkpoints).isNotEmpty();
+        assertThat(run.checkpoints)
+                .isNotEmpty()
+                .allSatisfy(
+                        checkpoint ->
+                                assertThat(checkpoint.asynchronousMillis)
+                                        .isBetween(0L, checkpoint.durationMillis))
+                .anySatisfy(checkpoint -> assertThat(checkpoint.asynchronousMillis).isPositive());
         assertThat(run.traffic.requests("PUT")).isPositive();
         assertThat(run.storedBytes).isPositive();
         assertThat(run.handles.perSubtask).isPositive();

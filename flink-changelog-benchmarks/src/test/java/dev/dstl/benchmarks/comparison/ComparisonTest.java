@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.comparison;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
+import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,25 @@ class ComparisonTest {
 
         assertThat(comparison.rows(Figure.DURATION_P50).get(2).spread().median()).isEqualTo(100);
         assertThat(comparison.rows(Figure.DURATION_P999).get(2).spread().median()).isEqualTo(1000);
+    }
+
+    @Test
+    void stepsOfCheckpoints_addUpToTheMeanDuration_ofAllAndOfTheSlowestTenth() {
+        RunResult run = SampleResults.run("dstl-rocksdb", 1, 1, 100);
+        for (CheckpointSample checkpoint : run.checkpoints) {
+            checkpoint.barrierMillis = checkpoint.durationMillis / 2;
+            checkpoint.synchronousMillis = 1;
+            checkpoint.asynchronousMillis = checkpoint.durationMillis / 4;
+        }
+
+        assertThat(Figure.BARRIER.of(run)).hasValue(95);
+        assertThat(Figure.SYNCHRONOUS.of(run)).hasValue(1);
+        assertThat(Figure.ASYNCHRONOUS.of(run)).hasValue(47.5);
+        assertThat(Figure.ACKNOWLEDGEMENT.of(run)).hasValue(46.5);
+        assertThat(Figure.SLOW_BARRIER.of(run)).hasValue(500);
+        assertThat(Figure.SLOW_SYNCHRONOUS.of(run)).hasValue(1);
+        assertThat(Figure.SLOW_ASYNCHRONOUS.of(run)).hasValue(250);
+        assertThat(Figure.SLOW_ACKNOWLEDGEMENT.of(run)).hasValue(249);
     }
 
     @Test

@@ -32,6 +32,15 @@ public interface ChangelogReader
      */
     RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException;
 
+    /**
+     * As {@link #open(ChangelogStateHandleStreamImpl)}.
+     *
+     * @param whenRetried called before a read that failed or hangs is tried again, on the thread
+     *     that reads
+     */
+    RecordCursor open(ChangelogStateHandleStreamImpl handle, Runnable whenRetried)
+            throws IOException;
+
     /** Who reads asks this for memory before it keeps records that are not replayed yet. */
     ReplayMemory memory();
 }

@@ -57,6 +57,12 @@ public final class DstlHandleReader implements ChangelogReader {
         return open(handle, ReadSession.ofRestore());
     }
 
+    @Override
+    public RecordCursor open(ChangelogStateHandleStreamImpl handle, Runnable whenRetried)
+            throws IOException {
+        return open(handle, ReadSession.ofRestore(whenRetried));
+    }
+
     /**
      * As {@link #open(ChangelogStateHandleStreamImpl)}, with reads that can be given up by another
      * thread if they are of our segments.

@@ -114,7 +114,16 @@ public final class ReadSession {
      * byte.
      */
     public static ReadSession ofRestore() {
-        return ofRestore(RESTORE_PATIENCE_MILLIS, () -> {});
+        return ofRestore(() -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param whenRetried called before each further try, on the thread that reads
+     */
+    public static ReadSession ofRestore(Runnable whenRetried) {
+        return ofRestore(RESTORE_PATIENCE_MILLIS, whenRetried);
     }
 
     /**

@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -110,6 +111,40 @@ class DstlHandleReaderTest {
                         put(1, 1, "a", "1"),
                         put(2, 1, "a", "2"),
                         put(1, 1, "a", "3"));
+    }
+
+    @Test
+    void readThatFailsForAMoment_isTriedAgain_whichIsCounted() throws IOException {
+        EncodedSegment segment =
+                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "1")));
+        AtomicInteger failures = new AtomicInteger(2);
+        StreamStateHandle unsteady =
+                new ByteStreamStateHandle("unsteady.seg", TestSegments.bytes(segment)) {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public Optional<byte[]> asBytesIfInMemory() {
+                        return Optional.empty();
+                    }
+
+                    @Override
+                    public FSDataInputStream openInputStream() throws IOException {
+                        if (failures.getAndDecrement() > 0) {
+                            throw new IOException("503, SlowDown");
+                        }
+                        return super.openInputStream();
+                    }
+                };
+        List<Tuple2<StreamStateHandle, Long>> place =
+                Arrays.asList(Tuple2.of(unsteady, segment.frameOffset(0)));
+        AtomicInteger retries = new AtomicInteger();
+
+        try (RecordCursor cursor =
+                reader.open(
+                        handle("dstl", KeyGroupRange.of(0, 7), place), retries::incrementAndGet)) {
+            assertThat(TestRecord.readAll(cursor)).containsExactly(put(1, 1, "a", "1"));
+        }
+        assertThat(retries).hasValue(2);
     }
 
     @ParameterizedTest

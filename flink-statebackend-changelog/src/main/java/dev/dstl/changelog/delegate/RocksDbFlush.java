@@ -35,14 +35,13 @@ final class RocksDbFlush implements DelegateFlush {
 
     /**
      * Fewer entries a checkpoint may as well flush itself, unless they are large: a memtable with
-     * little in it counts as a whole block, of 8 MB with Flink's defaults.
+     * little in it counts as a whole block, of 8 MB with Flink's defaults. Each flush makes a file
+     * of level 0, and four of these are compacted with all of level 1, so a second flush for what
+     * was written during the first would cost more than it saves.
      */
-    private static final long FEW_ENTRIES = 10_000;
+    private static final long FEW_ENTRIES = 100_000;
 
     private static final long TWO_BLOCKS = 16 << 20;
-
-    /** Each flushes what was written during the one before. */
-    private static final int MAX_FLUSHES = 3;
 
     private final RocksDB database;
     private final ResourceGuard guard;
@@ -81,9 +80,7 @@ final class RocksDbFlush implements DelegateFlush {
     public void run() throws IOException {
         try (ResourceGuard.Lease open = guard.acquireResource();
                 FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
-            for (int i = 0; i < MAX_FLUSHES && !isLittle(); i++) {
-                database.flush(options, columnFamilies);
-            }
+            database.flush(options, columnFamilies);
         } catch (RocksDBException e) {
             throw new IOException("RocksDB cannot flush: " + e.getMessage(), e);
         }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.metrics;
 
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
@@ -30,6 +31,9 @@ public final class RestoreMetrics {
     /** Records that the delegate has taken, those left out that newer ones made superfluous. */
     public static final String REPLAYED_RECORDS = PREFIX + "numberOfReplayedRecords";
 
+    /** Reads of changelogs that failed or hung and were tried again. */
+    public static final String READ_RETRIES = PREFIX + "numberOfReadRetries";
+
     /** How long the delegate's base took to load, in milliseconds; -1 until it is loaded. */
     public static final String BASE_DURATION = PREFIX + "baseDuration";
 
@@ -39,6 +43,7 @@ public final class RestoreMetrics {
     /** Bytes of changelog that a task of the process replays in a second. */
     public static final String REPLAY_RATE = PREFIX + "replayBytesPerSecond";
 
+    private final AtomicLong readRetries = new AtomicLong();
     private volatile long changelogBytes;
     private volatile long replayedRecords;
     private volatile long baseMillis = -1;
@@ -53,6 +58,7 @@ public final class RestoreMetrics {
         group.gauge(REPLAY_RATE, replayRate);
         group.gauge(CHANGELOG_SIZE, () -> changelogBytes);
         group.gauge(REPLAYED_RECORDS, () -> replayedRecords);
+        group.gauge(READ_RETRIES, readRetries::get);
         group.gauge(BASE_DURATION, () -> baseMillis);
         group.gauge(REPLAY_DURATION, () -> replayMillis);
     }
@@ -60,6 +66,11 @@ public final class RestoreMetrics {
     /** The changelogs to read. */
     public void started(long bytes) {
         changelogBytes = bytes;
+    }
+
+    /** A read is tried again. */
+    public void readRetried() {
+        readRetries.incrementAndGet();
     }
 
     /** The base is there. */

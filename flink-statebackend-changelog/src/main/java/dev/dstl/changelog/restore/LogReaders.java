@@ -46,11 +46,19 @@ final class LogReaders implements AutoCloseable {
 
     private final TaskStateManager taskStateManager;
     private final Configuration configuration;
+    private final Runnable whenReadIsRetried;
     private final Map<String, StateChangelogStorageView<?>> ownViews = new HashMap<>();
 
-    LogReaders(TaskStateManager taskStateManager, Configuration configuration) {
+    /**
+     * @param whenReadIsRetried called on any thread, where our own storage reads
+     */
+    LogReaders(
+            TaskStateManager taskStateManager,
+            Configuration configuration,
+            Runnable whenReadIsRetried) {
         this.taskStateManager = taskStateManager;
         this.configuration = configuration;
+        this.whenReadIsRetried = whenReadIsRetried;
     }
 
     /**
@@ -62,7 +70,8 @@ final class LogReaders implements AutoCloseable {
     RecordCursor open(ChangelogStateHandle handle) throws IOException {
         StateChangelogHandleReader<?> reader = view(handle).createReader();
         if (reader instanceof ChangelogReader && handle instanceof ChangelogStateHandleStreamImpl) {
-            return ((ChangelogReader) reader).open((ChangelogStateHandleStreamImpl) handle);
+            return ((ChangelogReader) reader)
+                    .open((ChangelogStateHandleStreamImpl) handle, whenReadIsRetried);
         }
         return changes(reader, handle);
     }

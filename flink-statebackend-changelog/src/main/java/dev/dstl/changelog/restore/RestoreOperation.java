@@ -88,7 +88,8 @@ public final class RestoreOperation<K> {
         try (LogReaders readers =
                         new LogReaders(
                                 environment.getTaskStateManager(),
-                                environment.getTaskManagerInfo().getConfiguration());
+                                environment.getTaskManagerInfo().getConfiguration(),
+                                metrics::readRetried);
                 SortedLogs logs = new SortedLogs(restored.logs(), keyGroups, readers)) {
             cancelRegistry.registerCloseable(logs);
             try {

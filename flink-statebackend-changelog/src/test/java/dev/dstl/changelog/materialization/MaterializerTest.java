@@ -232,7 +232,7 @@ class MaterializerTest {
     private void startJobWithMemtables() throws Exception {
         job.close();
         startJob(dev.dstl.changelog.fixture.Delegate.Kind.ROCKS_DB);
-        for (int key = 0; key < 10_000; key++) {
+        for (int key = 0; key < 100_000; key++) {
             job.at(key, "a");
             job.value.update("v");
         }

@@ -27,10 +27,11 @@ class RestoreProgressTest {
 
     private final RecordedMetrics metrics = new RecordedMetrics();
     private long nowMillis;
+    private final RestoreMetrics restoreMetrics = new RestoreMetrics(metrics, () -> 16L);
     private final RestoreProgress progress =
             new RestoreProgress(
                     "customers (2/2)#1",
-                    new RestoreMetrics(metrics, () -> 16L),
+                    restoreMetrics,
                     () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
 
     @Test
@@ -48,6 +49,9 @@ class RestoreProgressTest {
         progress.replayed(1024, 5000);
         progress.replayed(6, 5000);
         assertThat(metrics.value(RestoreMetrics.REPLAYED_RECORDS)).isEqualTo(1030);
+
+        restoreMetrics.readRetried();
+        assertThat(metrics.value(RestoreMetrics.READ_RETRIES)).isEqualTo(1);
 
         progress.finished(5000);
         assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(15_000);

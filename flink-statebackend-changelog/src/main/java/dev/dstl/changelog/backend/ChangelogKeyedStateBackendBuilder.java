@@ -18,7 +18,7 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
 import dev.dstl.changelog.checkpoint.CheckpointDeadline;
-import dev.dstl.changelog.checkpoint.Checkpoints;
+import dev.dstl.changelog.checkpoint.Checkpointer;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
@@ -26,11 +26,11 @@ import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
-import dev.dstl.changelog.materialization.Disposal;
+import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
 import dev.dstl.changelog.materialization.MaterializationThreads;
 import dev.dstl.changelog.materialization.MaterializationThrottle;
-import dev.dstl.changelog.materialization.Materializations;
+import dev.dstl.changelog.materialization.MaterializationLifecycle;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
@@ -174,7 +174,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         MaterializationThreads threads =
                 MaterializationThreads.shared(
                         Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZE_THREADS)));
-        Disposal disposal = new Disposal(subtask, threads.uploads());
+        SnapshotDeleter deleter = new SnapshotDeleter(subtask, threads.uploads());
 
         BaseLedger bases =
                 new BaseLedger(
@@ -198,8 +198,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         if (snapshots.omitTimers()) {
             RestoredQueues.register(delegate, logged);
         }
-        Materializations materializations =
-                new Materializations(bases, snapshots, writer, truncation, delegate, disposal);
+        MaterializationLifecycle lifecycle =
+                new MaterializationLifecycle(bases, snapshots, writer, truncation, delegate, deleter);
         Configuration job = new Configuration(environment.getJobConfiguration());
         job.addAll(environment.getExecutionConfig().toConfiguration());
         MaterializationSettings settings = MaterializationSettings.of(job, cluster);
@@ -210,30 +210,30 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                 new Materializer(
                         subtask,
                         settings,
-                        materializations,
+                        lifecycle,
                         environment.getMainMailboxExecutor(),
                         threads.uploads(),
                         threads.clock(),
-                        disposal,
+                        deleter,
                         userClassLoader,
                         new MaterializationMetrics(parameters.getMetricGroup()),
                         throttle,
                         environment::failExternally);
         CloseableRegistry cancelRegistry = new CloseableRegistry();
-        Checkpoints<K> checkpoints =
-                new Checkpoints<>(
+        Checkpointer<K> checkpointer =
+                new Checkpointer<>(
                         delegate,
                         writer,
                         bases,
                         snapshots,
-                        materializations,
+                        lifecycle,
                         materializer,
                         truncation,
                         new CheckpointAssembler(
                                 parameters.getKeyGroupRange(),
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
-                        disposal,
+                        deleter,
                         CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
@@ -241,7 +241,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         delegate,
                         writer,
                         logged,
-                        checkpoints,
+                        checkpointer,
                         materializer,
                         cancelRegistry,
                         environment.getExecutionConfig(),

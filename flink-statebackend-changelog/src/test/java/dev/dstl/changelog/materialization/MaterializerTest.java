@@ -400,11 +400,11 @@ class MaterializerTest {
     }
 
     private Materializer materializer(MaterializationSettings settings, Executor uploads) {
-        Disposal disposal = new Disposal("subtask", uploads);
+        SnapshotDeleter deleter = new SnapshotDeleter("subtask", uploads);
         return new Materializer(
                 "subtask",
                 settings,
-                new Materializations(
+                new MaterializationLifecycle(
                         bases,
                         new DelegateSnapshots<>(
                                 job.backend(),
@@ -427,11 +427,11 @@ class MaterializerTest {
                         job.log.writer(),
                         new LogTruncation(job.log.writer()),
                         (CheckpointListener) job.backend(),
-                        disposal),
+                        deleter),
                 mailbox,
                 uploads,
                 clock,
-                disposal,
+                deleter,
                 getClass().getClassLoader(),
                 new MaterializationMetrics(metrics),
                 throttle,

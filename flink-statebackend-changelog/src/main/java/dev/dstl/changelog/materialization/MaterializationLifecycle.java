@@ -26,37 +26,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What materializations do to the backend: whether one may start, and what its end changes. Belongs
+ * The steps of a materialization: whether one may start, and what its end changes. Belongs
  * to the task thread; {@link Materializer} says when, and uploads elsewhere.
  */
-public final class Materializations {
+public final class MaterializationLifecycle {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Materializations.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MaterializationLifecycle.class);
 
     private final BaseLedger bases;
     private final DelegateSnapshots<?> snapshots;
     private final StateChangelogWriter<?> writer;
     private final LogTruncation truncation;
     private final CheckpointListener delegate;
-    private final Disposal disposal;
+    private final SnapshotDeleter deleter;
 
     /**
      * @param delegate hears of snapshots that came to nothing
-     * @param disposal deletes what no checkpoint got
+     * @param deleter deletes what no checkpoint got
      */
-    public Materializations(
+    public MaterializationLifecycle(
             BaseLedger bases,
             DelegateSnapshots<?> snapshots,
             StateChangelogWriter<?> writer,
             LogTruncation truncation,
             CheckpointListener delegate,
-            Disposal disposal) {
+            SnapshotDeleter deleter) {
         this.bases = bases;
         this.snapshots = snapshots;
         this.writer = writer;
         this.truncation = truncation;
         this.delegate = delegate;
-        this.disposal = disposal;
+        this.deleter = deleter;
         reportBase();
     }
 
@@ -107,7 +107,7 @@ public final class Materializations {
         LOG.info("New {}", base);
         BaseReferences references =
                 new BaseReferences(
-                        () -> disposal.later(base), () -> disposal.localCopiesLater(base));
+                        () -> deleter.deleteLater(base), () -> deleter.deleteLocalCopiesLater(base));
         replace(base, references.tryRetain().orElseThrow());
     }
 
@@ -143,7 +143,7 @@ public final class Materializations {
     }
 
     private void drop(MaterializedBase base) throws Exception {
-        disposal.later(base);
+        deleter.deleteLater(base);
         delegate.notifyCheckpointAborted(base.id());
     }
 }

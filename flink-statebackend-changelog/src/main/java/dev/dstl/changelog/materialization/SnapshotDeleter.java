@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
  * Deletes files of snapshots that no checkpoint ever got, and that therefore nobody else deletes.
  * What cannot be deleted is logged and stays behind. Thread safe.
  */
-public final class Disposal {
+public final class SnapshotDeleter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Disposal.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotDeleter.class);
 
     private final String subtask;
     private final Executor blocking;
@@ -40,40 +40,40 @@ public final class Disposal {
      * @param subtask for the log
      * @param blocking runs what blocks; stays the caller's
      */
-    public Disposal(String subtask, Executor blocking) {
+    public SnapshotDeleter(String subtask, Executor blocking) {
         this.subtask = subtask;
         this.blocking = blocking;
     }
 
     /** Deletes on a thread that may block. */
-    public void later(MaterializedBase base) {
-        later(base::discard, base);
+    public void deleteLater(MaterializedBase base) {
+        deleteLater(base::discard, base);
     }
 
     /** Deletes the copies on the local disk, on a thread that may block. */
-    public void localCopiesLater(MaterializedBase base) {
+    public void deleteLocalCopiesLater(MaterializedBase base) {
         if (!base.local().snapshots().isEmpty()) {
-            later(base::discardLocalCopies, base);
+            deleteLater(base::discardLocalCopies, base);
         }
     }
 
     /** Interrupts the snapshot or deletes its files, on a thread that may block. */
-    public void later(DelegateSnapshot snapshot) {
-        later(snapshot::discard, snapshot);
+    public void deleteLater(DelegateSnapshot snapshot) {
+        deleteLater(snapshot::discard, snapshot);
     }
 
     /** Interrupts the snapshot or deletes its files, on the calling thread. */
-    void now(DelegateSnapshot snapshot) {
-        now(snapshot::discard, snapshot);
+    void deleteNow(DelegateSnapshot snapshot) {
+        deleteNow(snapshot::discard, snapshot);
     }
 
     /** Deletes on the calling thread. */
-    void now(MaterializedBase base) {
-        now(base::discard, base);
+    void deleteNow(MaterializedBase base) {
+        deleteNow(base::discard, base);
     }
 
-    private void later(ThrowingRunnable<Exception> deletion, Object what) {
-        waiting.add(() -> now(deletion, what));
+    private void deleteLater(ThrowingRunnable<Exception> deletion, Object what) {
+        waiting.add(() -> deleteNow(deletion, what));
         try {
             blocking.execute(this::deleteWaiting);
         } catch (Throwable t) {
@@ -90,7 +90,7 @@ public final class Disposal {
         }
     }
 
-    private void now(ThrowingRunnable<Exception> deletion, Object what) {
+    private void deleteNow(ThrowingRunnable<Exception> deletion, Object what) {
         try {
             deletion.run();
         } catch (Throwable t) {

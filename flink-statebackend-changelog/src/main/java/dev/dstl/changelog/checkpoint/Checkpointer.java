@@ -19,8 +19,8 @@ package dev.dstl.changelog.checkpoint;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReference;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
-import dev.dstl.changelog.materialization.Disposal;
-import dev.dstl.changelog.materialization.Materializations;
+import dev.dstl.changelog.materialization.SnapshotDeleter;
+import dev.dstl.changelog.materialization.MaterializationLifecycle;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.truncation.LogTruncation;
@@ -49,17 +49,17 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
  *
  * @param <K> type of the key
  */
-public final class Checkpoints<K> {
+public final class Checkpointer<K> {
 
     private final AbstractKeyedStateBackend<K> delegate;
     private final StateChangelogWriter<?> writer;
     private final BaseLedger bases;
     private final DelegateSnapshots<K> snapshots;
-    private final Materializations materializations;
+    private final MaterializationLifecycle lifecycle;
     private final Materializer materializer;
     private final LogTruncation truncation;
     private final CheckpointAssembler assembler;
-    private final Disposal disposal;
+    private final SnapshotDeleter deleter;
     private final NativeSavepoints<K> savepoints;
     private final CheckpointDeadline deadline;
     private final CheckpointLedger ledger = new CheckpointLedger();
@@ -67,27 +67,27 @@ public final class Checkpoints<K> {
     private SequenceNumber persistedTo;
 
     /** Everything given stays the caller's. */
-    public Checkpoints(
+    public Checkpointer(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
             BaseLedger bases,
             DelegateSnapshots<K> snapshots,
-            Materializations materializations,
+            MaterializationLifecycle lifecycle,
             Materializer materializer,
             LogTruncation truncation,
             CheckpointAssembler assembler,
-            Disposal disposal,
+            SnapshotDeleter deleter,
             CheckpointDeadline deadline,
             CloseableRegistry cancelRegistry) {
         this.delegate = delegate;
         this.writer = writer;
         this.bases = bases;
         this.snapshots = snapshots;
-        this.materializations = materializations;
+        this.lifecycle = lifecycle;
         this.materializer = materializer;
         this.truncation = truncation;
         this.assembler = assembler;
-        this.disposal = disposal;
+        this.deleter = deleter;
         this.deadline = deadline;
         this.savepoints = new NativeSavepoints<>(delegate, snapshots.omitTimers(), cancelRegistry);
         this.persistedTo = writer.initialSequenceNumber();
@@ -174,7 +174,7 @@ public final class Checkpoints<K> {
             }
         }
         materializer.cancelRunning();
-        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots::forget, disposal);
+        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots::forget, deleter);
         return takeFull(checkpointId, uploading, uploading.first());
     }
 
@@ -265,7 +265,7 @@ public final class Checkpoints<K> {
         uploading = null;
         Optional<BaseReference> reference = done.retainUploaded();
         if (reference.isPresent()) {
-            materializations.adopt(done.base().join(), reference.get());
+            lifecycle.adopt(done.base().join(), reference.get());
         }
     }
 }

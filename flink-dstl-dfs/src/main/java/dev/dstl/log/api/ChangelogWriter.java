@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * A log writer that knows identities, and therefore can drop what newer records supersede. One per
+ * A log writer that knows record keys, and therefore can drop obsolete records. One per
  * keyed backend; every method belongs to the task thread. The futures it returns complete on
  * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who
  * does not send a handle to the JobManager cancels its future or says {@link #dropped}, so that the

@@ -132,7 +132,7 @@ final class BatchRecords {
         return count;
     }
 
-    /** Whether any record has an identity, so that combining may find something. */
+    /** Whether any record has an identity, so that something may be obsolete. */
     boolean hasIdentities() {
         return identities;
     }

@@ -212,7 +212,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void supersededChanges_areGoneFromTheMergedPart() throws Exception {
+    void obsoleteRecords_areGoneFromTheCompactedRun() throws Exception {
         writer.addCompactionBoundary();
         ChangelogStateHandleStreamImpl before = null;
         for (int i = 0; i < PARTS; i++) {

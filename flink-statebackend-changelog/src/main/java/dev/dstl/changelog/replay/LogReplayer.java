@@ -80,7 +80,7 @@ public final class LogReplayer<K> implements AutoCloseable {
             throws IOException, StateMigrationException {
         K keyBefore = delegate.getKeyContext().getCurrentKey();
         KeyGroupRange wanted = ownedKeyGroups.getIntersection(keyGroups);
-        StateNumbers numbers = new StateNumbers();
+        StateIdTable ids = new StateIdTable();
         LogRecord record = new LogRecord();
         StateApplier last = null;
         while (cursor.next(record)) {
@@ -88,7 +88,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                     record.kind() != RecordKind.META && record.kind() != RecordKind.OPAQUE;
             StateApplier next =
                     applies && wanted.contains(record.keyGroup())
-                            ? numbers.applierOf(record.stateId(), record)
+                            ? ids.applierOf(record.stateId(), record)
                             : null;
             if (last != null && next != last) {
                 finish(last);
@@ -97,9 +97,9 @@ public final class LogReplayer<K> implements AutoCloseable {
             if (next != null) {
                 apply(record, next);
             } else if (record.kind() == RecordKind.META) {
-                register(record, numbers);
+                register(record, ids);
             } else if (record.kind() == RecordKind.OPAQUE) {
-                applyStock(record, wanted, numbers);
+                applyStock(record, wanted, ids);
             }
         }
         if (last != null) {
@@ -110,14 +110,14 @@ public final class LogReplayer<K> implements AutoCloseable {
     }
 
     /** What our storage calls opaque, Flink's own wrapper wrote. */
-    private void applyStock(LogRecord record, KeyGroupRange wanted, StateNumbers numbers)
+    private void applyStock(LogRecord record, KeyGroupRange wanted, StateIdTable ids)
             throws IOException, StateMigrationException {
         stockChange.wrap(record, wanted);
         if (stockChange.operation() == StockOperation.METADATA) {
-            registerStock(record, numbers);
+            registerStock(record, ids);
             return;
         }
-        StateApplier applier = numbers.applierOf(stockChange.readStateId(), record);
+        StateApplier applier = ids.applierOf(stockChange.readStateId(), record);
         try {
             applier.apply(stockChange);
         } catch (CorruptLogException e) {
@@ -161,9 +161,9 @@ public final class LogReplayer<K> implements AutoCloseable {
                 cause);
     }
 
-    private void register(LogRecord record, StateNumbers numbers)
+    private void register(LogRecord record, StateIdTable ids)
             throws IOException, StateMigrationException {
-        if (numbers.isKnown(record.stateId(), record)) {
+        if (ids.isKnown(record.stateId(), record)) {
             return;
         }
         DataInputDeserializer payload =
@@ -175,15 +175,15 @@ public final class LogReplayer<K> implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             throw unreadable(record.stateId(), e);
         }
-        put(record.stateId(), record, registration, payload.available(), numbers);
+        put(record.stateId(), record, registration, payload.available(), ids);
     }
 
-    private void registerStock(LogRecord record, StateNumbers numbers)
+    private void registerStock(LogRecord record, StateIdTable ids)
             throws IOException, StateMigrationException {
         int stateId =
                 StockRegistration.stateId(
                         record.buffer(), record.payloadOffset(), record.payloadLength());
-        if (numbers.isKnown(stateId, record)) {
+        if (ids.isKnown(stateId, record)) {
             return;
         }
         RestoredRegistration registration;
@@ -196,7 +196,7 @@ public final class LogReplayer<K> implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             throw unreadable(stateId, e);
         }
-        put(stateId, record, registration, stockChange.input().available(), numbers);
+        put(stateId, record, registration, stockChange.input().available(), ids);
     }
 
     private static CorruptLogException unreadable(int stateId, Exception cause) {
@@ -209,7 +209,7 @@ public final class LogReplayer<K> implements AutoCloseable {
             LogRecord record,
             RestoredRegistration registration,
             int bytesLeft,
-            StateNumbers numbers)
+            StateIdTable ids)
             throws IOException, StateMigrationException {
         if (bytesLeft != 0) {
             throw CorruptLogException.at(
@@ -219,7 +219,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                     null);
         }
         try {
-            numbers.put(stateId, record, states.create(registration, bulkLoad));
+            ids.put(stateId, record, states.create(registration, bulkLoad));
         } catch (IOException | StateMigrationException e) {
             throw e;
         } catch (Exception e) {

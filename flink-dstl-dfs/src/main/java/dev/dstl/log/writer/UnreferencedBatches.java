@@ -24,15 +24,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Drops references to batches, and releases without any lock what nobody refers to any more. */
-final class Releases implements Runnable {
+final class UnreferencedBatches implements Runnable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Releases.class);
+    private static final Logger LOG = LoggerFactory.getLogger(UnreferencedBatches.class);
 
     private final GroupCommit commit;
     private final LocalLog localLog;
-    private final List<TailBatch> unreferenced = new ArrayList<>();
+    private final List<TailBatch> batches = new ArrayList<>();
 
-    Releases(GroupCommit commit, LocalLog localLog) {
+    UnreferencedBatches(GroupCommit commit, LocalLog localLog) {
         this.commit = commit;
         this.localLog = localLog;
     }
@@ -40,21 +40,21 @@ final class Releases implements Runnable {
     /** Called with the lock of the {@link LogTail} held. */
     void add(TailBatch batch) {
         if (batch.release()) {
-            unreferenced.add(batch);
+            batches.add(batch);
         }
     }
 
     /** Called with the lock of the {@link LogTail} held. */
-    void addAll(List<TailBatch> batches) {
-        batches.forEach(this::add);
+    void addAll(List<TailBatch> released) {
+        released.forEach(this::add);
     }
 
     /** One that cannot be released keeps nothing else from being so. */
     @Override
     public void run() {
-        for (TailBatch batch : unreferenced) {
+        for (TailBatch batch : batches) {
             try {
-                localLog.letGo(batch.copyInCheckpoints());
+                localLog.release(batch.copyInCheckpoints());
             } catch (Throwable t) {
                 LOG.error("The copy of {} leaks; this is a defect, please report it.", batch, t);
             }

@@ -25,16 +25,16 @@ import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
 import org.junit.jupiter.api.Test;
 
-class NewestWinsTest {
+class BatchDeduplicatorTest {
 
     private final ActiveBatch batch =
             new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, new PagePool(0));
-    private final NewestWins newestWins = new NewestWins();
+    private final BatchDeduplicator deduplicator = new BatchDeduplicator();
 
-    private int superseded() {
+    private int obsolete() {
         BatchRecords records = new BatchRecords();
         records.scan(batch.seal(0));
-        return newestWins.find(records).cardinality();
+        return deduplicator.find(records).cardinality();
     }
 
     private void put(String identity) {
@@ -43,45 +43,45 @@ class NewestWinsTest {
 
     @Test
     void ofALargeBatchThatHardlyRepeatsOnlyTheSampleIsCombined() {
-        int count = 4 * NewestWins.MIN_RECORDS_TO_SAMPLE;
+        int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
         for (int i = 0; i < count; i++) {
             put("key " + i);
         }
         for (int i = 0; i < count / 100; i++) {
             put("key " + i);
         }
-        assertThat(superseded()).isLessThan(count / 100 / 4);
+        assertThat(obsolete()).isLessThan(count / 100 / 4);
     }
 
     @Test
     void aLargeBatchThatRepeatsATenthIsCombined() {
-        int count = 4 * NewestWins.MIN_RECORDS_TO_SAMPLE;
+        int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
         for (int i = 0; i < count; i++) {
             put("key " + i);
         }
         for (int i = 0; i < count / 9; i++) {
             put("key " + i);
         }
-        assertThat(superseded()).isEqualTo(count / 9);
+        assertThat(obsolete()).isEqualTo(count / 9);
     }
 
     @Test
     void aLargeBatchOfFewIdentitiesIsCombinedThoughNoneIsInTheSample() {
-        for (int i = 0; i < 4 * NewestWins.MIN_RECORDS_TO_SAMPLE; i++) {
+        for (int i = 0; i < 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE; i++) {
             put("the only key");
         }
-        assertThat(superseded()).isEqualTo(4 * NewestWins.MIN_RECORDS_TO_SAMPLE - 1);
+        assertThat(obsolete()).isEqualTo(4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE - 1);
     }
 
     @Test
     void aPrefixDeleteAtTheEndOfALargeBatchSupersedesAllOfItsMap() {
-        int count = 2 * NewestWins.MIN_RECORDS_TO_SAMPLE;
+        int count = 2 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
         for (int i = 0; i < count; i++) {
             TestBatches.append(
                     batch, TestRecord.of(RecordKind.PUT, 0, 1, "map", "key " + i, "value"));
         }
         TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 1, "map", "", ""));
-        assertThat(superseded()).isEqualTo(count);
+        assertThat(obsolete()).isEqualTo(count);
     }
 
     @Test
@@ -90,7 +90,7 @@ class NewestWinsTest {
         put("a");
         put("b");
         put("a");
-        assertThat(superseded()).isEqualTo(1);
+        assertThat(obsolete()).isEqualTo(1);
     }
 
     @Test
@@ -98,21 +98,21 @@ class NewestWinsTest {
         TestBatches.append(batch, TestRecord.put(0, 1, "key", "1"));
         TestBatches.append(batch, TestRecord.put(0, 2, "key", "2"));
         TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 3, "key", "", ""));
-        assertThat(superseded()).isZero();
+        assertThat(obsolete()).isZero();
     }
 
     @Test
     void aDeleteIsKeptBecauseTheBaseMayHoldTheEntry() {
         TestBatches.append(batch, TestRecord.put(0, 1, "key", "1"));
         TestBatches.append(batch, TestRecord.of(RecordKind.DELETE, 0, 1, "key", "", ""));
-        assertThat(superseded()).isEqualTo(1);
+        assertThat(obsolete()).isEqualTo(1);
     }
 
     @Test
     void aPutAfterAPrefixDeleteLeavesThePrefixDeleteInForce() {
         TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 1, "key", "", ""));
         TestBatches.append(batch, TestRecord.put(0, 1, "key", "1"));
-        assertThat(superseded()).isZero();
+        assertThat(obsolete()).isZero();
     }
 
     @Test
@@ -120,6 +120,6 @@ class NewestWinsTest {
         TestBatches.append(batch, TestRecord.of(RecordKind.APPEND, 0, 1, "list", "", "1"));
         TestBatches.append(batch, TestRecord.put(0, 1, "list", "2"));
         TestBatches.append(batch, TestRecord.of(RecordKind.APPEND, 0, 1, "list", "", "3"));
-        assertThat(superseded()).isEqualTo(1);
+        assertThat(obsolete()).isEqualTo(1);
     }
 }

@@ -24,20 +24,20 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What combining must do, written as plainly as can be. */
-final class CombiningOracle {
+/** What deduplication must do, written as plainly as can be. */
+final class DeduplicationOracle {
 
-    private CombiningOracle() {}
+    private DeduplicationOracle() {}
 
     /** The records that stay, in the order of a frame. */
-    static List<TestRecord> combinedAndOrdered(List<TestRecord> records) {
+    static List<TestRecord> deduplicatedAndOrdered(List<TestRecord> records) {
         List<TestRecord> kept = new ArrayList<>();
         for (int older = 0; older < records.size(); older++) {
-            boolean superseded = false;
+            boolean obsolete = false;
             for (int newer = older + 1; newer < records.size(); newer++) {
-                superseded |= supersedes(records.get(newer), records.get(older));
+                obsolete |= makesObsolete(records.get(newer), records.get(older));
             }
-            if (!superseded) {
+            if (!obsolete) {
                 kept.add(records.get(older));
             }
         }
@@ -50,7 +50,7 @@ final class CombiningOracle {
                 .collect(Collectors.toList());
     }
 
-    private static boolean supersedes(TestRecord newer, TestRecord older) {
+    private static boolean makesObsolete(TestRecord newer, TestRecord older) {
         if (older.kind == RecordKind.META
                 || older.kind == RecordKind.OPAQUE
                 || older.stateId != newer.stateId) {

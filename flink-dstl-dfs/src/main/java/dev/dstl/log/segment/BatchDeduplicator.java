@@ -22,39 +22,38 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Finds the records of a batch that newer ones make superfluous, by the rules of {@link
- * dev.dstl.log.api.RecordKind}. Not thread safe; keeps its memory from batch to batch.
+ * Finds the obsolete records of a batch, by the rules of {@link dev.dstl.log.api.RecordKind}: the
+ * last write wins. Not thread safe; keeps its memory from batch to batch.
  *
  * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
- * record numbers, what the ones seen so far supersede: the identity of each PUT and DELETE, the
- * prefix of each DELETE_PREFIX. A record that finds its identity or its prefix there is superseded.
- * What is superseded need not be remembered, because whatever supersedes it covers at least as
- * much.
+ * record numbers, what makes older ones obsolete: the record key of each PUT and DELETE, the key
+ * prefix of each DELETE_PREFIX. A record that finds its key or its prefix there is obsolete. It need
+ * not be remembered itself, because whatever made it obsolete covers at least as much.
  *
  * <p>Where hardly anything repeats, the table is all cost: several cache misses per record. So a
- * large batch is sampled first. The sample is all records whose identity's hash falls into one of
- * {@value #SAMPLE_RATE} classes, and so contains every version of the identities in it; its dead
- * share estimates that of the batch without bias, unlike a sample of records would. A sample of few
- * records means few identities: a small table, and repetitions. A DELETE_PREFIX covers identities
- * of any class, so batches that have one are never sampled.
+ * large batch is sampled first. The sample is all records whose key's hash falls into one of
+ * {@value #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share
+ * estimates that of the batch without bias, unlike a sample of records would. A sample of few
+ * records means few keys: a small table, and repetitions. A DELETE_PREFIX covers keys of any class,
+ * so batches that have one are never sampled.
  */
-final class NewestWins {
+final class BatchDeduplicator {
 
     static final int SAMPLE_RATE = 16;
 
-    /** Batches of fewer records are cheap to combine, and their samples say little. */
+    /** Batches of fewer records are cheap to deduplicate, and their samples say little. */
     static final int MIN_RECORDS_TO_SAMPLE = 8192;
 
     private static final int MIN_SAMPLE = 128;
 
-    /** Superseded bytes below one in so many do not pay. */
+    /** Obsolete bytes below one in so many do not pay. */
     private static final int WORTHWHILE_SHARE = 20;
 
     private static final int MAX_TABLE_KEPT = 1 << 19;
 
     private final PagedRecord record = new PagedRecord();
     private final PagedRecord candidate = new PagedRecord();
-    private BitSet superseded = new BitSet();
+    private BitSet obsolete = new BitSet();
 
     /** Record number plus one; 0 is free. */
     private int[] table = new int[0];
@@ -70,33 +69,33 @@ final class NewestWins {
     /**
      * Looks through a batch.
      *
-     * @return the numbers of superseded records, those of the sample alone if more would not pay;
+     * @return the numbers of obsolete records, those of the sample alone if more would not pay;
      *     valid until the next call
      */
     BitSet find(BatchRecords batch) {
         records = batch;
         bytes = batch.bytes();
-        superseded.clear();
+        obsolete.clear();
         if (!batch.hasIdentities()) {
-            return superseded;
+            return obsolete;
         }
         boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
         if (!sampled || isWorthwhile()) {
-            superseded.clear();
+            obsolete.clear();
             pass(false);
         }
-        return superseded;
+        return obsolete;
     }
 
     long keptBytes() {
-        return (long) table.length * Integer.BYTES + superseded.size() / Byte.SIZE;
+        return (long) table.length * Integer.BYTES + obsolete.size() / Byte.SIZE;
     }
 
     /** Frees what an exceptionally large batch needed. */
     void trim() {
         if (table.length > MAX_TABLE_KEPT) {
             table = new int[0];
-            superseded = new BitSet();
+            obsolete = new BitSet();
         }
         records = null;
         bytes = null;
@@ -111,7 +110,7 @@ final class NewestWins {
             if (isInSample(i)) {
                 sampleCount++;
                 sampleBytes += records.length(i);
-                deadBytes += superseded.get(i) ? records.length(i) : 0;
+                deadBytes += obsolete.get(i) ? records.length(i) : 0;
             }
         }
         return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
@@ -137,19 +136,19 @@ final class NewestWins {
             case PUT:
             case DELETE:
                 if (isCovered(number)) {
-                    superseded.set(number);
+                    obsolete.set(number);
                 } else {
                     insert(number);
                 }
                 break;
             case APPEND:
                 if (isCovered(number)) {
-                    superseded.set(number);
+                    obsolete.set(number);
                 }
                 break;
             case DELETE_PREFIX:
                 if (isPrefixCovered()) {
-                    superseded.set(number);
+                    obsolete.set(number);
                 } else {
                     insert(number);
                     prefixEntries++;

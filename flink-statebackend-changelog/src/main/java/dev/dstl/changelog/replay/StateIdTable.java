@@ -20,7 +20,7 @@ import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
 /** What the state ids of one log handle stand for. Belongs to the task thread. */
-final class StateNumbers {
+final class StateIdTable {
 
     /** Ids are given one by one per registration; no job comes near. */
     private static final int MAX_STATE_ID = 1 << 20;
@@ -30,7 +30,7 @@ final class StateNumbers {
 
     /** Whether exactly this registration was put before, as it happens when ranges follow. */
     boolean isKnown(int stateId, LogRecord meta) {
-        byte[] known = isNumbered(stateId) ? registrations[stateId] : null;
+        byte[] known = isInTable(stateId) ? registrations[stateId] : null;
         return known != null
                 && Arrays.equals(
                         known,
@@ -61,7 +61,7 @@ final class StateNumbers {
     }
 
     StateApplier applierOf(int stateId, LogRecord record) throws CorruptLogException {
-        StateApplier applier = isNumbered(stateId) ? appliers[stateId] : null;
+        StateApplier applier = isInTable(stateId) ? appliers[stateId] : null;
         if (applier == null) {
             throw new CorruptLogException(
                     String.format(
@@ -73,7 +73,7 @@ final class StateNumbers {
         return applier;
     }
 
-    private boolean isNumbered(int stateId) {
+    private boolean isInTable(int stateId) {
         return stateId >= 0 && stateId < appliers.length;
     }
 }

@@ -42,8 +42,8 @@ public enum MeasuredLog {
                             keyGroup,
                             0,
                             record,
-                            RecordSource.IDENTITY_BYTES,
-                            RecordSource.IDENTITY_BYTES,
+                            RecordSource.RECORD_KEY_BYTES,
+                            RecordSource.RECORD_KEY_BYTES,
                             record.length);
         }
     },

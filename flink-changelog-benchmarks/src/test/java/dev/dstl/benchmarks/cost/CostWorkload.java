@@ -35,7 +35,7 @@ enum CostWorkload {
     static final int MATERIALIZATION_SECONDS = 600;
 
     /** Key and namespace of a state change. */
-    static final int IDENTITY_BYTES = 16;
+    static final int RECORD_KEY_BYTES = 16;
 
     /** A whole state change. */
     static final int CHANGE_BYTES = 125;

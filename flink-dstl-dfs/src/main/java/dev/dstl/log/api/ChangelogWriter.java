@@ -34,12 +34,12 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
      * Appends a record. Allocates nothing at steady state and never blocks.
      *
      * @param kind what the record does
-     * @param keyGroup the key group of the identity; {@code StateChange.META_KEY_GROUP} with META
+     * @param keyGroup the key group of the record key; {@code StateChange.META_KEY_GROUP} with META
      * @param stateId not negative
-     * @param bytes identity followed by payload; copied, stays the caller's
-     * @param prefixLength how many bytes of the identity are key and namespace
-     * @param identityLength bytes of the identity, at least {@code prefixLength}
-     * @param length bytes of identity and payload together
+     * @param bytes record key followed by payload; copied, stays the caller's
+     * @param keyPrefixLength how many bytes of the record key are key and namespace
+     * @param keyLength bytes of the record key, at least {@code keyPrefixLength}
+     * @param length bytes of record key and payload together
      * @throws IOException if the log cannot take the record
      * @throws IllegalStateException if this writer is closed
      */
@@ -48,8 +48,8 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length)
             throws IOException;
 

@@ -76,7 +76,7 @@ final class BatchDeduplicator {
         records = batch;
         bytes = batch.bytes();
         obsolete.clear();
-        if (!batch.hasIdentities()) {
+        if (!batch.hasKeys()) {
             return obsolete;
         }
         boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
@@ -160,12 +160,12 @@ final class BatchDeduplicator {
     }
 
     private boolean isCovered(int number) {
-        return contains(records.hash(number), record.identityLength(), false) || isPrefixCovered();
+        return contains(records.hash(number), record.keyLength(), false) || isPrefixCovered();
     }
 
     private boolean isPrefixCovered() {
         return prefixEntries > 0
-                && contains(BatchRecords.prefixHash(bytes, record), record.prefixLength(), true);
+                && contains(BatchRecords.prefixHash(bytes, record), record.keyPrefixLength(), true);
     }
 
     private boolean contains(int hash, int length, boolean prefix) {
@@ -183,8 +183,8 @@ final class BatchDeduplicator {
         records.read(number, candidate);
         return BatchRecords.isPrefixDelete(candidate) == prefix
                 && candidate.stateId() == record.stateId()
-                && candidate.identityLength() == length
-                && bytes.equal(candidate.identityPosition(), record.identityPosition(), length);
+                && candidate.keyLength() == length
+                && bytes.equal(candidate.keyPosition(), record.keyPosition(), length);
     }
 
     private void insert(int number) {

@@ -37,8 +37,8 @@ class BatchDeduplicatorTest {
         return deduplicator.find(records).cardinality();
     }
 
-    private void put(String identity) {
-        TestBatches.append(batch, TestRecord.put(0, 1, identity, "0123456789"));
+    private void put(String recordKey) {
+        TestBatches.append(batch, TestRecord.put(0, 1, recordKey, "0123456789"));
     }
 
     @Test
@@ -66,7 +66,7 @@ class BatchDeduplicatorTest {
     }
 
     @Test
-    void aLargeBatchOfFewIdentitiesIsCombinedThoughNoneIsInTheSample() {
+    void aLargeBatchOfFewRecordKeysIsDeduplicatedThoughNoneIsInTheSample() {
         for (int i = 0; i < 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE; i++) {
             put("the only key");
         }
@@ -94,7 +94,7 @@ class BatchDeduplicatorTest {
     }
 
     @Test
-    void sameBytesInAnotherStateAreAnotherIdentity() {
+    void sameBytesInAnotherStateAreAnotherRecordKey() {
         TestBatches.append(batch, TestRecord.put(0, 1, "key", "1"));
         TestBatches.append(batch, TestRecord.put(0, 2, "key", "2"));
         TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 3, "key", "", ""));

@@ -60,9 +60,9 @@ final class DeduplicationOracle {
             case PUT:
             case DELETE:
                 return older.kind != RecordKind.DELETE_PREFIX
-                        && older.identity().equals(newer.identity());
+                        && older.recordKey().equals(newer.recordKey());
             case DELETE_PREFIX:
-                return older.prefix().equals(newer.identity());
+                return older.prefix().equals(newer.recordKey());
             default:
                 return false;
         }
@@ -107,6 +107,6 @@ final class DeduplicationOracle {
     }
 
     private static String name(TestRecord record) {
-        return prefixName(record) + record.identity().substring(record.prefixLength);
+        return prefixName(record) + record.recordKey().substring(record.keyPrefixLength);
     }
 }

@@ -24,11 +24,11 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * What the wrapper puts into identity and payload of a record. Everything is written by the
+ * What the changelog state backend puts into record key and payload. Everything is written by the
  * serializers of the job, one behind the other, without lengths; integers are big-endian.
  *
  * <pre>
- *   state        kind            identity                  payload
+ *   state        kind            record key                payload
  *   -----------  --------------  ------------------------  ---------------------------------------
  *   VALUE        PUT             key, namespace            value
  *                DELETE          key, namespace            -

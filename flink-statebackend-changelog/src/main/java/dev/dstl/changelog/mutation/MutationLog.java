@@ -46,7 +46,7 @@ public final class MutationLog {
     private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
 
     private final StateChangelogWriter<?> writer;
-    @Nullable private final ChangelogWriter identityWriter;
+    @Nullable private final ChangelogWriter recordWriter;
     private final Runnable requireFullCheckpoint;
 
     private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
@@ -67,13 +67,13 @@ public final class MutationLog {
     public MutationLog(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
         this.writer = writer;
         this.requireFullCheckpoint = requireFullCheckpoint;
-        this.identityWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;
+        this.recordWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;
         addCompactionBoundary();
     }
 
     private void addCompactionBoundary() {
-        if (identityWriter != null) {
-            identityWriter.addCompactionBoundary();
+        if (recordWriter != null) {
+            recordWriter.addCompactionBoundary();
         }
     }
 
@@ -98,8 +98,8 @@ public final class MutationLog {
      * @param at the sequence number that it covered
      */
     public void forgetRange(SequenceNumber at) {
-        if (identityWriter != null) {
-            identityWriter.removeCompactionBoundary(at);
+        if (recordWriter != null) {
+            recordWriter.removeCompactionBoundary(at);
         }
     }
 
@@ -140,15 +140,15 @@ public final class MutationLog {
     }
 
     /** Appends what stands in the scratch. */
-    void append(RecordKind kind, int keyGroup, int stateId, int prefixLength, int identityLength)
+    void append(RecordKind kind, int keyGroup, int stateId, int keyPrefixLength, int keyLength)
             throws IOException {
         append(
                 kind,
                 keyGroup,
                 stateId,
                 scratch.getSharedBuffer(),
-                prefixLength,
-                identityLength,
+                keyPrefixLength,
+                keyLength,
                 scratch.length());
         if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
             scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
@@ -171,18 +171,18 @@ public final class MutationLog {
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length)
             throws IOException {
-        if (identityWriter != null) {
-            identityWriter.append(
-                    kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
+        if (recordWriter != null) {
+            recordWriter.append(
+                    kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
             return;
         }
-        int headerLength = RecordFormat.headerLength(stateId, prefixLength, identityLength);
+        int headerLength = RecordFormat.headerLength(stateId, keyPrefixLength, keyLength);
         byte[] record = new byte[headerLength + length];
-        RecordFormat.writeHeader(record, 0, kind, stateId, prefixLength, identityLength);
+        RecordFormat.writeHeader(record, 0, kind, stateId, keyPrefixLength, keyLength);
         System.arraycopy(bytes, 0, record, headerLength, length);
         if (kind == RecordKind.META) {
             writer.appendMeta(record);

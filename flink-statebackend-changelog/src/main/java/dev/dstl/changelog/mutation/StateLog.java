@@ -27,8 +27,8 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  *
  * <pre>
  *   DataOutputSerializer record = log.beginRecord();   // write key and namespace
- *   log.endPrefix();                                   // write the map key, if there is one
- *   log.endIdentity();                                 // write the payload
+ *   log.endKeyPrefix();                                // write the map key, if there is one
+ *   log.endRecordKey();                                // write the payload
  *   log.append(kind, keyGroup);
  * </pre>
  *
@@ -44,8 +44,8 @@ public final class StateLog {
     private int registeredInRange = NEVER;
 
     private DataOutputSerializer record;
-    private int prefixLength;
-    private int identityLength;
+    private int keyPrefixLength;
+    private int keyLength;
 
     StateLog(MutationLog log, StateRegistration registration) {
         this.log = log;
@@ -71,15 +71,15 @@ public final class StateLog {
         return record;
     }
 
-    /** What was written until here is key and namespace, and the identity unless more follows. */
-    public void endPrefix() {
-        prefixLength = record.length();
-        identityLength = prefixLength;
+    /** What was written until here is key and namespace, and the record key unless more follows. */
+    public void endKeyPrefix() {
+        keyPrefixLength = record.length();
+        keyLength = keyPrefixLength;
     }
 
-    /** What was written until here is the identity. */
-    public void endIdentity() {
-        identityLength = record.length();
+    /** What was written until here is the record key. */
+    public void endRecordKey() {
+        keyLength = record.length();
     }
 
     /**
@@ -93,7 +93,7 @@ public final class StateLog {
                 log.appendRegistration(stateId, registration.toBytes());
                 registeredInRange = log.range();
             }
-            log.append(kind, keyGroup, stateId, prefixLength, identityLength);
+            log.append(kind, keyGroup, stateId, keyPrefixLength, keyLength);
         } catch (Throwable e) {
             markIncomplete(e);
             throw e;

@@ -91,15 +91,15 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     private void select(LogRecord record) throws CorruptLogException {
-        DataInputDeserializer identity = identity(record);
+        DataInputDeserializer recordKey = recordKey(record);
         K key = read(keySerializer, record);
         N namespace = read(namespaceSerializer, record);
-        if (record.identityLength() - identity.available() != record.prefixLength()) {
+        if (record.keyLength() - recordKey.available() != record.keyPrefixLength()) {
             throw corrupt(
                     record,
                     String.format(
                             "expected a key and namespace of %d bytes, found %d",
-                            record.prefixLength(), record.identityLength() - identity.available()),
+                            record.keyPrefixLength(), record.keyLength() - recordKey.available()),
                     null);
         }
         restored.select(key, namespace);
@@ -168,10 +168,10 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     /** Takes the current key's and namespace's content from the state of another delegate. */
     abstract void copy(S source) throws Exception;
 
-    /** The identity is read as far as key and namespace go, which are current. */
+    /** The record key is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;
 
-    /** The identity is read as far as key and namespace go; reads the rest. */
+    /** The record key is read as far as key and namespace go; reads the rest. */
     abstract void checkValue(LogRecord record) throws CorruptLogException;
 
     /** The change is read as far as key and namespace go, which are current. */

@@ -43,8 +43,8 @@ final class ListApplier<K, N, V>
     @Nullable private List<V> pending;
 
     private boolean pendingIsWhole;
-    private byte[] pendingIdentity = new byte[64];
-    private int pendingIdentityLength;
+    private byte[] pendingKey = new byte[64];
+    private int pendingKeyLength;
     private int pendingKeyGroup;
 
     @SuppressWarnings("unchecked") // the registration's kind tells the type
@@ -70,15 +70,15 @@ final class ListApplier<K, N, V>
 
     private boolean isOfPendingList(LogRecord record) {
         return record.keyGroup() == pendingKeyGroup
-                && record.prefixLength() == record.identityLength()
-                && record.identityLength() == pendingIdentityLength
+                && record.keyPrefixLength() == record.keyLength()
+                && record.keyLength() == pendingKeyLength
                 && Arrays.equals(
                         record.buffer(),
-                        record.identityOffset(),
+                        record.keyOffset(),
                         record.payloadOffset(),
-                        pendingIdentity,
+                        pendingKey,
                         0,
-                        pendingIdentityLength);
+                        pendingKeyLength);
     }
 
     /** Key and namespace of the list are current. */
@@ -108,16 +108,16 @@ final class ListApplier<K, N, V>
         pending = elements;
         pendingIsWhole = record.kind() == RecordKind.PUT;
         pendingKeyGroup = record.keyGroup();
-        pendingIdentityLength = record.identityLength();
-        if (pendingIdentity.length < pendingIdentityLength) {
-            pendingIdentity = new byte[2 * pendingIdentityLength];
+        pendingKeyLength = record.keyLength();
+        if (pendingKey.length < pendingKeyLength) {
+            pendingKey = new byte[2 * pendingKeyLength];
         }
         System.arraycopy(
                 record.buffer(),
-                record.identityOffset(),
-                pendingIdentity,
+                record.keyOffset(),
+                pendingKey,
                 0,
-                pendingIdentityLength);
+                pendingKeyLength);
     }
 
     @Override

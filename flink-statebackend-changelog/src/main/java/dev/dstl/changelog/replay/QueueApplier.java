@@ -64,7 +64,7 @@ final class QueueApplier<
     }
 
     private T element(LogRecord record) throws CorruptLogException {
-        identity(record);
+        recordKey(record);
         T element = read(elementSerializer, record);
         expectEnd(record);
         return element;

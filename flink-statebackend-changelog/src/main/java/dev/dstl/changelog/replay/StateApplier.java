@@ -82,9 +82,9 @@ abstract class StateApplier {
         return registration;
     }
 
-    /** Reads from the identity from now on. */
-    final DataInputDeserializer identity(LogRecord record) {
-        input.setBuffer(record.buffer(), record.identityOffset(), record.identityLength());
+    /** Reads from the record key from now on. */
+    final DataInputDeserializer recordKey(LogRecord record) {
+        input.setBuffer(record.buffer(), record.keyOffset(), record.keyLength());
         return input;
     }
 

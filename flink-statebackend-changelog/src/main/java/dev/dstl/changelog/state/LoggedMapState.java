@@ -234,14 +234,14 @@ final class LoggedMapState<K, N, UK, UV>
     void beginEntry(@Nullable K key, @Nullable N namespace, UK mapKey) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
-        log().endIdentity();
+        log().endRecordKey();
     }
 
     /** Builds the record of an entry's value. */
     void beginPut(@Nullable K key, @Nullable N namespace, UK mapKey, UV value) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
-        log().endIdentity();
+        log().endRecordKey();
         MutationFormat.writeMapValue(value, mapValueSerializer, record);
     }
 }

@@ -180,7 +180,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     private void begin(T element) throws IOException {
         DataOutputSerializer record = log.beginRecord();
         elementSerializer.serialize(element, record);
-        log.endPrefix();
+        log.endKeyPrefix();
     }
 
     private void append(RecordKind kind, T element) throws IOException {

@@ -113,7 +113,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
         DataOutputSerializer record = log.beginRecord();
         keySerializer.serialize(key, record);
         namespaceSerializer.serialize(namespace, record);
-        log.endPrefix();
+        log.endKeyPrefix();
         return record;
     }
 

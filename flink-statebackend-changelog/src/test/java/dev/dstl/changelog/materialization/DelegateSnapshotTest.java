@@ -144,7 +144,7 @@ class DelegateSnapshotTest {
     }
 
     private DelegateSnapshot snapshot(Delegate.Kind kind) throws Exception {
-        job = LoggedJob.start(kind, InMemoryLog.withIdentities());
+        job = LoggedJob.start(kind, InMemoryLog.withRecordKeys());
         job.at(1, "a");
         job.value.update("v");
         SequenceNumber begin = job.log.writer().initialSequenceNumber();

@@ -68,7 +68,7 @@ class MaterializerTest {
     }
 
     private void startJob(dev.dstl.changelog.fixture.Delegate.Kind delegate) throws Exception {
-        job = LoggedJob.start(delegate, InMemoryLog.withIdentities());
+        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys());
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(

@@ -106,9 +106,9 @@ class MutationLogTest {
             StateLog state = each.register(registration("state"));
             DataOutputSerializer record = state.beginRecord();
             record.writeInt(1);
-            state.endPrefix();
+            state.endKeyPrefix();
             record.writeInt(2);
-            state.endIdentity();
+            state.endRecordKey();
             record.writeInt(3);
             state.append(RecordKind.PUT, 5);
         }
@@ -121,13 +121,13 @@ class MutationLogTest {
                 assertThat(record.kind()).isEqualTo(expected.kind());
                 assertThat(record.keyGroup()).isEqualTo(expected.keyGroup());
                 assertThat(record.stateId()).isEqualTo(expected.stateId());
-                assertThat(record.prefixLength()).isEqualTo(expected.prefixLength());
-                assertThat(identity(record)).isEqualTo(identity(expected));
+                assertThat(record.keyPrefixLength()).isEqualTo(expected.keyPrefixLength());
+                assertThat(recordKey(record)).isEqualTo(recordKey(expected));
                 assertThat(payload(record)).isEqualTo(payload(expected));
             }
             assertThat(cursor.next(record)).isFalse();
-            assertThat(writer.record(1).prefixLength()).isEqualTo(4);
-            assertThat(writer.record(1).identityLength()).isEqualTo(8);
+            assertThat(writer.record(1).keyPrefixLength()).isEqualTo(4);
+            assertThat(writer.record(1).keyLength()).isEqualTo(8);
         }
     }
 
@@ -138,7 +138,7 @@ class MutationLogTest {
 
         put(state, 1);
 
-        assertThat(identity(writer.record(1))).hasSize(4);
+        assertThat(recordKey(writer.record(1))).hasSize(4);
         assertThat(payload(writer.record(1))).isEmpty();
     }
 
@@ -147,7 +147,7 @@ class MutationLogTest {
         StateLog state = log.register(registration("state"));
         DataOutputSerializer record = state.beginRecord();
         record.write(new byte[10 << 20]);
-        state.endPrefix();
+        state.endKeyPrefix();
         state.append(RecordKind.PUT, 0);
 
         assertThat(log.emptyScratch().getSharedBuffer().length).isLessThanOrEqualTo(1 << 20);
@@ -165,8 +165,8 @@ class MutationLogTest {
                             int keyGroup,
                             int stateId,
                             byte[] bytes,
-                            int prefixLength,
-                            int identityLength,
+                            int keyPrefixLength,
+                            int keyLength,
                             int length)
                             throws IOException {
                         if (refuse[0]) {
@@ -177,8 +177,8 @@ class MutationLogTest {
                                 keyGroup,
                                 stateId,
                                 bytes,
-                                prefixLength,
-                                identityLength,
+                                keyPrefixLength,
+                                keyLength,
                                 length);
                     }
                 };
@@ -202,17 +202,17 @@ class MutationLogTest {
         return StateRegistration.ofQueue(name, IntSerializer.INSTANCE, IntSerializer.INSTANCE);
     }
 
-    private static void put(StateLog state, int identity) throws IOException {
-        state.beginRecord().writeInt(identity);
-        state.endPrefix();
+    private static void put(StateLog state, int recordKey) throws IOException {
+        state.beginRecord().writeInt(recordKey);
+        state.endKeyPrefix();
         state.append(RecordKind.PUT, 0);
     }
 
-    private static byte[] identity(LogRecord record) {
+    private static byte[] recordKey(LogRecord record) {
         return Arrays.copyOfRange(
                 record.buffer(),
-                record.identityOffset(),
-                record.identityOffset() + record.identityLength());
+                record.keyOffset(),
+                record.keyOffset() + record.keyLength());
     }
 
     private static byte[] payload(LogRecord record) {

@@ -208,15 +208,15 @@ class MigrationTest {
 
     private static void copy(LogRecord record, InMemoryChangelogWriter target, int stateId)
             throws Exception {
-        int length = record.identityLength() + record.payloadLength();
+        int length = record.keyLength() + record.payloadLength();
         target.append(
                 record.kind(),
                 record.keyGroup(),
                 stateId,
                 Arrays.copyOfRange(
-                        record.buffer(), record.identityOffset(), record.identityOffset() + length),
-                record.prefixLength(),
-                record.identityLength(),
+                        record.buffer(), record.keyOffset(), record.keyOffset() + length),
+                record.keyPrefixLength(),
+                record.keyLength(),
                 length);
     }
 

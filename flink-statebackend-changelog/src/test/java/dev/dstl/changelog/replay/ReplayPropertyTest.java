@@ -39,7 +39,7 @@ class ReplayPropertyTest {
             @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         replayGivesWhatTheJobHad(
-                Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities(), mutations, cut);
+                Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys(), mutations, cut);
     }
 
     @Property(tries = 100)
@@ -54,7 +54,7 @@ class ReplayPropertyTest {
             @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         replayGivesWhatTheJobHad(
-                Delegate.Kind.ROCKS_DB, InMemoryLog.withIdentities(), mutations, cut);
+                Delegate.Kind.ROCKS_DB, InMemoryLog.withRecordKeys(), mutations, cut);
     }
 
     @Property(tries = 8)
@@ -70,7 +70,7 @@ class ReplayPropertyTest {
             throws Exception {
         replayGivesWhatTheJobHad(
                 Delegate.Kind.ROCKS_DB_WITH_HEAP_TIMERS,
-                InMemoryLog.withIdentities(),
+                InMemoryLog.withRecordKeys(),
                 mutations,
                 cut);
     }
@@ -80,8 +80,8 @@ class ReplayPropertyTest {
             @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         int end = Math.min(cut, mutations.size());
-        InMemoryLog first = InMemoryLog.withIdentities();
-        InMemoryLog second = InMemoryLog.withIdentities();
+        InMemoryLog first = InMemoryLog.withRecordKeys();
+        InMemoryLog second = InMemoryLog.withRecordKeys();
         try (LoggedJob job = LoggedJob.start(Delegate.Kind.ROCKS_DB, first)) {
             perform(mutations.subList(0, end), job);
         }
@@ -104,7 +104,7 @@ class ReplayPropertyTest {
     void delegatesMayChangeBetweenLogAndReplay(@ForAll("mutations") List<Mutation> mutations)
             throws Exception {
         try (LoggedJob job =
-                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities())) {
+                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys())) {
             perform(mutations, job);
             try (LoggedJob restored = LoggedJob.restore(Delegate.Kind.ROCKS_DB, job.log)) {
                 assertThat(restored.contents()).isEqualTo(job.contents());
@@ -117,7 +117,7 @@ class ReplayPropertyTest {
     void twoHalvesOfTheKeyGroups_haveTogetherWhatTheJobHad(
             @ForAll("mutations") List<Mutation> mutations) throws Exception {
         try (LoggedJob job =
-                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities())) {
+                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys())) {
             perform(mutations, job);
             for (KeyGroupRange half : List.of(KeyGroupRange.of(0, 6), KeyGroupRange.of(7, 15))) {
                 try (LoggedJob part =
@@ -125,7 +125,7 @@ class ReplayPropertyTest {
                                 Delegate.Kind.HASH_MAP,
                                 half,
                                 job.log,
-                                InMemoryLog.withIdentities())) {
+                                InMemoryLog.withRecordKeys())) {
                     assertThat(part.contents()).isEqualTo(job.contents(half));
                     assertThat(part.timersOf(half)).isEqualTo(job.timersOf(half));
                 }

@@ -210,8 +210,8 @@ final class SimulatedTask {
                 record.keyGroup,
                 record.stateId,
                 bytes,
-                record.prefixLength,
-                record.identity.length,
+                record.keyPrefixLength,
+                record.recordKey.length,
                 bytes.length);
         records.add(record);
         state.apply(record);

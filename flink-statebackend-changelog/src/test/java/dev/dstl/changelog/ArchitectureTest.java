@@ -50,7 +50,7 @@ class ArchitectureTest {
                     "checkpoint restore",
                     "materialization",
                     "replay state",
-                    "mutation",
+                    "record",
                     "config delegate metrics schema sorting truncation");
 
     @ArchTest

@@ -16,8 +16,8 @@
 
 package dev.dstl.tool.inspection;
 
-import dev.dstl.changelog.mutation.RegisteredName;
-import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.record.RegisteredName;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;

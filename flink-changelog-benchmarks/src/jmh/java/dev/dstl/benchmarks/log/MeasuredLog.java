@@ -35,9 +35,9 @@ public enum MeasuredLog {
 
         @Override
         LogAppender appender(StateChangelogWriter<?> writer) {
-            ChangelogWriter mutations = (ChangelogWriter) writer;
+            ChangelogWriter recordWriter = (ChangelogWriter) writer;
             return (keyGroup, record) ->
-                    mutations.append(
+                    recordWriter.append(
                             RecordKind.PUT,
                             keyGroup,
                             0,

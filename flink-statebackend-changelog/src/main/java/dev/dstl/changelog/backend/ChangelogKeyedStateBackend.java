@@ -53,7 +53,7 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A keyed backend whose state lives in a delegate and whose mutations go into a log as well. Says
+ * A keyed backend whose state lives in a delegate and whose state changes go into a log as well. Says
  * for each call who does it; does nothing itself. Belongs to the task thread, except {@link
  * #close()}. Owns delegate, writer and materializer.
  *

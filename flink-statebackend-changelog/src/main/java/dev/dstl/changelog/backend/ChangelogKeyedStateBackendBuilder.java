@@ -36,7 +36,7 @@ import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.metrics.RestoreMetrics;
-import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
@@ -182,7 +182,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         restoredDelegate.needsFullSnapshot(),
                         restored.localReferences()
                                 .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
-        MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
+        ChangelogAppender log = new ChangelogAppender(writer, bases::demandFullSnapshot);
         SchemaHistory schemas = restoredDelegate.history();
         schemas.onChange(bases::demandFullSnapshot);
         LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);

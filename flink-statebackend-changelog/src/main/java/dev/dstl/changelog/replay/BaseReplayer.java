@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SnapshotSchema;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;

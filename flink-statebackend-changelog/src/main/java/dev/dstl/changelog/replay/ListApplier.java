@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.StateRecordFormat;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -171,7 +171,7 @@ final class ListApplier<K, N, V>
     private List<V> elements(LogRecord record) throws CorruptLogException {
         List<V> elements;
         try {
-            elements = MutationFormat.readElements(elementSerializer, payload(record));
+            elements = StateRecordFormat.readElements(elementSerializer, payload(record));
         } catch (IOException | RuntimeException e) {
             throw unreadable(record, e);
         }

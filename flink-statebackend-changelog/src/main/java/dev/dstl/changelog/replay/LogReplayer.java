@@ -17,9 +17,9 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.delegate.BulkLoad;
-import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.changelog.mutation.StateRegistration;
-import dev.dstl.changelog.mutation.StockRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.StateRegistration;
+import dev.dstl.changelog.record.StockRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;

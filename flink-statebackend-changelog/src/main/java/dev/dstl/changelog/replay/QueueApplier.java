@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;

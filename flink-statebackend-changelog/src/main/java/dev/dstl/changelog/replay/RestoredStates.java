@@ -18,8 +18,8 @@ package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.delegate.BulkLoad;
 import dev.dstl.changelog.delegate.BulkTarget;
-import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.changelog.mutation.StateKind;
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.StateKind;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.SnapshotSchema;

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.util.List;

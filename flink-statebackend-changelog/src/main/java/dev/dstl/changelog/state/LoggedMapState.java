@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateRecordFormat;
+import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Iterator;
@@ -242,6 +242,6 @@ final class LoggedMapState<K, N, UK, UV>
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
         log().endRecordKey();
-        MutationFormat.writeMapValue(value, mapValueSerializer, record);
+        StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
     }
 }

@@ -151,7 +151,7 @@ class DelegateSnapshotTest {
         return new DelegateSnapshots<>(
                         job.backend(),
                         job.log.writer(),
-                        job.mutations,
+                        job.appender,
                         job.registry,
                         new HookedStreams(store),
                         tooLate -> {})

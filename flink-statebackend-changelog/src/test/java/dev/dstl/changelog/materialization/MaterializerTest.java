@@ -409,7 +409,7 @@ class MaterializerTest {
                         new DelegateSnapshots<>(
                                 job.backend(),
                                 job.log.writer(),
-                                job.mutations,
+                                job.appender,
                                 job.registry,
                                 new MemCheckpointStreamFactory(1 << 20) {
                                     @Override

@@ -76,7 +76,7 @@ class LoggedPriorityQueueTest {
             job.timers.add(LoggedJob.timer(2, 4, "b"));
             InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
 
-            job.mutations.startNewRange();
+            job.appender.startNewRange();
             job.registry.relogQueues();
 
             assertThat(log.kinds().subList(3, log.size()))

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.record;
 
 import java.util.Objects;
 

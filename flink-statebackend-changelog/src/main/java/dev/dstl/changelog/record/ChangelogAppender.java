@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.record;
 
 import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.api.RecordFormat;
@@ -29,16 +29,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All mutations of one keyed backend on their way into its log. Belongs to the task thread. The
+ * All state changes of one keyed backend on their way into its log. Belongs to the task thread. The
  * writer stays its creator's, who also closes it.
  *
  * <p>Once it is not known what of a state access reached the delegate, or what did could not be
  * logged, the log is incomplete: the next checkpoint has to bring a snapshot of the delegate that
  * is taken after that.
  */
-public final class MutationLog {
+public final class ChangelogAppender {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MutationLog.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ChangelogAppender.class);
 
     private static final int INITIAL_SCRATCH_BYTES = 256;
 
@@ -55,7 +55,7 @@ public final class MutationLog {
     private int warnedInRange = -1;
 
     /** A log from which nobody takes checkpoints. */
-    public MutationLog(StateChangelogWriter<?> writer) {
+    public ChangelogAppender(StateChangelogWriter<?> writer) {
         this(writer, () -> {});
     }
 
@@ -64,7 +64,7 @@ public final class MutationLog {
      * @param requireFullCheckpoint called, on the task thread, when the next checkpoint must not
      *     rely on what was logged so far
      */
-    public MutationLog(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
+    public ChangelogAppender(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
         this.writer = writer;
         this.requireFullCheckpoint = requireFullCheckpoint;
         this.recordWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;

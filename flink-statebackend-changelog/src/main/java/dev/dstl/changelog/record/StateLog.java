@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.record;
 
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -32,13 +32,13 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  *   log.append(kind, keyGroup);
  * </pre>
  *
- * <p>Belongs to the task thread. Only one record per {@link MutationLog} can be under way.
+ * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be under way.
  */
 public final class StateLog {
 
     private static final int NEVER = -1;
 
-    private final MutationLog log;
+    private final ChangelogAppender log;
     private StateRegistration registration;
     private int stateId;
     private int registeredInRange = NEVER;
@@ -47,7 +47,7 @@ public final class StateLog {
     private int keyPrefixLength;
     private int keyLength;
 
-    StateLog(MutationLog log, StateRegistration registration) {
+    StateLog(ChangelogAppender log, StateRegistration registration) {
         this.log = log;
         this.registration = registration;
         this.stateId = log.nextStateId();

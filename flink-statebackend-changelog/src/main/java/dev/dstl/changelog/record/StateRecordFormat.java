@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.record;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -51,9 +51,9 @@ import org.apache.flink.core.memory.DataOutputView;
  * element's key, whatever key is current. Before the first record of a state comes its META record,
  * see {@link StateRegistration}. Stateless and thread safe.
  */
-public final class MutationFormat {
+public final class StateRecordFormat {
 
-    private MutationFormat() {}
+    private StateRecordFormat() {}
 
     /** Writes the payload of a list: all of it or what is added. */
     public static <T> void writeElements(

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.mutation;
+package dev.dstl.changelog.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -32,10 +32,10 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.junit.jupiter.api.Test;
 
-class MutationLogTest {
+class ChangelogAppenderTest {
 
     private final InMemoryChangelogWriter writer = new InMemoryChangelogWriter();
-    private final MutationLog log = new MutationLog(writer);
+    private final ChangelogAppender log = new ChangelogAppender(writer);
 
     @Test
     void aStateIsRegisteredBeforeItsFirstRecord_onceInEachRange() throws IOException {
@@ -65,7 +65,7 @@ class MutationLogTest {
     }
 
     @Test
-    void aStateWithoutMutations_leavesNoTrace() {
+    void aStateWithoutChanges_leavesNoTrace() {
         log.register(registration("unused"));
 
         assertThat(writer.size()).isZero();
@@ -101,8 +101,8 @@ class MutationLogTest {
     @Test
     void anyOtherWriter_getsTheSameRecordsEncoded() throws IOException {
         InMemoryLog flinks = InMemoryLog.ofFlink();
-        MutationLog encoding = new MutationLog(flinks.writer());
-        for (MutationLog each : Arrays.asList(log, encoding)) {
+        ChangelogAppender encoding = new ChangelogAppender(flinks.writer());
+        for (ChangelogAppender each : Arrays.asList(log, encoding)) {
             StateLog state = each.register(registration("state"));
             DataOutputSerializer record = state.beginRecord();
             record.writeInt(1);
@@ -182,7 +182,7 @@ class MutationLogTest {
                                 length);
                     }
                 };
-        MutationLog refused = new MutationLog(refusing, () -> required[0]++);
+        ChangelogAppender refused = new ChangelogAppender(refusing, () -> required[0]++);
         StateLog state = refused.register(registration("state"));
         put(state, 1);
         assertThat(required[0]).isZero();

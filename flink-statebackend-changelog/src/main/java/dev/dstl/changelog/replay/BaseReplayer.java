@@ -52,8 +52,8 @@ public final class BaseReplayer<K> {
         for (StateMetaInfoSnapshot state : schema.states()) {
             RestoredRegistration registration =
                     RestoredRegistration.ofSnapshot(state, schema.keys());
-            source.create(registration);
-            target.create(registration).copyAll(source);
+            new StateApplierFactory<>(source).create(registration);
+            new StateApplierFactory<>(target).create(registration).copyAll(source);
         }
         // so that nobody takes the key of the last entry for one that the job set
         target.delegate().getKeyContext().setCurrentKey(keyBefore);

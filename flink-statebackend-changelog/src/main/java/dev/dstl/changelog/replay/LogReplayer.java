@@ -43,7 +43,7 @@ public final class LogReplayer<K> implements AutoCloseable {
     private final AbstractKeyedStateBackend<K> delegate;
     private final KeyGroupRange ownedKeyGroups;
     private final ClassLoader userClassLoader;
-    private final RestoredStates<K> states;
+    private final StateApplierFactory<K> appliers;
     private final StockChange stockChange = new StockChange();
     @Nullable private final BulkLoad bulkLoad;
 
@@ -55,7 +55,7 @@ public final class LogReplayer<K> implements AutoCloseable {
         this.delegate = states.delegate();
         this.ownedKeyGroups = delegate.getKeyGroupRange();
         this.userClassLoader = userClassLoader;
-        this.states = states;
+        this.appliers = new StateApplierFactory<>(states);
         this.bulkLoad = BulkLoad.of(delegate);
     }
 
@@ -219,7 +219,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                     null);
         }
         try {
-            ids.put(stateId, record, states.create(registration, bulkLoad));
+            ids.put(stateId, record, appliers.create(registration, bulkLoad));
         } catch (IOException | StateMigrationException e) {
             throw e;
         } catch (Exception e) {

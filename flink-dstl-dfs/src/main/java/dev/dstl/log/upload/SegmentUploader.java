@@ -57,8 +57,8 @@ public final class SegmentUploader implements AutoCloseable {
     final AttemptTimeouts timeouts;
     final AbandonedAttempts abandoned;
     final LiveAttempts<UploadAttempt> live = new LiveAttempts<>();
-    final Probing probing;
-    final StorePing ping = new StorePing(this);
+    final StorePing ping;
+    final Probing<UploadAttempt> probing;
 
     final Encoders encoders;
 
@@ -121,7 +121,11 @@ public final class SegmentUploader implements AutoCloseable {
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.timeouts = new AttemptTimeouts(policy);
         this.abandoned = new AbandonedAttempts(threads, timers, registry, metrics);
-        this.probing = new Probing(this, timers);
+        this.ping =
+                new StorePing(
+                        store, timers, health, hedging.budget(), slots, metrics, this::pingIsOver);
+        this.probing =
+                new Probing<>(policy, timeouts, health, abandoned, live, ping, timers);
         this.encoders =
                 new Encoders(
                         settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE,
@@ -134,6 +138,10 @@ public final class SegmentUploader implements AutoCloseable {
         metrics.measureSlowAttempts(slots::slowCount);
         metrics.measureAbandonedAttempts(abandoned::count);
         metrics.measureStoreHealth(health::severity);
+    }
+
+    private void pingIsOver() {
+        probing.consider();
     }
 
     /**

@@ -34,7 +34,7 @@ import org.apache.flink.core.fs.Path;
  * are let go of at once, the thread is interrupted, and when that does not help the stream is
  * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
  */
-final class UploadAttempt implements Runnable {
+final class UploadAttempt implements Runnable, Probing.Attempt {
 
     /** Closing a stream may send what it has, so the interrupt gets its time. */
     private static final long CLOSE_AFTER_MILLIS = 1_000;
@@ -141,8 +141,8 @@ final class UploadAttempt implements Runnable {
         return name.attempt();
     }
 
-    /** What it writes; 0 if that is not known yet. */
-    long bytes() {
+    @Override
+    public long bytes() {
         return bytes;
     }
 
@@ -311,14 +311,14 @@ final class UploadAttempt implements Runnable {
                 return;
             }
         }
-        uploader.abandoned.doesNotReact(this);
+        uploader.abandoned.doesNotReact(this, this::closeStream);
     }
 
     /**
      * Closes the stream under the thread that writes, which some clients need to give up. May
      * block.
      */
-    void closeStream() throws IOException {
+    private void closeStream() throws IOException {
         AttemptContent detached = content;
         Closeable stream = detached == null ? null : detached.stream();
         if (stream != null) {
@@ -377,8 +377,8 @@ final class UploadAttempt implements Runnable {
         }
     }
 
-    /** Gets a probe beside it; returns whether it did. */
-    boolean probe() {
+    @Override
+    public boolean probe() {
         SegmentUpload target = upload();
         return target != null && target.probe(this);
     }

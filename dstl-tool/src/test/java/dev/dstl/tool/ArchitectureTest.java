@@ -37,7 +37,7 @@ class ArchitectureTest {
             new PackageLayers(
                     "dev.dstl.tool",
                     ".",
-                    "inspection installation orphan verification",
+                    "inspection installation orphan",
                     "checkpoint",
                     "files",
                     "output");

@@ -45,7 +45,7 @@ class ArchitectureTest {
                     "writer",
                     "compaction",
                     "commit replay",
-                    "local stock upload",
+                    "local upload",
                     "ownership segment",
                     "batch store",
                     "metrics",

@@ -51,7 +51,7 @@ class ArchitectureTest {
                     "materialization",
                     "replay state",
                     "record",
-                    "config delegate metrics schema sorting truncation");
+                    "config delegate metrics schema sorting");
 
     @ArchTest
     static void packagesUseOnlyLowerLayers(JavaClasses classes) {

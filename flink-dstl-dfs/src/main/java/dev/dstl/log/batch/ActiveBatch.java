@@ -87,7 +87,7 @@ public final class ActiveBatch {
      *
      * @param kind what the record does
      * @param keyGroup the record key's key group, -1 for a record of no key group; not checked
-     *     against the owner's range, since a foreign wrapper may number its records otherwise
+     *     against the owner's range, since another state backend may number its records otherwise
      * @param stateId not negative
      * @param bytes record key followed by payload; stays the caller's
      * @param keyPrefixLength how many bytes of the record key are key and namespace; all of them with
@@ -220,7 +220,7 @@ public final class ActiveBatch {
         return batch;
     }
 
-    /** A small batch may have to wait for company, so it does not keep a page it hardly uses. */
+    /** A small batch may have to wait for others, so it does not keep a page it hardly uses. */
     private SharedPages takePages() {
         if (sizeBytes() > SMALL_BYTES) {
             return new SharedPages(Arrays.copyOf(pages, pageCount), pool);

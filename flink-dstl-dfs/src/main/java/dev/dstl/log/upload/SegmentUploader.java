@@ -211,7 +211,7 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * Lets go of encoders that nobody needed for a while.
+     * Releases encoders that nobody needed for a while.
      *
      * @param nowNanos of the clock of the timers
      */
@@ -219,7 +219,7 @@ public final class SegmentUploader implements AutoCloseable {
         encoders.trim(nowNanos, periodNanos);
     }
 
-    /** Lets go of all encoders that nobody needs just now. */
+    /** Releases all encoders that nobody needs just now. */
     public void dropIdle() {
         encoders.drop();
     }

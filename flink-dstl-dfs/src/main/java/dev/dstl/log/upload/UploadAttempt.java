@@ -31,7 +31,7 @@ import org.apache.flink.core.fs.Path;
  * One try to write a segment to a file of its own. Blocks the upload thread it runs on.
  *
  * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload
- * are let go of at once, the thread is interrupted, and when that does not help the stream is
+ * are released at once, the thread is interrupted, and when that does not help the stream is
  * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
  */
 final class UploadAttempt implements Runnable, Probing.Attempt {
@@ -267,7 +267,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** Lets go of everything. No effect if it ended, or was cancelled before. */
+    /** Releases everything. No effect if it ended, or was cancelled before. */
     void cancel() {
         boolean writing;
         synchronized (this) {

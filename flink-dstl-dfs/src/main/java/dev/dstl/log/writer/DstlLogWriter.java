@@ -228,7 +228,7 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * @param due whether the batch shall be uploaded without waiting for company
+     * @param due whether the batch shall be uploaded without waiting for others
      */
     private void seal(boolean due) {
         age.ended();

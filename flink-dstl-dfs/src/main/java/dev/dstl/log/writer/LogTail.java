@@ -410,7 +410,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     /**
      * From here on the segments are the JobManager's, unless the handle is dropped: this happens
-     * under the lock that closing takes, so that closing never deletes what is handed out. What
+     * under the lock that closing takes, so that closing never deletes what is handed over. What
      * goes wrong fails this persist and no other.
      */
     @GuardedBy("this")

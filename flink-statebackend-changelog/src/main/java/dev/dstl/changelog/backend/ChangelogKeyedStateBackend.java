@@ -92,7 +92,7 @@ final class ChangelogKeyedStateBackend<K>
         this.cancelRegistry = cancelRegistry;
     }
 
-    // ---- state: ours, logged
+    // ---- state, logged
 
     @Override
     public <N, S extends State> S getPartitionedState(

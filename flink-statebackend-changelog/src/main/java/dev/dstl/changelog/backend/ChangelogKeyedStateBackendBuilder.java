@@ -45,7 +45,7 @@ import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
-import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.changelog.materialization.LogTruncation;
 import dev.dstl.log.api.ChangelogStorage;
 import java.util.Optional;
 import java.util.function.Consumer;

@@ -23,7 +23,7 @@ import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.changelog.materialization.MaterializationLifecycle;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.Materializer;
-import dev.dstl.changelog.truncation.LogTruncation;
+import dev.dstl.changelog.materialization.LogTruncation;
 import dev.dstl.log.api.ChangelogWriter;
 import java.io.IOException;
 import java.util.Optional;

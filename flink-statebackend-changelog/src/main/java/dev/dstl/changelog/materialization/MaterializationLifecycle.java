@@ -17,7 +17,6 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.delegate.DelegateFlush;
-import dev.dstl.changelog.truncation.LogTruncation;
 import dev.dstl.log.api.ChangelogWriter;
 import java.util.Optional;
 import org.apache.flink.api.common.state.CheckpointListener;

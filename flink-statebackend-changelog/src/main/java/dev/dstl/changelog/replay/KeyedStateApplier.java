@@ -109,7 +109,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     @Override
-    final void apply(StockChange change) throws Exception {
+    final void apply(BuiltInChange change) throws Exception {
         if (!change.wantedKeyGroups().contains(change.keyGroup())) {
             return;
         }
@@ -155,7 +155,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     /** Reads what a change merges into its namespace, which stands first. */
-    final List<N> mergedNamespaces(StockChange change) throws CorruptLogException {
+    final List<N> mergedNamespaces(BuiltInChange change) throws CorruptLogException {
         List<N> namespaces = new ArrayList<>();
         namespaces.add(change.read(namespaceSerializer, registration()));
         int sources = change.readCount(registration());
@@ -175,5 +175,5 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     abstract void checkValue(LogRecord record) throws CorruptLogException;
 
     /** The change is read as far as key and namespace go, which are current. */
-    abstract void apply(StockChange change, S state) throws Exception;
+    abstract void apply(BuiltInChange change, S state) throws Exception;
 }

@@ -141,7 +141,7 @@ final class ListApplier<K, N, V>
     }
 
     @Override
-    void apply(StockChange change, InternalListState<K, N, V> state) throws Exception {
+    void apply(BuiltInChange change, InternalListState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
             case SET_INTERNAL:

@@ -19,7 +19,7 @@ package dev.dstl.changelog.replay;
 import dev.dstl.changelog.delegate.BulkLoad;
 import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.record.StateRegistration;
-import dev.dstl.changelog.record.StockRegistration;
+import dev.dstl.changelog.record.BuiltInRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
@@ -44,7 +44,7 @@ public final class LogReplayer<K> implements AutoCloseable {
     private final KeyGroupRange ownedKeyGroups;
     private final ClassLoader userClassLoader;
     private final StateApplierFactory<K> appliers;
-    private final StockChange stockChange = new StockChange();
+    private final BuiltInChange builtInChange = new BuiltInChange();
     @Nullable private final BulkLoad bulkLoad;
 
     /**
@@ -99,7 +99,7 @@ public final class LogReplayer<K> implements AutoCloseable {
             } else if (record.kind() == RecordKind.META) {
                 register(record, ids);
             } else if (record.kind() == RecordKind.OPAQUE) {
-                applyStock(record, wanted, ids);
+                applyBuiltIn(record, wanted, ids);
             }
         }
         if (last != null) {
@@ -109,21 +109,21 @@ public final class LogReplayer<K> implements AutoCloseable {
         delegate.getKeyContext().setCurrentKey(keyBefore);
     }
 
-    /** What our storage calls opaque, Flink's own wrapper wrote. */
-    private void applyStock(LogRecord record, KeyGroupRange wanted, StateIdTable ids)
+    /** What the storage calls opaque, Flink's built-in changelog wrote. */
+    private void applyBuiltIn(LogRecord record, KeyGroupRange wanted, StateIdTable ids)
             throws IOException, StateMigrationException {
-        stockChange.wrap(record, wanted);
-        if (stockChange.operation() == StockOperation.METADATA) {
-            registerStock(record, ids);
+        builtInChange.wrap(record, wanted);
+        if (builtInChange.operation() == BuiltInOperation.METADATA) {
+            registerBuiltIn(record, ids);
             return;
         }
-        StateApplier applier = ids.applierOf(stockChange.readStateId(), record);
+        StateApplier applier = ids.applierOf(builtInChange.readStateId(), record);
         try {
-            applier.apply(stockChange);
+            applier.apply(builtInChange);
         } catch (CorruptLogException e) {
             throw e;
         } catch (Exception e) {
-            throw refused(stockChange.operation(), applier, record, e);
+            throw refused(builtInChange.operation(), applier, record, e);
         }
     }
 
@@ -178,10 +178,10 @@ public final class LogReplayer<K> implements AutoCloseable {
         put(record.stateId(), record, registration, payload.available(), ids);
     }
 
-    private void registerStock(LogRecord record, StateIdTable ids)
+    private void registerBuiltIn(LogRecord record, StateIdTable ids)
             throws IOException, StateMigrationException {
         int stateId =
-                StockRegistration.stateId(
+                BuiltInRegistration.stateId(
                         record.buffer(), record.payloadOffset(), record.payloadLength());
         if (ids.isKnown(stateId, record)) {
             return;
@@ -189,14 +189,14 @@ public final class LogReplayer<K> implements AutoCloseable {
         RestoredRegistration registration;
         try {
             registration =
-                    StockRegistration.read(
-                            stockChange.input(),
+                    BuiltInRegistration.read(
+                            builtInChange.input(),
                             delegate.getKeySerializer().snapshotConfiguration(),
                             userClassLoader);
         } catch (IOException | RuntimeException e) {
             throw unreadable(stateId, e);
         }
-        put(stateId, record, registration, stockChange.input().available(), ids);
+        put(stateId, record, registration, builtInChange.input().available(), ids);
     }
 
     private static CorruptLogException unreadable(int stateId, Exception cause) {

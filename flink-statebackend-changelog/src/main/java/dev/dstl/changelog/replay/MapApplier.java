@@ -84,7 +84,7 @@ final class MapApplier<K, N, UK, UV>
     }
 
     @Override
-    void apply(StockChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
+    void apply(BuiltInChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
         switch (change.operation()) {
             case ADD:
                 Map<UK, UV> all = change.read(serializer, registration());

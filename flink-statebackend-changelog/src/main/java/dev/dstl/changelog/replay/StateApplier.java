@@ -68,7 +68,7 @@ abstract class StateApplier {
      * @throws CorruptLogException if the change does not fit the state
      * @throws Exception if the delegate cannot take it
      */
-    abstract void apply(StockChange change) throws Exception;
+    abstract void apply(BuiltInChange change) throws Exception;
 
     /**
      * Applies all that another delegate holds of the state.

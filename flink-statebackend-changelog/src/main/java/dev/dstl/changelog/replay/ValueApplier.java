@@ -73,7 +73,7 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalVal
     }
 
     @Override
-    void apply(StockChange change, InternalValueState<K, N, V> state) throws Exception {
+    void apply(BuiltInChange change, InternalValueState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
                 V set = change.read(valueSerializer, registration());

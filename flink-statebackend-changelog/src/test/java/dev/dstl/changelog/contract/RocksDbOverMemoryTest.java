@@ -78,7 +78,7 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
     }
 
     /**
-     * Flink's test looks for RocksDB's files in every checkpoint; ours are in the base, whose
+     * Flink's test looks for RocksDB's files in every checkpoint; those of DSTL are in the base, whose
      * sharing has its own test.
      */
     @Override

@@ -27,7 +27,6 @@ import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
-import dev.dstl.changelog.truncation.LogTruncation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -160,11 +160,11 @@ class LogReplayerTest {
 
     @Test
     void changesOfAnotherWrapper_areRefused() throws Exception {
-        StateChange stocks = StateChange.ofDataChange(3, new byte[] {100, 0, 1});
+        StateChange ofFlink = StateChange.ofDataChange(3, new byte[] {100, 0, 1});
         try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE);
                 StateChangeCursor cursor =
                         new StateChangeCursor(
-                                CloseableIterator.fromList(List.of(stocks), change -> {}))) {
+                                CloseableIterator.fromList(List.of(ofFlink), change -> {}))) {
             assertThatThrownBy(
                             () ->
                                     replayer(delegate)

@@ -28,10 +28,10 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  * A change that Flink's own changelog logged, read from front to back. Points at other changes in
  * turn. Belongs to the task thread.
  */
-final class StockChange {
+final class BuiltInChange {
 
     private final DataInputDeserializer input = new DataInputDeserializer();
-    private StockOperation operation = StockOperation.METADATA;
+    private BuiltInOperation operation = BuiltInOperation.METADATA;
     private int keyGroup;
     private KeyGroupRange wanted = KeyGroupRange.EMPTY_KEY_GROUP_RANGE;
 
@@ -46,14 +46,14 @@ final class StockChange {
         keyGroup = record.keyGroup();
         wanted = wantedKeyGroups;
         try {
-            operation = StockOperation.of(input.readByte());
+            operation = BuiltInOperation.of(input.readByte());
         } catch (IOException e) {
             throw new CorruptLogException(
                     "a state change of Flink's built-in changelog: " + e.getMessage() + ".", e);
         }
     }
 
-    StockOperation operation() {
+    BuiltInOperation operation() {
         return operation;
     }
 

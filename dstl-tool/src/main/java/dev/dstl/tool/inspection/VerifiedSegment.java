@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.tool.verification;
+package dev.dstl.tool.inspection;
 
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.segment.FrameCursor;

@@ -22,7 +22,7 @@ import java.io.IOException;
  * What a change does that Flink's own changelog logged, by its first byte. Behind it:
  *
  * <pre>
- *   METADATA     see StockRegistration
+ *   METADATA     see BuiltInRegistration
  *   of a queue   state id (2 bytes) |
  *     ADD_ELEMENT             count (4 bytes), elements
  *     REMOVE_ELEMENT          element
@@ -36,7 +36,7 @@ import java.io.IOException;
  *     REMOVE_ELEMENT          map key
  * </pre>
  */
-enum StockOperation {
+enum BuiltInOperation {
     CLEAR,
     SET,
     SET_INTERNAL,
@@ -47,9 +47,9 @@ enum StockOperation {
     REMOVE_ELEMENT,
     METADATA;
 
-    private static final StockOperation[] BY_CODE = values();
+    private static final BuiltInOperation[] BY_CODE = values();
 
-    static StockOperation of(byte code) throws IOException {
+    static BuiltInOperation of(byte code) throws IOException {
         if (code < 0 || code >= BY_CODE.length) {
             throw new IOException("expected an operation from 0 to 8, found " + code);
         }

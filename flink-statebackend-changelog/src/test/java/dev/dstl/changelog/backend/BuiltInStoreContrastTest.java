@@ -24,7 +24,7 @@ import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.GuardedFileSystem;
 import dev.dstl.changelog.fixture.GuardedFileSystem.Call;
 import dev.dstl.changelog.fixture.ManualMailbox;
-import dev.dstl.changelog.fixture.StockChangelog;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.log.DstlStorage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -69,7 +69,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * with DSTL: what the README says of them.
  */
 @Timeout(120)
-class StockStoreContrastTest {
+class BuiltInStoreContrastTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
     private static final int KEY = 1;
@@ -84,7 +84,7 @@ class StockStoreContrastTest {
             @Override
             StateChangelogStorage<?> create(Configuration settings, Path directory)
                     throws Exception {
-                return StockChangelog.files(
+                return BuiltInChangelog.files(
                         GuardedFileSystem.uri(directory.resolve("flinks")), settings);
             }
         },
@@ -298,7 +298,7 @@ class StockStoreContrastTest {
                 directory,
                 changelog == Changelog.DSTL
                         ? new ChangelogStateBackend(delegate)
-                        : StockChangelog.over(delegate),
+                        : BuiltInChangelog.over(delegate),
                 TestTaskStateManager.builder()
                         .setStateChangelogStorage(changelog.create(new Configuration(), directory))
                         .build(),

@@ -38,12 +38,12 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWrite
  *   default  not with a queue; 1 byte: 0, or 1 followed by a value of the state's serializer
  * </pre>
  */
-public final class StockRegistration {
+public final class BuiltInRegistration {
 
     /** Bytes at the end, behind the state id's first. */
     private static final int ID_AND_TYPE_LENGTH = 3;
 
-    private StockRegistration() {}
+    private BuiltInRegistration() {}
 
     /** The state id, without reading anything else; {@code [0, 65536)}, or -1 if there is none. */
     public static int stateId(byte[] source, int offset, int length) {

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import dev.dstl.changelog.fixture.StockChangelog;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same steps with Flink's own changelog and with this one: what the README says of them. */
-class StockContrastTest {
+class BuiltInContrastTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
     private static final List<KeyGroupRange> HALVES =
@@ -57,7 +57,7 @@ class StockContrastTest {
 
     enum Changelog {
         FLINKS,
-        OURS
+        DSTL
     }
 
     @ParameterizedTest
@@ -78,7 +78,7 @@ class StockContrastTest {
         try (TestTask task = start(changelog, Delegate.HASHMAP, ALL, parts)) {
             List<String> elements = new ArrayList<>();
             task.list(KEY).get().forEach(elements::add);
-            assertThat(elements).hasSize(changelog == Changelog.OURS ? 1 : 2);
+            assertThat(elements).hasSize(changelog == Changelog.DSTL ? 1 : 2);
         }
     }
 
@@ -106,7 +106,7 @@ class StockContrastTest {
 
         try (TestTask task = start(changelog, rocksDb, ALL, parts)) {
             assertThat(task.value(KEY).value())
-                    .isEqualTo(changelog == Changelog.OURS ? null : "removed later");
+                    .isEqualTo(changelog == Changelog.DSTL ? null : "removed later");
         }
     }
 
@@ -124,7 +124,7 @@ class StockContrastTest {
             task.checkpoint(3);
             ((CheckpointListener) task.backend()).notifyCheckpointComplete(3);
 
-            if (changelog == Changelog.OURS) {
+            if (changelog == Changelog.DSTL) {
                 materialize(task);
             } else {
                 assertThatThrownBy(() -> materialize(task))
@@ -149,7 +149,7 @@ class StockContrastTest {
         }
 
         try (TestTask task = start(changelog, heapTimers, ALL, List.of(handle))) {
-            if (changelog == Changelog.OURS) {
+            if (changelog == Changelog.DSTL) {
                 assertThat(task.timerTimes()).containsExactly(10L, 20L);
             } else {
                 assertThat(task.timerTimes()).containsExactly(20L);
@@ -163,7 +163,7 @@ class StockContrastTest {
         try (TestTask task = start(changelog, Delegate.HASHMAP, ALL, List.of())) {
             MapState<String, Long> map =
                     task.state(KEY, new MapStateDescriptor<>("map", String.class, Long.class));
-            if (changelog == Changelog.OURS) {
+            if (changelog == Changelog.DSTL) {
                 map.put("key", null);
                 assertThat(map.contains("key")).isTrue();
             } else {
@@ -183,7 +183,7 @@ class StockContrastTest {
             chain.acknowledge(1);
             ((CheckpointListener) chain.operator(0).backend()).notifyCheckpointComplete(1);
             chain.materialize(0, "two");
-            if (changelog == Changelog.OURS) {
+            if (changelog == Changelog.DSTL) {
                 chain.acknowledge(2);
             } else {
                 assertThatThrownBy(() -> chain.acknowledge(2))
@@ -195,7 +195,7 @@ class StockContrastTest {
 
     @Test
     void restoreModeNoClaim() throws Exception {
-        assertThat(StockChangelog.over(new HashMapStateBackend()).supportsNoClaimRestoreMode())
+        assertThat(BuiltInChangelog.over(new HashMapStateBackend()).supportsNoClaimRestoreMode())
                 .isFalse();
         assertThat(
                         new ChangelogStateBackend(new HashMapStateBackend())
@@ -204,8 +204,8 @@ class StockContrastTest {
     }
 
     private static void materialize(TestTask task) throws Exception {
-        if (StockChangelog.isOwn(task.backend())) {
-            StockChangelog.materialize(task.backend());
+        if (BuiltInChangelog.isOwn(task.backend())) {
+            BuiltInChangelog.materialize(task.backend());
         } else {
             assertThat(task.materialize()).isTrue();
         }
@@ -224,7 +224,7 @@ class StockContrastTest {
             KeyGroupRange keyGroups,
             List<KeyedStateHandle> restored)
             throws Exception {
-        if (changelog == Changelog.OURS) {
+        if (changelog == Changelog.DSTL) {
             return TestTask.startSubtask(
                     directory,
                     delegate,
@@ -235,10 +235,10 @@ class StockContrastTest {
         }
         return TestTask.start(
                 directory,
-                StockChangelog.over(TestTask.delegate(directory, delegate)),
+                BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
                 TestTaskStateManager.builder()
                         .setStateChangelogStorage(
-                                StockChangelog.files(
+                                BuiltInChangelog.files(
                                         directory.resolve("stock"), new Configuration()))
                         .build(),
                 TestTask.checkpoints(directory),

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.truncation;
+package dev.dstl.changelog.materialization;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.log.stock;
+package dev.dstl.log.replay;
 
 import dev.dstl.log.segment.BoundedSeek;
 import dev.dstl.log.segment.CorruptSegmentException;
@@ -44,7 +44,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
  *
  * <p>Integers are big-endian. A handle names each change set by its offset.
  */
-final class StockSegment implements Closeable {
+final class BuiltInSegment implements Closeable {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
@@ -56,7 +56,7 @@ final class StockSegment implements Closeable {
     private InputStream content;
     private long position;
 
-    private StockSegment(String file, FSDataInputStream stream) {
+    private BuiltInSegment(String file, FSDataInputStream stream) {
         this.file = file;
         this.stream = stream;
         this.source = new Source(stream);
@@ -67,9 +67,9 @@ final class StockSegment implements Closeable {
      *
      * @throws IOException if there is none, or the store does not answer
      */
-    static StockSegment open(StreamStateHandle handle) throws IOException {
-        StockSegment segment =
-                new StockSegment(SegmentReader.nameOf(handle), SegmentReader.openStream(handle));
+    static BuiltInSegment open(StreamStateHandle handle) throws IOException {
+        BuiltInSegment segment =
+                new BuiltInSegment(SegmentReader.nameOf(handle), SegmentReader.openStream(handle));
         try {
             segment.start();
             return segment;

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import dev.dstl.changelog.fixture.StockChangelog;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,18 +58,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Jobs move from Flink's own changelog to this one, and back. */
-class StockRestoreTest {
+class BuiltInRestoreTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
 
     @TempDir private Path directory;
 
     /** How Flink's own changelog can store its log. */
-    enum StockLog {
+    enum BuiltInLog {
         FILES {
             @Override
             StateChangelogStorage<?> create(Path directory) throws Exception {
-                return StockChangelog.files(directory, new Configuration());
+                return BuiltInChangelog.files(directory, new Configuration());
             }
         },
         COMPRESSED_FILES {
@@ -77,7 +77,7 @@ class StockRestoreTest {
             StateChangelogStorage<?> create(Path directory) throws Exception {
                 Configuration configuration = new Configuration();
                 configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
-                return StockChangelog.files(directory, configuration);
+                return BuiltInChangelog.files(directory, configuration);
             }
         },
         /** Many change sets in a file, many files in a handle. */
@@ -88,7 +88,7 @@ class StockRestoreTest {
                 configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
                 configuration.setString(
                         "state.changelog.dstl.dfs.preemptive-persist-threshold", "300 b");
-                return StockChangelog.files(directory, configuration);
+                return BuiltInChangelog.files(directory, configuration);
             }
         },
         MEMORY {
@@ -102,7 +102,7 @@ class StockRestoreTest {
                 return "memory";
             }
         },
-        /** This log, under Flink's own wrapper. */
+        /** DSTL's log, under Flink's own state backend. */
         OUR_SEGMENTS {
             @Override
             StateChangelogStorage<?> create(Path directory) {
@@ -126,29 +126,29 @@ class StockRestoreTest {
         return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
                 .flatMap(
                         delegate ->
-                                Stream.of(StockLog.values())
+                                Stream.of(BuiltInLog.values())
                                         .map(log -> Arguments.of(delegate, log)));
     }
 
     @ParameterizedTest
     @MethodSource("delegatesAndLogs")
     void checkpointOfFlinksOwnChangelog_isRestored_continued_andLeftBehind(
-            Delegate delegate, StockLog log) throws Exception {
+            Delegate delegate, BuiltInLog log) throws Exception {
         FakeJobManager jobManager;
         Map<String, Object> contents;
-        try (TestTask task = stock(delegate, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
             jobManager = task.jobManager;
             EveryState states = new EveryState(task);
             states.change(1, ALL);
             task.checkpoint(1);
-            StockChangelog.materialize(task.backend());
+            BuiltInChangelog.materialize(task.backend());
             states.change(2, ALL);
             task.checkpoint(2);
             states.change(3, ALL);
             ChangelogStateBackendHandle handle = task.checkpoint(3);
             assertThat(handle.getMaterializedStateHandles()).isNotEmpty();
             assertThat(storagesOf(handle)).containsExactly(log.identifier());
-            if (log == StockLog.PREEMPTIVE_FILES) {
+            if (log == BuiltInLog.PREEMPTIVE_FILES) {
                 assertThat(positionsOf(handle)).isGreaterThan(2 * filesOf(handle));
                 assertThat(filesOf(handle)).isGreaterThan(1);
             }
@@ -174,10 +174,10 @@ class StockRestoreTest {
     @ParameterizedTest
     @MethodSource("delegatesAndLogs")
     void checkpointOfFlinksOwnChangelog_isRestoredByTwoSubtasks_thenByOneAgain(
-            Delegate delegate, StockLog log) throws Exception {
+            Delegate delegate, BuiltInLog log) throws Exception {
         FakeJobManager jobManager;
         Map<String, Object> contents;
-        try (TestTask task = stock(delegate, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
             jobManager = task.jobManager;
             EveryState states = new EveryState(task);
             states.change(1, ALL);
@@ -254,12 +254,12 @@ class StockRestoreTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = StockLog.class,
+            value = BuiltInLog.class,
             names = {"FILES", "MEMORY"})
-    void mergedResults_whichOnlyTheJobsFunctionKnows_areRefusedWithTheWayOut(StockLog log)
+    void mergedResults_whichOnlyTheJobsFunctionKnows_areRefusedWithTheWayOut(BuiltInLog log)
             throws Exception {
         FakeJobManager jobManager;
-        try (TestTask task = stock(Delegate.HASHMAP, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task = builtIn(Delegate.HASHMAP, log, new FakeJobManager(), ALL, List.of())) {
             jobManager = task.jobManager;
             InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
             for (String session : List.of("s1", "s2")) {
@@ -278,7 +278,7 @@ class StockRestoreTest {
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(
                         () ->
-                                stock(
+                                builtIn(
                                         Delegate.HASHMAP,
                                         log,
                                         new FakeJobManager(),
@@ -292,7 +292,7 @@ class StockRestoreTest {
     void windowsThatMoveWithoutBeingMerged_areRestored() throws Exception {
         FakeJobManager jobManager;
         try (TestTask task =
-                stock(Delegate.HASHMAP, StockLog.FILES, new FakeJobManager(), ALL, List.of())) {
+                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
             jobManager = task.jobManager;
             InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
             sums.setCurrentNamespace("s2");
@@ -363,7 +363,7 @@ class StockRestoreTest {
 
     private FakeJobManager oneRecordInAFile() throws Exception {
         try (TestTask task =
-                stock(Delegate.HASHMAP, StockLog.FILES, new FakeJobManager(), ALL, List.of())) {
+                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
             task.value(1).update("one");
             task.checkpoint(1);
             return task.jobManager;
@@ -442,7 +442,7 @@ class StockRestoreTest {
             throws Exception {
         FakeJobManager flink = new FakeJobManager();
         Map<String, Object> changed;
-        try (TestTask task = stock(delegate, StockLog.FILES, flink, ALL, List.of(savepoint))) {
+        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, List.of(savepoint))) {
             EveryState states = new EveryState(task);
             assertThat(states.contents(ALL)).isEqualTo(contents);
             states.change(3, ALL);
@@ -450,21 +450,21 @@ class StockRestoreTest {
             task.checkpoint(8);
         }
         assertThat(changed).isNotEqualTo(contents);
-        try (TestTask task = stock(delegate, StockLog.FILES, flink, ALL, flink.latest())) {
+        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, flink.latest())) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(changed);
         }
     }
 
-    private TestTask stock(
+    private TestTask builtIn(
             Delegate delegate,
-            StockLog log,
+            BuiltInLog log,
             FakeJobManager jobManager,
             KeyGroupRange keyGroups,
             List<KeyedStateHandle> restored)
             throws Exception {
         return TestTask.start(
                 directory,
-                StockChangelog.over(TestTask.delegate(directory, delegate)),
+                BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
                 TestTaskStateManager.builder()
                         .setStateChangelogStorage(log.create(directory.resolve("stock")))
                         .build(),

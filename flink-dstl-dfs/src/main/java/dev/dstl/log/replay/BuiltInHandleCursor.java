@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.log.stock;
+package dev.dstl.log.replay;
 
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
@@ -29,17 +29,17 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
  * The changes of a handle that Flink's own storage {@code filesystem} wrote, as OPAQUE records:
- * what they mean only the wrapper knows. They come in the order of the handle, those of all key
+ * what they mean only the state backend knows. They come in the order of the handle, those of all key
  * groups, since timers may carry the wrong one. One file is open at a time. Not thread safe.
  */
-public final class StockHandleCursor implements RecordCursor {
+public final class BuiltInHandleCursor implements RecordCursor {
 
     /** The storage identifier of the handles that this class reads. */
     public static final String STORAGE_IDENTIFIER = "filesystem";
 
     private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
     private StreamStateHandle openHandle;
-    private StockSegment segment;
+    private BuiltInSegment segment;
     private int groupsLeft;
     private int changesLeft;
     private int keyGroup;
@@ -47,7 +47,7 @@ public final class StockHandleCursor implements RecordCursor {
     private final int headerLength;
 
     /** Opens nothing yet. */
-    public StockHandleCursor(ChangelogStateHandleStreamImpl handle) {
+    public BuiltInHandleCursor(ChangelogStateHandleStreamImpl handle) {
         this.positions = handle.getHandlesAndOffsets().iterator();
         this.headerLength = RecordFormat.writeHeader(buffer, 0, RecordKind.OPAQUE, 0, 0, 0);
     }
@@ -89,7 +89,7 @@ public final class StockHandleCursor implements RecordCursor {
     private void startChangeSet(Tuple2<StreamStateHandle, Long> position) throws IOException {
         if (!position.f0.equals(openHandle) || !segment.reaches(position.f1)) {
             close();
-            segment = StockSegment.open(position.f0);
+            segment = BuiltInSegment.open(position.f0);
             openHandle = position.f0;
         }
         segment.moveTo(position.f1);
@@ -102,7 +102,7 @@ public final class StockHandleCursor implements RecordCursor {
         changesLeft = 0;
         openHandle = null;
         if (segment != null) {
-            StockSegment closing = segment;
+            BuiltInSegment closing = segment;
             segment = null;
             closing.close();
         }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.tool.verification;
+package dev.dstl.tool.inspection;
 
 import dev.dstl.tool.checkpoint.CheckpointContent;
 import dev.dstl.tool.checkpoint.SubtaskLog;

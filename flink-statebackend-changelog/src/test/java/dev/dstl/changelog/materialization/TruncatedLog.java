@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.changelog.truncation;
+package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.state.SnapshotResult;

@@ -27,7 +27,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
+import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,6 +43,8 @@ import org.junit.jupiter.api.Test;
         packages = {"dev.dstl.changelog", "org.apache.flink.state.changelog"},
         importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
+
+    private static final int LARGEST_KNOT = 3;
 
     private static final PackageLayers LAYERS =
             new PackageLayers(
@@ -75,6 +79,17 @@ class ArchitectureTest {
                                     .and(
                                             resideOutsideOfPackages(
                                                     "dev.dstl.log.api", "dev.dstl.log.config")));
+
+    @ArchTest
+    static void knotsOfClassesAreSmall(JavaClasses classes) {
+        assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
+    }
+
+    /** Flink names that package, and what is in it. */
+    @ArchTest
+    static void aPackageHasThreeClasses(JavaClasses classes) {
+        assertThat(PackageSizes.small(classes)).containsExactly("org.apache.flink.state.changelog");
+    }
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

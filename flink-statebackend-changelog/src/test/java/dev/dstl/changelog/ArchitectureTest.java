@@ -16,8 +16,10 @@
 
 package dev.dstl.changelog;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +29,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
@@ -68,6 +71,7 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
+    /** Besides it, both make their threads in the same way. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
@@ -78,7 +82,8 @@ class ArchitectureTest {
                             resideInAPackage("dev.dstl.log..")
                                     .and(
                                             resideOutsideOfPackages(
-                                                    "dev.dstl.log.api", "dev.dstl.log.config")));
+                                                    "dev.dstl.log.api", "dev.dstl.log.config"))
+                                    .and(not(type(DaemonThreads.class))));
 
     @ArchTest
     static void knotsOfClassesAreSmall(JavaClasses classes) {

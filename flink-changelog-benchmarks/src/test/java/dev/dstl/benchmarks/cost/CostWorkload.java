@@ -25,7 +25,7 @@ enum CostWorkload {
     /** Just fits into the metadata of each checkpoint. */
     FEW_INLINE("4 changelogs, 5 KB/s", 4, 10, 1);
 
-    /** Of the whole job. */
+    /** Of the job. */
     static final int TASK_MANAGERS = 1_000;
 
     /** Of each keyed operator. */
@@ -79,7 +79,7 @@ enum CostWorkload {
         return MATERIALIZATION_SECONDS / intervalSeconds;
     }
 
-    /** Keyed subtasks of the whole job. */
+    /** Keyed subtasks of the job. */
     int subtasks() {
         return changelogs * TASK_MANAGERS;
     }

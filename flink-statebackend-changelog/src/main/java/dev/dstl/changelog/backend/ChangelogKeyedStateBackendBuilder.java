@@ -234,7 +234,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
                         deleter,
-                        CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
+                        CheckpointDeadline.of(job, cluster, threads.clock(), storeProblem(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(
@@ -250,7 +250,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         return backend;
     }
 
-    private static Supplier<Optional<String>> trouble(StateChangelogStorage<?> storage) {
+    private static Supplier<Optional<String>> storeProblem(StateChangelogStorage<?> storage) {
         return storage instanceof ChangelogStorage
                 ? ((ChangelogStorage) storage)::storeProblem
                 : Optional::empty;

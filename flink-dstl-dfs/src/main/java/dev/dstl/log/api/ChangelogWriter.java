@@ -56,13 +56,13 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
     /**
      * A base may be taken that covers everything appended so far, so that a later persist may begin
      * here. Until this is called for the first time, a persist may begin anywhere; from then on,
-     * only at the beginning and where this was called, and the log may merge what lies between.
+     * only at the beginning and where this was called, and the log may compact what lies between.
      */
     void addCompactionBoundary();
 
     /**
      * No base was taken after all where {@link #addCompactionBoundary} was called, or it came to
-     * nothing, so that no persist will begin there; the log may merge what lies on both sides.
+     * nothing, so that no persist will begin there; the log may compact what lies on both sides.
      * Called by any thread, once at most for each call of {@link #addCompactionBoundary}.
      *
      * @param at what {@link #nextSequenceNumber} was then

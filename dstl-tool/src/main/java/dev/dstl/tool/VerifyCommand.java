@@ -18,9 +18,9 @@ package dev.dstl.tool;
 
 import dev.dstl.tool.checkpoint.CheckpointFile;
 import dev.dstl.tool.files.FileAccess;
+import dev.dstl.tool.inspection.VerificationReport;
 import dev.dstl.tool.output.Report;
 import dev.dstl.tool.output.ToolException;
-import dev.dstl.tool.verification.VerificationReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 

@@ -24,7 +24,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
+import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -33,11 +35,13 @@ import org.junit.jupiter.api.Test;
 @AnalyzeClasses(packages = "dev.dstl.tool", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final int LARGEST_KNOT = 3;
+
     private static final PackageLayers LAYERS =
             new PackageLayers(
                     "dev.dstl.tool",
                     ".",
-                    "inspection installation orphan verification",
+                    "inspection installation orphan",
                     "checkpoint",
                     "files",
                     "output");
@@ -51,6 +55,16 @@ class ArchitectureTest {
     void architecturePageShowsTheLayers() throws IOException {
         assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
                 .contains(LAYERS.text());
+    }
+
+    @ArchTest
+    static void knotsOfClassesAreSmall(JavaClasses classes) {
+        assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
+    }
+
+    @ArchTest
+    static void aPackageHasThreeClasses(JavaClasses classes) {
+        assertThat(PackageSizes.small(classes)).isEmpty();
     }
 
     @ArchTest

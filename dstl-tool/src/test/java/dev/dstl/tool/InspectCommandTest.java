@@ -243,10 +243,10 @@ class InspectCommandTest extends ToolTest {
     }
 
     @Test
-    void aCheckpointOfStock_isRefusedByTheNameOfItsStorage() throws Exception {
+    void aCheckpointOfFlinksChangelog_isRefusedByTheNameOfItsStorage() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {
             ChangelogStateHandleStreamImpl written = log.writeSome();
-            ChangelogStateHandleStreamImpl stock =
+            ChangelogStateHandleStreamImpl builtIn =
                     new ChangelogStateHandleStreamImpl(
                             written.getHandlesAndOffsets(),
                             written.getKeyGroupRange(),
@@ -254,13 +254,13 @@ class InspectCommandTest extends ToolTest {
                             1,
                             "filesystem");
 
-            dstl("inspect", WrittenCheckpoint.of(checkpoints(), 7, stock))
+            dstl("inspect", WrittenCheckpoint.of(checkpoints(), 7, builtIn))
                     .fails(1, "chk-7", "storage 'filesystem'", "not DSTL's");
         }
     }
 
     @Test
-    void aCheckpointOfStockInMemory_isRefusedByTheNameOfItsStorage() throws Exception {
+    void aCheckpointOfFlinksChangelogInMemory_isRefusedByTheNameOfItsStorage() throws Exception {
         InMemoryChangelogStateHandle memory =
                 new InMemoryChangelogStateHandle(
                         new ArrayList<>(),

@@ -293,8 +293,8 @@ class OrphansCommandTest extends ToolTest {
     }
 
     @Test
-    void aCheckpointOfStock_isNoReasonToRefuse() throws Exception {
-        ChangelogStateHandleStreamImpl stock =
+    void aCheckpointOfFlinksChangelog_isNoReasonToRefuse() throws Exception {
+        ChangelogStateHandleStreamImpl builtIn =
                 new ChangelogStateHandleStreamImpl(
                         List.of(
                                 Tuple2.of(
@@ -307,7 +307,7 @@ class OrphansCommandTest extends ToolTest {
                         1,
                         1,
                         "filesystem");
-        WrittenCheckpoint.of(checkpoints(), 8, stock);
+        WrittenCheckpoint.of(checkpoints(), 8, builtIn);
         WrittenCheckpoint.withoutChangelog(checkpoints(), 9);
 
         dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();

@@ -127,17 +127,17 @@ class VerifyCommandTest extends ToolTest {
     }
 
     @Test
-    void aCheckpointThatStillNeedsALogOfStock_cannotBeVerified() throws Exception {
+    void aCheckpointThatStillNeedsALogOfFlink_cannotBeVerified() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {
             ChangelogStateHandleStreamImpl written = log.writeSome();
-            ChangelogStateHandleStreamImpl stock =
+            ChangelogStateHandleStreamImpl builtIn =
                     new ChangelogStateHandleStreamImpl(
                             written.getHandlesAndOffsets(),
                             written.getKeyGroupRange(),
                             1,
                             1,
                             "filesystem");
-            Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, stock, written);
+            Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, builtIn, written);
 
             dstl("verify", checkpoint).fails(1, "storage 'filesystem'", "cannot verify");
             assertThat(dstl("inspect", checkpoint).isFine().out())

@@ -21,10 +21,13 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.ClassKnots;
+import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,9 +43,21 @@ import org.junit.jupiter.api.Test;
         importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final int LARGEST_KNOT = 3;
+
     @ArchTest
     static final ArchRule packagesHaveNoCycles =
             slices().matching("dev.dstl.benchmarks.(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static void knotsOfClassesAreSmall(JavaClasses classes) {
+        assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
+    }
+
+    @ArchTest
+    static void aPackageHasThreeClasses(JavaClasses classes) {
+        assertThat(PackageSizes.small(classes)).isEmpty();
+    }
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

@@ -142,7 +142,7 @@ public final class DstlStorage implements ChangelogStorage {
     @Override
     public Optional<String> storeProblem() {
         JobLog existing = log;
-        return existing == null ? Optional.empty() : existing.trouble();
+        return existing == null ? Optional.empty() : existing.storeProblem();
     }
 
     /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */

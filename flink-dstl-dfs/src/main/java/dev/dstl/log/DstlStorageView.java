@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
 /**
  * What a restore reads from. Flink makes one view per job and TaskManager by the identifier of the
- * first handle it meets, so this one is asked for handles of every identifier. It reads ours, and
- * complains about others by name. Thread safe.
+ * first handle it meets, so this one is asked for handles of every identifier. It reads those of
+ * DSTL, and complains about others by name. Thread safe.
  */
 public final class DstlStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {

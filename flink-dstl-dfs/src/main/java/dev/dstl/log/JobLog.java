@@ -289,8 +289,8 @@ final class JobLog implements AutoCloseable {
                 mailbox);
     }
 
-    Optional<String> trouble() {
-        return store.trouble();
+    Optional<String> storeProblem() {
+        return store.problem();
     }
 
     CompletableFuture<?> availableFuture() {

@@ -25,7 +25,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
+import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +40,8 @@ import org.junit.jupiter.api.Test;
 @AnalyzeClasses(packages = "dev.dstl.log", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final int LARGEST_KNOT = 4;
+
     private static final PackageLayers LAYERS =
             new PackageLayers(
                     "dev.dstl.log",
@@ -45,7 +49,7 @@ class ArchitectureTest {
                     "writer",
                     "compaction",
                     "commit replay",
-                    "local stock upload",
+                    "local upload",
                     "ownership segment",
                     "batch store",
                     "metrics",
@@ -61,6 +65,17 @@ class ArchitectureTest {
     void architecturePageShowsTheLayers() throws IOException {
         assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
                 .contains(LAYERS.text());
+    }
+
+    @ArchTest
+    static void knotsOfClassesAreSmall(JavaClasses classes) {
+        assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
+    }
+
+    /** Every package counts something in the one class of metrics. */
+    @ArchTest
+    static void aPackageHasThreeClasses(JavaClasses classes) {
+        assertThat(PackageSizes.small(classes)).containsExactly("dev.dstl.log.metrics");
     }
 
     @ArchTest

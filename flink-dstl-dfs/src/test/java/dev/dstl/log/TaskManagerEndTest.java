@@ -192,7 +192,7 @@ class TaskManagerEndTest {
                 .collect(Collectors.toSet());
     }
 
-    /** What is ours of the local disk. */
+    /** What DSTL has on the local disk. */
     private List<Path> copies() {
         return below(local()).stream()
                 .filter(file -> file.toString().contains("dstl_jid_"))

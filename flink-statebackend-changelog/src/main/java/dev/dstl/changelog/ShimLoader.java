@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.StateBackend;
 final class ShimLoader {
 
     private static final String SHIM = "org.apache.flink.state.changelog.ChangelogStateBackend";
-    private static final String OURS = "dev.dstl.changelog.backend.LoggingStateBackend";
+    private static final String BACKEND = "dev.dstl.changelog.backend.LoggingStateBackend";
 
     private ShimLoader() {}
 
@@ -65,7 +65,7 @@ final class ShimLoader {
 
     private static boolean isOurs(Class<?> shim) {
         for (Class<?> type = shim; type != null; type = type.getSuperclass()) {
-            if (type.getName().equals(OURS)) {
+            if (type.getName().equals(BACKEND)) {
                 return true;
             }
         }

@@ -16,8 +16,10 @@
 
 package dev.dstl.changelog;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,7 +29,10 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.execution.DaemonThreads;
+import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
+import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +47,8 @@ import org.junit.jupiter.api.Test;
         importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
+    private static final int LARGEST_KNOT = 3;
+
     private static final PackageLayers LAYERS =
             new PackageLayers(
                     "dev.dstl.changelog",
@@ -50,8 +57,8 @@ class ArchitectureTest {
                     "checkpoint restore",
                     "materialization",
                     "replay state",
-                    "mutation",
-                    "config delegate metrics schema sorting truncation");
+                    "record",
+                    "config delegate metrics schema sorting");
 
     @ArchTest
     static void packagesUseOnlyLowerLayers(JavaClasses classes) {
@@ -64,6 +71,7 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
+    /** Besides it, both make their threads in the same way. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
@@ -74,7 +82,19 @@ class ArchitectureTest {
                             resideInAPackage("dev.dstl.log..")
                                     .and(
                                             resideOutsideOfPackages(
-                                                    "dev.dstl.log.api", "dev.dstl.log.config")));
+                                                    "dev.dstl.log.api", "dev.dstl.log.config"))
+                                    .and(not(type(DaemonThreads.class))));
+
+    @ArchTest
+    static void knotsOfClassesAreSmall(JavaClasses classes) {
+        assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
+    }
+
+    /** Flink names that package, and what is in it. */
+    @ArchTest
+    static void aPackageHasThreeClasses(JavaClasses classes) {
+        assertThat(PackageSizes.small(classes)).containsExactly("org.apache.flink.state.changelog");
+    }
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two keyed operators in one task, with local recovery, in a whole job whose task fails. */
+/** Two keyed operators in one task, with local recovery, in an end-to-end job whose task fails. */
 @Timeout(180)
 class ChainedOperatorsJobITCase {
 

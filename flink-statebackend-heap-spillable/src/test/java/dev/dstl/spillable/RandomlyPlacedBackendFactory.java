@@ -19,7 +19,9 @@ package dev.dstl.spillable;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.StateBackendFactory;
 
-/** For whole jobs: backends whose entries move between any two records, in either direction. */
+/**
+ * For end-to-end jobs: backends whose entries move between any two records, in either direction.
+ */
 public final class RandomlyPlacedBackendFactory
         implements StateBackendFactory<SpillableStateBackend> {
 

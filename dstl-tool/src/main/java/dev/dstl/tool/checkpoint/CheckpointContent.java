@@ -98,7 +98,7 @@ public final class CheckpointContent {
         return logs;
     }
 
-    /** The storages other than ours that logs of this checkpoint lie in; mostly none. */
+    /** The storages other than DSTL that logs of this checkpoint lie in; mostly none. */
     public List<String> foreignStorages() {
         TreeSet<String> storages = new TreeSet<>();
         for (SubtaskLog log : logs) {

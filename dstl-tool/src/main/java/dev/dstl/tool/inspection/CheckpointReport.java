@@ -53,7 +53,7 @@ public final class CheckpointReport implements Report {
      * Reads the log of a checkpoint.
      *
      * @param top how many rows each table of the text has at most
-     * @throws ToolException if the checkpoint has no log of ours
+     * @throws ToolException if the checkpoint has no log of DSTL
      */
     public static CheckpointReport of(CheckpointContent checkpoint, int top) throws ToolException {
         checkpoint.requireOurs();

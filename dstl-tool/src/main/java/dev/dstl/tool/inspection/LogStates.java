@@ -16,8 +16,8 @@
 
 package dev.dstl.tool.inspection;
 
-import dev.dstl.changelog.mutation.RegisteredName;
-import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.record.RegisteredName;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -34,7 +34,7 @@ import org.apache.flink.core.memory.DataInputDeserializer;
  */
 final class LogStates {
 
-    /** The records of a wrapper that is not ours, which belong to no state that can be named. */
+    /** The records of another state backend, which belong to no state that can be named. */
     private static final int OPAQUE = -1;
 
     private final String owner;

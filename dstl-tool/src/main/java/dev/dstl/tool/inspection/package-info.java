@@ -1,2 +1,5 @@
-/** What is in a segment or in the log of a checkpoint, by state and key group. */
+/**
+ * What is in a segment or in the changelog of a checkpoint, by state and key group, and whether the
+ * checkpoint could be restored as far as its changelog goes.
+ */
 package dev.dstl.tool.inspection;

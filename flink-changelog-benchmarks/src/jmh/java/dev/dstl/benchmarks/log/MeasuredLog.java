@@ -35,15 +35,15 @@ public enum MeasuredLog {
 
         @Override
         LogAppender appender(StateChangelogWriter<?> writer) {
-            ChangelogWriter mutations = (ChangelogWriter) writer;
+            ChangelogWriter recordWriter = (ChangelogWriter) writer;
             return (keyGroup, record) ->
-                    mutations.append(
+                    recordWriter.append(
                             RecordKind.PUT,
                             keyGroup,
                             0,
                             record,
-                            RecordSource.IDENTITY_BYTES,
-                            RecordSource.IDENTITY_BYTES,
+                            RecordSource.RECORD_KEY_BYTES,
+                            RecordSource.RECORD_KEY_BYTES,
                             record.length);
         }
     },

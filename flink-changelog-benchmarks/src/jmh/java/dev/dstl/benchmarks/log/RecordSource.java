@@ -29,10 +29,10 @@ import java.util.Random;
 final class RecordSource {
 
     static final int RECORD_BYTES = 100;
-    static final int IDENTITY_BYTES = 16;
+    static final int RECORD_KEY_BYTES = 16;
     static final int KEY_GROUPS = 128;
 
-    private static final int PAYLOAD_BYTES = RECORD_BYTES - IDENTITY_BYTES;
+    private static final int PAYLOAD_BYTES = RECORD_BYTES - RECORD_KEY_BYTES;
 
     /** More than fits into a batch, so that no batch sees a payload twice. */
     private static final byte[] PAYLOADS = new byte[8 << 20];
@@ -58,7 +58,7 @@ final class RecordSource {
         for (int i = 0; i < Long.BYTES; i++) {
             record[i] = (byte) (key >>> (8 * (Long.BYTES - 1 - i)));
         }
-        System.arraycopy(PAYLOADS, nextPayload, record, IDENTITY_BYTES, PAYLOAD_BYTES);
+        System.arraycopy(PAYLOADS, nextPayload, record, RECORD_KEY_BYTES, PAYLOAD_BYTES);
         nextPayload += PAYLOAD_BYTES;
         if (nextPayload > PAYLOADS.length - PAYLOAD_BYTES) {
             nextPayload = 0;

@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Restores a task whose state lies in the log alone: a counter for each of 500,000 keys, written
- * once, so that nothing in the log is superseded, in ten checkpoints. The store is instant.
+ * once, so that no record is obsolete, in ten checkpoints. The store is instant.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SingleShotTime)

@@ -90,7 +90,7 @@ public final class ClassPath {
     }
 
     /** Without Flink's own changelog, whatever this process has it for. */
-    public ClassPath withoutStock() {
+    public ClassPath withoutBuiltIn() {
         return new ClassPath(
                 entries.stream()
                         .filter(entry -> !STOCK_CHANGELOG.matcher(entry).matches())

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.comparison;
 
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
-import java.util.ArrayList;
+import dev.dstl.benchmarks.report.TextTable;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -51,7 +51,7 @@ public final class ComparisonText {
         for (Comparison comparison : Comparison.of(results)) {
             text.append('\n').append(comparison.workload()).append(": ");
             text.append(comparison.description()).append('\n');
-            List<List<String>> rows = new ArrayList<>();
+            TextTable rows = new TextTable("  ");
             rows.add(HEAD);
             for (Figure figure : HEADLINES) {
                 List<Comparison.Row> figures = comparison.rows(figure);
@@ -60,7 +60,7 @@ public final class ComparisonText {
                     figures.forEach(row -> rows.add(cells(row)));
                 }
             }
-            layOut(rows, text);
+            text.append(rows.text()).append('\n');
             for (RunResult failed : comparison.failures()) {
                 text.append("FAILED: ")
                         .append(comparison.label(failed.variant))
@@ -91,25 +91,5 @@ public final class ComparisonText {
     /** Two digits after the point; empty if there is none. */
     public static String ratio(OptionalDouble ratio) {
         return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : "";
-    }
-
-    private static void layOut(List<List<String>> rows, StringBuilder text) {
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int column = 0; column < row.size(); column++) {
-                String cell = row.get(column);
-                String padding = " ".repeat(width(rows, column) - cell.length());
-                line.append(column == 0 ? cell + padding : "  " + padding + cell);
-            }
-            text.append(line.toString().stripTrailing()).append('\n');
-        }
-    }
-
-    private static int width(List<List<String>> rows, int column) {
-        return rows.stream()
-                .filter(row -> row.size() > column)
-                .mapToInt(row -> row.get(column).length())
-                .max()
-                .orElse(0);
     }
 }

@@ -45,7 +45,7 @@ public final class Figure {
     /** CPU time of the TaskManager per record. */
     public static final Figure PROCESSOR =
             new Figure(
-                    "processor time per record",
+                    "CPU time per record",
                     "us",
                     Better.LOWER,
                     run ->

@@ -50,7 +50,7 @@ import org.apache.flink.configuration.TaskManagerOptions;
 /** Runs the backends one after the other, verifies each, and compares them. For one thread. */
 final class Demo {
 
-    /** Each has slots for the whole job, so that recovery need not wait for a new process. */
+    /** Each has slots for all tasks, so that recovery need not wait for a new process. */
     private static final int TASK_MANAGERS = 2;
 
     private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);

@@ -208,7 +208,7 @@ final class DemoRun {
         recovery =
                 RecoverySteps.between(killedAtMillis, client.taskStarts(id), firstRecordAtMillis);
         phase = Phase.WORKS_AGAIN;
-        say("the whole job works again, %.1f s after the kill", recovery.totalMillis() / 1e3);
+        say("all tasks process records again, %.1f s after the kill", recovery.totalMillis() / 1e3);
     }
 
     private void kill(JobID id) throws ClusterException, InterruptedException {

@@ -52,7 +52,7 @@ public enum Changelog {
      * @param stock the folder with Flink's jars
      */
     public ClassPath classPath(Path stock) throws IOException {
-        ClassPath all = ClassPath.ofThisProcess().withoutStock();
+        ClassPath all = ClassPath.ofThisProcess().withoutBuiltIn();
         switch (this) {
             case NONE:
                 return all.withoutBackends();

@@ -36,7 +36,7 @@ public final class MachineProbe {
 
     private MachineProbe() {}
 
-    /** Processor time since the machine was started, of all processors; stolen time counts. */
+    /** CPU time since the machine was started, of all processors; stolen time counts. */
     public static Duration busyTime() throws IOException {
         return busyTime(Files.readAllLines(STATISTICS));
     }

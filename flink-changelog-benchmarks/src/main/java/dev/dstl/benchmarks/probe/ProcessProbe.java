@@ -49,7 +49,7 @@ public final class ProcessProbe {
     }
 
     /**
-     * Processor time of all its threads since it began, user and system.
+     * CPU time of all its threads since it began, user and system.
      *
      * @throws IOException if the process is gone
      */

@@ -48,8 +48,8 @@ public final class Progress {
     }
 
     /**
-     * Since when the whole job works in an attempt that began after a moment: all sources and all
-     * keyed tasks have started since then, and each keyed task has got a record.
+     * Since when all tasks process records in an attempt that began after a moment: all sources and
+     * all keyed tasks have started since then, and each keyed task has got a record.
      *
      * @param sinceMillis exclusive
      * @return when the last of them got its first record, milliseconds since the epoch

@@ -33,7 +33,7 @@ public final class ComparisonTable {
 
     /** The table, one line per result, without a line break at the end. */
     public String text() {
-        List<List<String>> rows = new ArrayList<>();
+        TextTable rows = new TextTable("   ");
         rows.add(row("", RunReport::label));
         rows.add(
                 row(
@@ -50,7 +50,7 @@ public final class ComparisonTable {
         rows.add(row("checkpointed data in all", run -> bytes(run.checkpointedBytesInAll())));
         rows.add(row("largest full size", run -> bytes(run.fullBytes())));
         rows.add(row("restore of the state", run -> seconds(run.recovery().restoreMillis)));
-        rows.add(row("kill to whole job at work", run -> seconds(run.recovery().totalMillis())));
+        rows.add(row("kill to end-to-end recovery", run -> seconds(run.recovery().totalMillis())));
         rows.add(row("kill to caught up", run -> seconds(run.caughtUpMillis())));
         rows.add(
                 row(
@@ -60,7 +60,7 @@ public final class ComparisonTable {
                                         ? format("%,.0f", run.recordsPerSecond().getAsDouble())
                                         : "-"));
         rows.add(row("result", RunReport::result));
-        return layOut(rows);
+        return rows.text();
     }
 
     private List<String> row(String name, Function<RunReport, String> figure) {
@@ -68,23 +68,6 @@ public final class ComparisonTable {
         row.add(name);
         runs.forEach(run -> row.add(figure.apply(run)));
         return row;
-    }
-
-    private static String layOut(List<List<String>> rows) {
-        StringBuilder text = new StringBuilder();
-        for (List<String> row : rows) {
-            text.append(text.length() == 0 ? "" : "\n");
-            for (int column = 0; column < row.size(); column++) {
-                String cell = row.get(column);
-                String padding = " ".repeat(width(rows, column) - cell.length());
-                text.append(column == 0 ? cell + padding : "   " + padding + cell);
-            }
-        }
-        return text.toString();
-    }
-
-    private static int width(List<List<String>> rows, int column) {
-        return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
     }
 
     private static String percentiles(Percentiles sample, Function<Long, String> unit) {

@@ -96,7 +96,7 @@ class ClassPathTest {
     }
 
     @Test
-    void withoutStock_isWithoutFlinksChangelogAlone() {
+    void withoutBuiltIn_isWithoutFlinksChangelogAlone() {
         assertThat(
                         ClassPath.of(
                                         path(
@@ -105,7 +105,7 @@ class ClassPathTest {
                                                 "/m2/flink-dstl-dfs-1.20.5.jar",
                                                 "/m2/flink-statebackend-changelog-1.20.5.jar",
                                                 "/m2/flink-statebackend-rocksdb-1.20.5.jar"))
-                                .withoutStock()
+                                .withoutBuiltIn()
                                 .text())
                 .isEqualTo(
                         path(

@@ -25,7 +25,7 @@ enum CostWorkload {
     /** Just fits into the metadata of each checkpoint. */
     FEW_INLINE("4 changelogs, 5 KB/s", 4, 10, 1);
 
-    /** Of the whole job. */
+    /** Of the job. */
     static final int TASK_MANAGERS = 1_000;
 
     /** Of each keyed operator. */
@@ -35,7 +35,7 @@ enum CostWorkload {
     static final int MATERIALIZATION_SECONDS = 600;
 
     /** Key and namespace of a state change. */
-    static final int IDENTITY_BYTES = 16;
+    static final int RECORD_KEY_BYTES = 16;
 
     /** A whole state change. */
     static final int CHANGE_BYTES = 125;
@@ -79,7 +79,7 @@ enum CostWorkload {
         return MATERIALIZATION_SECONDS / intervalSeconds;
     }
 
-    /** Keyed subtasks of the whole job. */
+    /** Keyed subtasks of the job. */
     int subtasks() {
         return changelogs * TASK_MANAGERS;
     }

@@ -158,8 +158,8 @@ final class DstlChangelogs implements SimulatedChangelogs {
                         keyGroup,
                         1,
                         change,
-                        CostWorkload.IDENTITY_BYTES,
-                        CostWorkload.IDENTITY_BYTES,
+                        CostWorkload.RECORD_KEY_BYTES,
+                        CostWorkload.RECORD_KEY_BYTES,
                         change.length);
     }
 

@@ -36,7 +36,8 @@ interface SimulatedChangelogs extends AutoCloseable {
     /**
      * Appends a change of a key.
      *
-     * @param change key and namespace, of {@link CostWorkload#IDENTITY_BYTES} bytes, and the value
+     * @param change key and namespace, of {@link CostWorkload#RECORD_KEY_BYTES} bytes, and the
+     *     value
      */
     void append(int changelog, int keyGroup, byte[] change) throws Exception;
 

@@ -134,7 +134,7 @@ final class SimulatedTaskManager implements AutoCloseable {
     private void append(int changelog) throws Exception {
         int key = random.nextInt(CostWorkload.KEYS);
         random.nextBytes(change);
-        for (int i = 0; i < CostWorkload.IDENTITY_BYTES; i++) {
+        for (int i = 0; i < CostWorkload.RECORD_KEY_BYTES; i++) {
             change[i] = (byte) (i < Integer.BYTES ? key >>> (Byte.SIZE * i) : 0);
         }
         changelogs.append(changelog, key % KEY_GROUPS, change);

@@ -65,7 +65,7 @@ class DemoITCase {
 
         assertThat(text(out))
                 .contains("DSTL on RocksDB", "RocksDB, incremental")
-                .contains("with SIGKILL", "the whole job works again")
+                .contains("with SIGKILL", "all tasks process records again")
                 .containsPattern("verified: all 16,\\d{3} rows exactly once")
                 .containsPattern("result +exactly once +exactly once")
                 .containsPattern("p50 +DSTL on RocksDB +#+ [0-9,]+\n +RocksDB, incremental +#+ ")

@@ -55,7 +55,7 @@ class ComparisonTableTest {
                                 "checkpointed data in all|12.3 MB|0.0 KB",
                                 "largest full size|2.0 MB|0.0 KB",
                                 "restore of the state|0.8 s|0.0 s",
-                                "kill to whole job at work|1.9 s|0.0 s",
+                                "kill to end-to-end recovery|1.9 s|0.0 s",
                                 "kill to caught up|3.1 s|0.0 s",
                                 "records/s at full speed|54,322|-",
                                 "result|exactly once|WRONG"));

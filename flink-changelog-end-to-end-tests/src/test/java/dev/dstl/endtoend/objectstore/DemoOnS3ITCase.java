@@ -76,7 +76,7 @@ class DemoOnS3ITCase {
             String text = out.toString(StandardCharsets.UTF_8);
             assertThat(exitCode).as(text).isZero();
             assertThat(text)
-                    .contains("with SIGKILL", "the whole job works again")
+                    .contains("with SIGKILL", "all tasks process records again")
                     .containsPattern("verified: all 16,\\d{3} rows exactly once");
         }
     }

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Writes down what a job asks of S3, with whichever changelog is on the class path; how to run it
- * with ours and with stock's is in docs/object-stores.md. Uses nothing that only ours has.
+ * with DSTL and with Flink's built-in one is in docs/object-stores.md. Uses nothing that only DSTL
+ * has.
  */
 class JobRequestsReport {
 
@@ -52,7 +53,7 @@ class JobRequestsReport {
         }
     }
 
-    /** Files are deleted after the job has ended, by stock for as long as it likes. */
+    /** Files are deleted after the job has ended, by Flink's changelog for as long as it likes. */
     private static RequestTally afterTheLastOne(FrontedS3 store) throws InterruptedException {
         String before = "";
         RequestTally now = store.front().requests();

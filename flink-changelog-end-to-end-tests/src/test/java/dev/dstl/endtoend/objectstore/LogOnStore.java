@@ -60,8 +60,8 @@ final class LogOnStore implements AutoCloseable {
         return storage.createWriter("operator", KEY_GROUPS, new SyncMailboxExecutor());
     }
 
-    /** See {@link DstlStorage#trouble}. */
-    Optional<String> trouble() {
+    /** See {@link DstlStorage#storeProblem}. */
+    Optional<String> storeProblem() {
         return storage.storeProblem();
     }
 

@@ -73,7 +73,7 @@ abstract class S3Contract extends ObjectStoreContract {
                                             .get(InstanceOfAssertFactories.THROWABLE)
                                             .hasMessageContaining(cause)
                                             .hasNoCause());
-            assertThat(log.trouble())
+            assertThat(log.storeProblem())
                     .get(InstanceOfAssertFactories.STRING)
                     .contains(
                             "'state.changelog.dstl.dfs.base-path' is '" + basePath,

@@ -38,14 +38,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** What users see who put the wrong jars into lib/, or set the wrong keys. */
 class InstallationITCase {
 
-    private static final Path STOCK = Path.of("target", "stock");
+    private static final Path BUILT_IN_JARS = Path.of("target", "stock");
 
     @TempDir Path directory;
 
     @Test
     void rightInstallation_saysWhatRuns_andWrongKeysAreRefused() throws Exception {
         try (RecoveryCluster cluster =
-                cluster(new Configuration(), ClassPath.ofThisProcess().withoutStock())) {
+                cluster(new Configuration(), ClassPath.ofThisProcess().withoutBuiltIn())) {
             OrderRun run = run(cluster, new Configuration());
             run.submit();
             run.awaitCheckpoints(1);
@@ -107,7 +107,7 @@ class InstallationITCase {
     @Test
     void jarBehindFlinksOwn_isRefused_insteadOfRunningFlinksStateBackend() throws Exception {
         try (RecoveryCluster cluster =
-                cluster(new Configuration(), ClassPath.ofThisProcess().withJarsOf(STOCK))) {
+                cluster(new Configuration(), ClassPath.ofThisProcess().withJarsOf(BUILT_IN_JARS))) {
             String sentence = "The changelog storage is DSTL's, from file:";
             OrderRun run = run(cluster, new Configuration());
             run.submit();
@@ -128,7 +128,7 @@ class InstallationITCase {
         Path jar = dropInJar();
         Files.copy(jar, plugin.resolve(jar.getFileName()));
         try (RecoveryCluster cluster =
-                cluster(new Configuration(), Changelog.BUILT_IN.classPath(STOCK))) {
+                cluster(new Configuration(), Changelog.BUILT_IN.classPath(BUILT_IN_JARS))) {
             OrderRun run = run(cluster, new Configuration());
             run.submit();
             run.await(
@@ -146,7 +146,7 @@ class InstallationITCase {
     @Test
     void noJar_isTheFailureThatThePageDescribes() throws Exception {
         try (RecoveryCluster cluster =
-                cluster(new Configuration(), Changelog.BUILT_IN.classPath(STOCK))) {
+                cluster(new Configuration(), Changelog.BUILT_IN.classPath(BUILT_IN_JARS))) {
             OrderRun run = run(cluster, new Configuration());
             run.submit();
             run.await("failure", () -> failure(cluster, run).contains("Changelog storage is null"));
@@ -164,7 +164,7 @@ class InstallationITCase {
         try (RecoveryCluster cluster =
                 cluster(
                         new Configuration(),
-                        ClassPath.ofThisProcess().withoutStock().withJarsOf(other))) {
+                        ClassPath.ofThisProcess().withoutBuiltIn().withJarsOf(other))) {
             assertRefused(
                     cluster,
                     new Configuration(),
@@ -187,7 +187,7 @@ class InstallationITCase {
         try (RecoveryCluster cluster =
                 cluster(
                         new Configuration(),
-                        ClassPath.ofThisProcess().withoutStock().withJarsOf(other))) {
+                        ClassPath.ofThisProcess().withoutBuiltIn().withJarsOf(other))) {
             assertThat(
                             cluster.logged(
                                     "taskmanager",
@@ -206,9 +206,9 @@ class InstallationITCase {
     @Test
     void noJarOnTheJobManager_isTheExceptionThatThePageDescribes() throws Exception {
         try (RecoveryCluster cluster =
-                cluster(new Configuration(), Changelog.BUILT_IN.classPath(STOCK))) {
+                cluster(new Configuration(), Changelog.BUILT_IN.classPath(BUILT_IN_JARS))) {
             cluster.replaceTaskManagers(
-                    new Configuration(), ClassPath.ofThisProcess().withoutStock());
+                    new Configuration(), ClassPath.ofThisProcess().withoutBuiltIn());
             OrderRun run = run(cluster, new Configuration());
             run.submit();
             run.await(

@@ -22,11 +22,11 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * A log writer that knows identities, and therefore can drop what newer records supersede. One per
- * keyed backend; every method belongs to the task thread. The futures it returns complete on
- * threads of the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who
- * does not send a handle to the JobManager cancels its future or says {@link #dropped}, so that the
- * log deletes what nobody else will.
+ * A log writer that knows record keys, and therefore can drop obsolete records. One per keyed
+ * backend; every method belongs to the task thread. The futures it returns complete on threads of
+ * the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who does not
+ * send a handle to the JobManager cancels its future or says {@link #dropped}, so that the log
+ * deletes what nobody else will.
  */
 public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 
@@ -34,12 +34,12 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
      * Appends a record. Allocates nothing at steady state and never blocks.
      *
      * @param kind what the record does
-     * @param keyGroup the key group of the identity; {@code StateChange.META_KEY_GROUP} with META
+     * @param keyGroup the key group of the record key; {@code StateChange.META_KEY_GROUP} with META
      * @param stateId not negative
-     * @param bytes identity followed by payload; copied, stays the caller's
-     * @param prefixLength how many bytes of the identity are key and namespace
-     * @param identityLength bytes of the identity, at least {@code prefixLength}
-     * @param length bytes of identity and payload together
+     * @param bytes record key followed by payload; copied, stays the caller's
+     * @param keyPrefixLength how many bytes of the record key are key and namespace
+     * @param keyLength bytes of the record key, at least {@code keyPrefixLength}
+     * @param length bytes of record key and payload together
      * @throws IOException if the log cannot take the record
      * @throws IllegalStateException if this writer is closed
      */
@@ -48,21 +48,21 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length)
             throws IOException;
 
     /**
      * A base may be taken that covers everything appended so far, so that a later persist may begin
      * here. Until this is called for the first time, a persist may begin anywhere; from then on,
-     * only at the beginning and where this was called, and the log may merge what lies between.
+     * only at the beginning and where this was called, and the log may compact what lies between.
      */
     void addCompactionBoundary();
 
     /**
      * No base was taken after all where {@link #addCompactionBoundary} was called, or it came to
-     * nothing, so that no persist will begin there; the log may merge what lies on both sides.
+     * nothing, so that no persist will begin there; the log may compact what lies on both sides.
      * Called by any thread, once at most for each call of {@link #addCompactionBoundary}.
      *
      * @param at what {@link #nextSequenceNumber} was then

@@ -29,9 +29,9 @@ public final class LogRecord {
     private int stateId;
     private byte[] buffer = new byte[0];
     private int start;
-    private int identityOffset;
-    private int prefixLength;
-    private int identityLength;
+    private int keyOffset;
+    private int keyPrefixLength;
+    private int keyLength;
     private int end;
 
     /**
@@ -52,27 +52,26 @@ public final class LogRecord {
             throw new IllegalArgumentException("A record has at least one byte, found " + length);
         }
         this.kind = RecordKind.of(source[offset]);
-        this.identityOffset = offset + 1;
+        this.keyOffset = offset + 1;
         this.stateId = nextVarint();
-        this.prefixLength = nextVarint();
-        this.identityLength = nextVarint();
-        if (prefixLength < 0
-                || identityLength < prefixLength
-                || identityLength > end - identityOffset) {
+        this.keyPrefixLength = nextVarint();
+        this.keyLength = nextVarint();
+        if (keyPrefixLength < 0 || keyLength < keyPrefixLength || keyLength > end - keyOffset) {
             throw new IllegalArgumentException(
                     String.format(
-                            "Record lengths do not fit: prefix %d, identity %d, %d bytes left",
-                            prefixLength, identityLength, end - identityOffset));
+                            "Record lengths do not fit: key prefix %d, record key %d,"
+                                    + " %d bytes left",
+                            keyPrefixLength, keyLength, end - keyOffset));
         }
     }
 
     private int nextVarint() {
         int value = 0;
         for (int shift = 0; shift < 35; shift += 7) {
-            if (identityOffset >= end) {
+            if (keyOffset >= end) {
                 throw new IllegalArgumentException("Record ends inside its header");
             }
-            byte next = buffer[identityOffset++];
+            byte next = buffer[keyOffset++];
             value |= (next & 0x7F) << shift;
             if (next >= 0) {
                 return value;
@@ -96,7 +95,7 @@ public final class LogRecord {
         return stateId;
     }
 
-    /** Holds identity and payload. */
+    /** Holds record key and payload. */
     public byte[] buffer() {
         return buffer;
     }
@@ -111,24 +110,24 @@ public final class LogRecord {
         return end - start;
     }
 
-    /** First byte of the identity in the buffer. */
-    public int identityOffset() {
-        return identityOffset;
+    /** First byte of the record key in the buffer. */
+    public int keyOffset() {
+        return keyOffset;
     }
 
-    /** How many bytes of the identity are key and namespace. */
-    public int prefixLength() {
-        return prefixLength;
+    /** How many bytes of the record key are key and namespace. */
+    public int keyPrefixLength() {
+        return keyPrefixLength;
     }
 
-    /** Bytes of the identity. */
-    public int identityLength() {
-        return identityLength;
+    /** Bytes of the record key. */
+    public int keyLength() {
+        return keyLength;
     }
 
     /** First byte of the payload in the buffer. */
     public int payloadOffset() {
-        return identityOffset + identityLength;
+        return keyOffset + keyLength;
     }
 
     /** Bytes of the payload. */

@@ -20,11 +20,12 @@ package dev.dstl.log.api;
  * The bytes of one record. Whoever stores a record keeps its key group and its total length.
  *
  * <pre>
- *   +--------+----------+---------------+-----------------+-------------------+-------------+
- *   | kind   | state id | prefix length | identity length | identity          | payload     |
- *   | 1 byte | varint   | varint        | varint          | identity length   | to the end  |
- *   +--------+----------+---------------+-----------------+-------------------+-------------+
- *                          the first "prefix length" bytes of the identity are key and namespace
+ *   +--------+----------+-------------------+------------+------------+-------------+
+ *   | kind   | state id | key prefix length | key length | record key | payload     |
+ *   | 1 byte | varint   | varint            | varint     | key length | to the end  |
+ *   +--------+----------+-------------------+------------+------------+-------------+
+ *                           the first "key prefix length" bytes of the record key
+ *                           are key and namespace
  * </pre>
  *
  * <p>Varints are unsigned, seven bits per byte, least significant first, at most five bytes.
@@ -37,12 +38,9 @@ public final class RecordFormat {
 
     private RecordFormat() {}
 
-    /** Bytes that a header takes, without identity and payload. */
-    public static int headerLength(int stateId, int prefixLength, int identityLength) {
-        return 1
-                + varintLength(stateId)
-                + varintLength(prefixLength)
-                + varintLength(identityLength);
+    /** Bytes that a header takes, without record key and payload. */
+    public static int headerLength(int stateId, int keyPrefixLength, int keyLength) {
+        return 1 + varintLength(stateId) + varintLength(keyPrefixLength) + varintLength(keyLength);
     }
 
     /**
@@ -55,12 +53,12 @@ public final class RecordFormat {
             int offset,
             RecordKind kind,
             int stateId,
-            int prefixLength,
-            int identityLength) {
+            int keyPrefixLength,
+            int keyLength) {
         target[offset] = kind.code();
         int at = writeVarint(target, offset + 1, stateId);
-        at = writeVarint(target, at, prefixLength);
-        return writeVarint(target, at, identityLength);
+        at = writeVarint(target, at, keyPrefixLength);
+        return writeVarint(target, at, keyLength);
     }
 
     /** Bytes that {@code value}, read as unsigned, takes as a varint: 1 to 5. */

@@ -18,29 +18,29 @@ package dev.dstl.log.api;
 
 /**
  * What a record does to the state it names. The kind alone decides which older records a newer one
- * makes superfluous; the log needs to know nothing else about state.
+ * makes obsolete; the log needs to know nothing else about state.
  *
  * <pre>
- *   kind            identity                          supersedes
- *   PUT             key, namespace [, map key]        older PUT, DELETE, APPEND of the same identity
+ *   kind            record key                        makes obsolete
+ *   PUT             key, namespace [, map key]        older PUT, DELETE, APPEND of the same record key
  *   DELETE          key, namespace [, map key]        the same
- *   DELETE_PREFIX   key, namespace                    every older record whose prefix is this identity
+ *   DELETE_PREFIX   key, namespace                    every older record with this key prefix
  *   APPEND          key, namespace                    nothing
  *   META            none (a state's registration)     nothing
- *   OPAQUE          none (bytes of a foreign wrapper) nothing
+ *   OPAQUE          none (bytes of another backend)   nothing
  * </pre>
  *
- * <p>An identity always belongs to a state id; identities of different states never meet. The wire
- * codes are part of the format and never change.
+ * <p>A record key belongs to a state id; keys of different states never meet. The wire codes are
+ * part of the format and never change.
  */
 public enum RecordKind {
-    /** Sets the value of an identity. */
+    /** Sets the value of a record key. */
     PUT(1),
-    /** Removes an identity. */
+    /** Removes a record key. */
     DELETE(2),
-    /** Removes every identity that begins with the given one. */
+    /** Removes every record key that begins with the given one. */
     DELETE_PREFIX(3),
-    /** Adds to the value of an identity, a list. */
+    /** Adds to the value of a record key, a list. */
     APPEND(4),
     /** Registers a state; precedes the first record of that state in every persisted range. */
     META(5),

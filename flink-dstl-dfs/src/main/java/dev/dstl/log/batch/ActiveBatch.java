@@ -86,14 +86,14 @@ public final class ActiveBatch {
      * Copies a record to the end.
      *
      * @param kind what the record does
-     * @param keyGroup the identity's key group, -1 for a record of no key group; not checked
-     *     against the owner's range, since a foreign wrapper may number its records otherwise
+     * @param keyGroup the record key's key group, -1 for a record of no key group; not checked
+     *     against the owner's range, since another state backend may number its records otherwise
      * @param stateId not negative
-     * @param bytes identity followed by payload; stays the caller's
-     * @param prefixLength how many bytes of the identity are key and namespace; all of them with
-     *     {@link RecordKind#DELETE_PREFIX}
-     * @param identityLength bytes of the identity
-     * @param length bytes of identity and payload together
+     * @param bytes record key followed by payload; stays the caller's
+     * @param keyPrefixLength how many bytes of the record key are key and namespace; all of them
+     *     with {@link RecordKind#DELETE_PREFIX}
+     * @param keyLength bytes of the record key
+     * @param length bytes of record key and payload together
      * @throws IllegalArgumentException if the numbers contradict each other; nothing is appended
      */
     public void append(
@@ -101,12 +101,11 @@ public final class ActiveBatch {
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length) {
-        check(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
-        int recordLength =
-                RecordFormat.headerLength(stateId, prefixLength, identityLength) + length;
+        check(kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
+        int recordLength = RecordFormat.headerLength(stateId, keyPrefixLength, keyLength) + length;
         byte[] target = scratch;
         int start = 0;
         boolean fits = offset <= PagePool.PAGE_BYTES - PagedRecord.MAX_PREAMBLE_BYTES;
@@ -116,7 +115,7 @@ public final class ActiveBatch {
         }
         int end = RecordFormat.writeVarint(target, start, keyGroup + 1);
         end = RecordFormat.writeVarint(target, end, recordLength);
-        end = RecordFormat.writeHeader(target, end, kind, stateId, prefixLength, identityLength);
+        end = RecordFormat.writeHeader(target, end, kind, stateId, keyPrefixLength, keyLength);
         if (fits) {
             offset = end;
         } else {
@@ -131,16 +130,16 @@ public final class ActiveBatch {
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length) {
         boolean lengthsFit =
-                0 <= prefixLength
-                        && prefixLength <= identityLength
-                        && identityLength <= length
+                0 <= keyPrefixLength
+                        && keyPrefixLength <= keyLength
+                        && keyLength <= length
                         && length <= bytes.length
                         && length <= Integer.MAX_VALUE - PagedRecord.MAX_PREAMBLE_BYTES;
-        boolean wholePrefix = kind != RecordKind.DELETE_PREFIX || prefixLength == identityLength;
+        boolean wholePrefix = kind != RecordKind.DELETE_PREFIX || keyPrefixLength == keyLength;
         if (!lengthsFit
                 || !wholePrefix
                 || stateId < 0
@@ -148,13 +147,13 @@ public final class ActiveBatch {
                 || keyGroup >= KEY_GROUP_LIMIT) {
             throw new IllegalArgumentException(
                     String.format(
-                            "Not a record: %s, key group %d, state id %d, prefix %d, identity %d,"
-                                    + " length %d of %d bytes",
+                            "Not a record: %s, key group %d, state id %d, key prefix %d,"
+                                    + " record key %d, length %d of %d bytes",
                             kind,
                             keyGroup,
                             stateId,
-                            prefixLength,
-                            identityLength,
+                            keyPrefixLength,
+                            keyLength,
                             length,
                             bytes.length));
         }
@@ -220,7 +219,7 @@ public final class ActiveBatch {
         return batch;
     }
 
-    /** A small batch may have to wait for company, so it does not keep a page it hardly uses. */
+    /** A small batch may have to wait for others, so it does not keep a page it hardly uses. */
     private SharedPages takePages() {
         if (sizeBytes() > SMALL_BYTES) {
             return new SharedPages(Arrays.copyOf(pages, pageCount), pool);

@@ -46,9 +46,9 @@ public final class PagedRecord {
     private int length;
     private RecordKind kind;
     private int stateId;
-    private int prefixLength;
-    private int identityLength;
-    private long identityPosition;
+    private int keyPrefixLength;
+    private int keyLength;
+    private long keyPosition;
 
     /** Points this view at the record that begins at {@code start} and reads its header. */
     public void readAt(PagedBytes source, long start) {
@@ -76,9 +76,9 @@ public final class PagedRecord {
     private void readHeader(long windowBegin) {
         kind = RecordKind.of(window[at++]);
         stateId = nextVarint();
-        prefixLength = nextVarint();
-        identityLength = nextVarint();
-        identityPosition = windowBegin + at;
+        keyPrefixLength = nextVarint();
+        keyLength = nextVarint();
+        keyPosition = windowBegin + at;
     }
 
     /** Has preamble and header in the window; returns where in it they begin. */
@@ -140,18 +140,18 @@ public final class PagedRecord {
         return stateId;
     }
 
-    /** How many bytes of the identity are key and namespace. */
-    public int prefixLength() {
-        return prefixLength;
+    /** How many bytes of the record key are key and namespace. */
+    public int keyPrefixLength() {
+        return keyPrefixLength;
     }
 
-    /** Bytes of the identity. */
-    public int identityLength() {
-        return identityLength;
+    /** Bytes of the record key. */
+    public int keyLength() {
+        return keyLength;
     }
 
-    /** Where the identity begins. */
-    public long identityPosition() {
-        return identityPosition;
+    /** Where the record key begins. */
+    public long keyPosition() {
+        return keyPosition;
     }
 }

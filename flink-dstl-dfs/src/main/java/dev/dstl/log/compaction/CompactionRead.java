@@ -85,18 +85,18 @@ final class CompactionRead {
         LogRecord record = new LogRecord();
         byte[] scratch = new byte[256];
         while (cursor.next(record)) {
-            int length = record.identityLength() + record.payloadLength();
+            int length = record.keyLength() + record.payloadLength();
             if (length > scratch.length) {
                 scratch = new byte[Math.max(length, 2 * scratch.length)];
             }
-            System.arraycopy(record.buffer(), record.identityOffset(), scratch, 0, length);
+            System.arraycopy(record.buffer(), record.keyOffset(), scratch, 0, length);
             batch.append(
                     record.kind(),
                     record.keyGroup(),
                     record.stateId(),
                     scratch,
-                    record.prefixLength(),
-                    record.identityLength(),
+                    record.keyPrefixLength(),
+                    record.keyLength(),
                     length);
             if (CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount())
                     > maxMemoryBytes) {

@@ -32,7 +32,7 @@ public final class DstlOptions {
 
     private static final String FLINK = "state.changelog.dstl.dfs.";
     private static final String FLINK_DEPRECATED = "dstl.dfs.";
-    private static final String OURS = "state.changelog.dstl.";
+    private static final String PREFIX = "state.changelog.dstl.";
 
     /** Directory on a distributed file system that holds the changelog segments. */
     public static final ConfigOption<String> BASE_PATH =
@@ -204,7 +204,7 @@ public final class DstlOptions {
 
     /** Memory for what restoring tasks have read and not yet replayed. */
     public static final ConfigOption<MemorySize> RESTORE_READ_AHEAD =
-            ours("restore.read-ahead")
+            dstl("restore.read-ahead")
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
@@ -215,7 +215,7 @@ public final class DstlOptions {
 
     /** Size up to which state changes travel in the checkpoint metadata instead of a segment. */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =
-            ours("inline-threshold")
+            dstl("inline-threshold")
                     .memoryType()
                     .defaultValue(MemorySize.parse("20 kb"))
                     .withDescription(
@@ -227,7 +227,7 @@ public final class DstlOptions {
 
     /** Number of runs of similar size that are compacted into one. */
     public static final ConfigOption<Integer> COMPACTION_MIN_RUNS =
-            ours("compaction.min-runs")
+            dstl("compaction.min-runs")
                     .intType()
                     .defaultValue(16)
                     .withDescription(
@@ -239,7 +239,7 @@ public final class DstlOptions {
 
     /** Size up to which runs are compacted into one. */
     public static final ConfigOption<MemorySize> COMPACTION_MAX_SIZE =
-            ours("compaction.max-size")
+            dstl("compaction.max-size")
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(32))
                     .withDescription(
@@ -250,7 +250,7 @@ public final class DstlOptions {
 
     /** Runs that the changelogs of all subtasks of an operator may have together. */
     public static final ConfigOption<Integer> COMPACTION_MAX_RUNS_PER_OPERATOR =
-            ours("compaction.max-runs-per-operator")
+            dstl("compaction.max-runs-per-operator")
                     .intType()
                     .defaultValue(131_072)
                     .withDescription(
@@ -262,7 +262,7 @@ public final class DstlOptions {
 
     /** Age at which state changes are uploaded before a checkpoint asks for them. */
     public static final ConfigOption<Duration> MAX_AGE =
-            ours("upload.max-age")
+            dstl("upload.max-age")
                     .durationType()
                     .defaultValue(Duration.ofSeconds(5))
                     .withDescription(
@@ -273,7 +273,7 @@ public final class DstlOptions {
 
     /** Hedge budget: extra requests per upload, and extra bytes per byte. */
     public static final ConfigOption<Double> HEDGE_BUDGET =
-            ours("upload.hedge.budget")
+            dstl("upload.hedge.budget")
                     .doubleType()
                     .defaultValue(0.05)
                     .withDescription(
@@ -285,7 +285,7 @@ public final class DstlOptions {
 
     /** Quantile of upload durations above which an attempt is hedged. */
     public static final ConfigOption<Double> HEDGE_QUANTILE =
-            ours("upload.hedge.quantile")
+            dstl("upload.hedge.quantile")
                     .doubleType()
                     .defaultValue(0.98)
                     .withDescription(
@@ -296,7 +296,7 @@ public final class DstlOptions {
 
     /** Age below which an upload attempt is never hedged. */
     public static final ConfigOption<Duration> HEDGE_MIN_DELAY =
-            ours("upload.hedge.min-delay")
+            dstl("upload.hedge.min-delay")
                     .durationType()
                     .defaultValue(Duration.ofMillis(50))
                     .withDescription(
@@ -305,7 +305,7 @@ public final class DstlOptions {
 
     /** Timed-out or hedged attempts that may run in addition to upload.num-threads. */
     public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
-            ours("upload.max-slow-attempts")
+            dstl("upload.max-slow-attempts")
                     .intType()
                     .defaultValue(20)
                     .withDescription(
@@ -316,7 +316,7 @@ public final class DstlOptions {
 
     /** Longest delay between attempts of the until-success policy. */
     public static final ConfigOption<Duration> MAX_RETRY_DELAY =
-            ours("upload.max-retry-delay")
+            dstl("upload.max-retry-delay")
                     .durationType()
                     .defaultValue(Duration.ofSeconds(10))
                     .withDescription(
@@ -329,7 +329,7 @@ public final class DstlOptions {
         return ConfigOptions.key(FLINK + name);
     }
 
-    private static ConfigOptions.OptionBuilder ours(String name) {
-        return ConfigOptions.key(OURS + name);
+    private static ConfigOptions.OptionBuilder dstl(String name) {
+        return ConfigOptions.key(PREFIX + name);
     }
 }

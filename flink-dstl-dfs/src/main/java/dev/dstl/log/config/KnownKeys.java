@@ -39,7 +39,8 @@ import org.apache.flink.configuration.StateChangelogOptions;
 public final class KnownKeys {
 
     /**
-     * Flink's keys for changelogs are among them, and prefixes that are easily mistaken for ours.
+     * Flink's keys for changelogs are among them, and prefixes that are easily mistaken for those
+     * of DSTL.
      */
     private static final List<String> PREFIXES =
             List.of("state.changelog.", "state.backend.changelog.", "dstl.");

@@ -32,7 +32,7 @@ import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
  *
  * <pre>
  *   root of local state / aid_&lt;allocation&gt; / jid_... / vtx_...       Flink's, per slot
- *                       / dstl_jid_&lt;job&gt;   / &lt;incarnation&gt; / 42.seg  ours, per job
+ *                       / dstl_jid_&lt;job&gt;   / &lt;incarnation&gt; / 42.seg  of DSTL, per job
  * </pre>
  *
  * <p>A storage serves all tasks of a job, but Flink makes it with the directories of the slot of

@@ -58,7 +58,7 @@ public final class LocalLog {
     }
 
     /** A batch that was in a checkpoint leaves the tail of the log. */
-    public synchronized void letGo(@Nullable LocalCopy copy) {
+    public synchronized void release(@Nullable LocalCopy copy) {
         if (copy == null) {
             return;
         }

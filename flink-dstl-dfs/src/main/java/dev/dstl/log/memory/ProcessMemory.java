@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <pre>
  *   0                                      3/4 limit               limit
  *   |---------------------------------------|------------------------|
- *   |  merges, copies, caches: granted      |  refused               |  caches dropped,
+ *   |  compaction, copies, caches: granted   |  refused               |  caches dropped,
  *   |  input goes on                        |                        |  input stops
  * </pre>
  *

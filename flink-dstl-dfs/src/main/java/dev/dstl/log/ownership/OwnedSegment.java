@@ -61,7 +61,7 @@ public final class OwnedSegment {
     synchronized boolean handOut() {
         if (references == 0) {
             throw new IllegalStateException(
-                    "A segment without references cannot be handed out: " + file);
+                    "A segment without references cannot be handed over: " + file);
         }
         if (ownership != SegmentOwnership.JOB_MANAGER) {
             ownership = ownership.to(SegmentOwnership.JOB_MANAGER);

@@ -20,7 +20,6 @@ import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.segment.ReadSession;
-import dev.dstl.log.stock.StockHandleCursor;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -28,8 +27,8 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * Reads the segments of a handle in its order, ours and those of Flink's own storage. Thread safe:
- * every call opens its own streams, and nothing before the first record is asked for.
+ * Reads the segments of a handle in its order, those of DSTL and of Flink's own storage. Thread
+ * safe: every call opens its own streams, and nothing before the first record is asked for.
  */
 public final class DstlHandleReader implements ChangelogReader {
 
@@ -70,8 +69,8 @@ public final class DstlHandleReader implements ChangelogReader {
     public RecordCursor open(ChangelogStateHandleStreamImpl handle, ReadSession session)
             throws IOException {
         String storage = handle.getStorageIdentifier();
-        if (StockHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
-            return new StockHandleCursor(handle);
+        if (BuiltInHandleCursor.STORAGE_IDENTIFIER.equals(storage)) {
+            return new BuiltInHandleCursor(handle);
         }
         if (!STORAGE_IDENTIFIER.equals(storage)) {
             throw new IOException(

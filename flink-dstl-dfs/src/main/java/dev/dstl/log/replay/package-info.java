@@ -1,2 +1,5 @@
-/** The log as the wrapper sees it while it restores: a handle becomes records. */
+/**
+ * The changelog as the state backend sees it while it restores: a handle becomes records. Handles
+ * of Flink's storage {@code filesystem} are read as well, never written.
+ */
 package dev.dstl.log.replay;

@@ -34,7 +34,7 @@ final class BatchRecords {
     private final PagedRecord record = new PagedRecord();
     private PagedBytes bytes;
     private int count;
-    private boolean identities;
+    private boolean keys;
     private boolean prefixDeletes;
     private int lowestKeyGroup;
     private int highestKeyGroup;
@@ -51,7 +51,7 @@ final class BatchRecords {
         bytes = batch.records();
         count = batch.recordCount();
         reserve();
-        identities = false;
+        keys = false;
         prefixDeletes = false;
         lowestKeyGroup = Integer.MAX_VALUE;
         highestKeyGroup = -1;
@@ -74,19 +74,18 @@ final class BatchRecords {
             case OPAQUE:
                 return 0;
             case DELETE_PREFIX:
-                identities = true;
+                keys = true;
                 prefixDeletes = true;
                 return prefixHash(bytes, record);
             default:
-                identities = true;
-                return bytes.hash(
-                        record.identityPosition(), record.identityLength(), record.stateId());
+                keys = true;
+                return bytes.hash(record.keyPosition(), record.keyLength(), record.stateId());
         }
     }
 
     /** The hash of a record's prefix, which is that of the DELETE_PREFIX that would cover it. */
     static int prefixHash(PagedBytes bytes, PagedRecord record) {
-        return bytes.hash(record.identityPosition(), record.prefixLength(), ~record.stateId());
+        return bytes.hash(record.keyPosition(), record.keyPrefixLength(), ~record.stateId());
     }
 
     static boolean isPrefixDelete(PagedRecord record) {
@@ -132,9 +131,9 @@ final class BatchRecords {
         return count;
     }
 
-    /** Whether any record has an identity, so that combining may find something. */
-    boolean hasIdentities() {
-        return identities;
+    /** Whether any record has a key, so that something may be obsolete. */
+    boolean hasKeys() {
+        return keys;
     }
 
     boolean hasPrefixDeletes() {

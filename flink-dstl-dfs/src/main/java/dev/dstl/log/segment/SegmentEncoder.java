@@ -24,8 +24,8 @@ import java.util.zip.CRC32C;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Turns batches into a segment: drops what newer records supersede, orders by key group, compresses
- * and checksums. Works off the task thread; not thread safe, since it keeps its scratch memory from
+ * Turns batches into a segment: drops obsolete records, orders by key group, compresses and
+ * checksums. Works off the task thread; not thread safe, since it keeps its scratch memory from
  * call to call.
  */
 public final class SegmentEncoder {
@@ -42,7 +42,7 @@ public final class SegmentEncoder {
 
     private final BlockWriter blocks;
     private final BatchRecords records = new BatchRecords();
-    private final NewestWins newestWins = new NewestWins();
+    private final BatchDeduplicator deduplicator = new BatchDeduplicator();
     private final ByteSink index = new ByteSink();
     private final ByteSink header = new ByteSink();
     private final CRC32C checksum = new CRC32C();
@@ -76,7 +76,7 @@ public final class SegmentEncoder {
     public long keptBytes() {
         return blocks.keptBytes()
                 + records.keptBytes()
-                + newestWins.keptBytes()
+                + deduplicator.keptBytes()
                 + index.capacity()
                 + header.capacity();
     }
@@ -116,7 +116,7 @@ public final class SegmentEncoder {
             }
         } finally {
             records.trim();
-            newestWins.trim();
+            deduplicator.trim();
             index.trim();
         }
         frameOffsets[batches.size()] = bytes.length();
@@ -130,9 +130,9 @@ public final class SegmentEncoder {
     /** Writes the blocks of a frame, and leaves its header and index in {@link #header}. */
     private void encodeFrame(LogBatch batch, ByteChunks bytes) {
         records.scan(batch);
-        BitSet superseded = newestWins.find(records);
-        int[] order = records.orderByKeyGroup(superseded);
-        int kept = records.count() - superseded.cardinality();
+        BitSet obsolete = deduplicator.find(records);
+        int[] order = records.orderByKeyGroup(obsolete);
+        int kept = records.count() - obsolete.cardinality();
 
         long bodyStart = bytes.length();
         blocks.begin(bytes);

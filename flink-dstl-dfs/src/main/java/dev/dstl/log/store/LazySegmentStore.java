@@ -190,7 +190,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
      *
      * @return empty if the store takes what it is given
      */
-    public synchronized Optional<String> trouble() {
+    public synchronized Optional<String> problem() {
         if (fruitlessSinceNanos == null || (latestFailure == null && requests == 0)) {
             return Optional.empty();
         }

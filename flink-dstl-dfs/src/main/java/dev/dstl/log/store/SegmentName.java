@@ -113,7 +113,7 @@ public final class SegmentName {
         return OptionalLong.of(Long.parseLong(created));
     }
 
-    /** The name that a file has, or nothing if the file is not one of ours. */
+    /** The name that a file has, or nothing if the file is not one of DSTL. */
     public static Optional<SegmentName> of(Path file) {
         Matcher matcher = FILE.matcher(file.toUri().getPath());
         if (!matcher.matches()) {

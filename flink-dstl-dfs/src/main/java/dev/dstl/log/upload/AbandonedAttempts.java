@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import java.io.Closeable;
 import java.util.concurrent.Executor;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -78,10 +79,11 @@ final class AbandonedAttempts {
     /**
      * Its thread came back.
      *
+     * @param attempt for the log
      * @param file what it may have written, null if it did not get that far
      * @param complete whether the file was closed without complaint all the same
      */
-    void ended(UploadAttempt attempt, @Nullable Path file, boolean complete) {
+    void ended(Object attempt, @Nullable Path file, boolean complete) {
         synchronized (this) {
             count--;
             reported &= count >= MANY / 2;
@@ -95,8 +97,13 @@ final class AbandonedAttempts {
         }
     }
 
-    /** Its thread did not come back in time. */
-    void doesNotReact(UploadAttempt attempt) {
+    /**
+     * Its thread did not come back in time.
+     *
+     * @param attempt for the log
+     * @param stream closed elsewhere, since that may hang as well
+     */
+    void doesNotReact(Object attempt, Closeable stream) {
         boolean report;
         boolean close;
         int hanging;
@@ -120,17 +127,17 @@ final class AbandonedAttempts {
                     MAX);
         }
         if (close) {
-            closeStream(attempt);
+            close(attempt, stream);
         }
     }
 
-    /** One at a time: closing may hang as well. */
-    private void closeStream(UploadAttempt attempt) {
+    /** One at a time. */
+    private void close(Object attempt, Closeable stream) {
         try {
             threads.execute(
                     () -> {
                         try {
-                            attempt.closeStream();
+                            stream.close();
                         } catch (Throwable t) {
                             LOG.debug("Closing the stream of {} failed", attempt, t);
                         } finally {

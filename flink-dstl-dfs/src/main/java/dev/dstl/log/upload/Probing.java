@@ -33,8 +33,20 @@ import javax.annotation.Nullable;
  * when an attempt is half its timeout old and after a probe in vain, shows which it is.
  *
  * <p>Thread safe; no method blocks.
+ *
+ * @param <A> an attempt
  */
-final class Probing {
+final class Probing<A extends Probing.Attempt> {
+
+    /** What may get a probe beside it. */
+    interface Attempt {
+
+        /** What it writes; 0 if that is not known yet. */
+        long bytes();
+
+        /** Gets a probe beside it; returns whether it did. */
+        boolean probe();
+    }
 
     /** Bound of both a probe's life and the pause after it. */
     static final long MAX_LIFETIME_MILLIS = 10_000;
@@ -44,7 +56,12 @@ final class Probing {
     /** After so long it begins anew. */
     private static final long FORGET_MILLIS = 60_000;
 
-    private final SegmentUploader uploader;
+    private final RetryPolicy policy;
+    private final AttemptTimeouts timeouts;
+    private final StoreHealth health;
+    private final AbandonedAttempts abandoned;
+    private final LiveAttempts<A> live;
+    private final StorePing ping;
     private final Timers timers;
 
     @GuardedBy("this")
@@ -62,32 +79,44 @@ final class Probing {
     /** Null until the running probe writes. */
     @GuardedBy("this")
     @Nullable
-    private UploadAttempt probe;
+    private A probe;
 
     @GuardedBy("this")
     @Nullable
     private Timer again;
 
-    Probing(SegmentUploader uploader, Timers timers) {
-        this.uploader = uploader;
+    Probing(
+            RetryPolicy policy,
+            AttemptTimeouts timeouts,
+            StoreHealth health,
+            AbandonedAttempts abandoned,
+            LiveAttempts<A> live,
+            StorePing ping,
+            Timers timers) {
+        this.policy = policy;
+        this.timeouts = timeouts;
+        this.health = health;
+        this.abandoned = abandoned;
+        this.live = live;
+        this.ping = ping;
         this.timers = timers;
         this.pauseEndNanos = timers.nanoTime();
     }
 
     /** Something changed: an attempt is timed out, or ended. Starts a probe if one is due. */
     void consider() {
-        if (!uploader.policy.allowsSecondAttempts() || !uploader.mayAbandon()) {
+        if (!policy.allowsSecondAttempts() || !abandoned.hasRoom()) {
             return;
         }
-        UploadAttempt hanging = uploader.live.neitherServedNorOvertaken();
+        A hanging = live.neitherServedNorOvertaken();
         if (hanging == null) {
             return;
         }
-        if (uploader.ping.isAwaited()) {
+        if (ping.isAwaited()) {
             return;
         }
-        long graceMillis = uploader.ping.graceMillis(graceMillis(hanging.bytes()));
-        boolean throttled = uploader.health.isThrottled();
+        long graceMillis = ping.graceMillis(graceMillis(hanging.bytes()));
+        boolean throttled = health.isThrottled();
         synchronized (this) {
             if (running || again != null) {
                 return;
@@ -115,17 +144,17 @@ final class Probing {
      * and if a stall is over by then, it ends in time. 0 for never.
      */
     long pingDelayMillis(long bytes) {
-        return uploader.policy.allowsSecondAttempts() ? graceMillis(bytes) : 0;
+        return policy.allowsSecondAttempts() ? graceMillis(bytes) : 0;
     }
 
     /** What attempts that hang are given once the store answers; more than they need as a rule. */
     private long graceMillis(long bytes) {
-        return uploader.timeouts.timeoutMillis(bytes) / 2;
+        return timeouts.timeoutMillis(bytes) / 2;
     }
 
     @GuardedBy("this")
     private long lifetimeMillis(long bytes) {
-        long timeout = uploader.timeouts.timeoutMillis(bytes);
+        long timeout = timeouts.timeoutMillis(bytes);
         return Math.min(timeout << doublings, Math.max(timeout, MAX_LIFETIME_MILLIS));
     }
 
@@ -141,7 +170,7 @@ final class Probing {
      *
      * @return when it is to be cancelled
      */
-    synchronized long began(UploadAttempt began) {
+    synchronized long began(A began) {
         probe = began;
         return lifetimeMillis;
     }
@@ -158,15 +187,15 @@ final class Probing {
                     timers.nanoTime()
                             + (succeeded ? 0 : TimeUnit.MILLISECONDS.toNanos(lifetimeMillis));
         }
-        if (fruitless && uploader.live.neitherServedNorOvertaken() != null) {
-            uploader.ping.send();
+        if (fruitless && live.neitherServedNorOvertaken() != null) {
+            ping.send();
         }
         consider();
     }
 
     /** The probe that writes now; none is needed once an attempt that was timed out succeeds. */
     @Nullable
-    synchronized UploadAttempt probe() {
+    synchronized A probe() {
         return probe;
     }
 }

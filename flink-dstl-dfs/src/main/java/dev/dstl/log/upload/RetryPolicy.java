@@ -79,8 +79,8 @@ final class RetryPolicy {
 
     /**
      * Age below which no attempt counts as timed out; 0 for never. Large segments have longer,
-     * since their bytes take time; with defaults only merges write such, for which no checkpoint
-     * waits.
+     * since their bytes take time; with defaults only compactions write such, for which no
+     * checkpoint waits.
      */
     long timeoutMillis(long segmentBytes) {
         return timeoutMillis * scale(segmentBytes);

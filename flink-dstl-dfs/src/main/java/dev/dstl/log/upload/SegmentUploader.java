@@ -57,8 +57,8 @@ public final class SegmentUploader implements AutoCloseable {
     final AttemptTimeouts timeouts;
     final AbandonedAttempts abandoned;
     final LiveAttempts<UploadAttempt> live = new LiveAttempts<>();
-    final Probing probing;
-    final StorePing ping = new StorePing(this);
+    final StorePing ping;
+    final Probing<UploadAttempt> probing;
 
     final Encoders encoders;
 
@@ -121,7 +121,10 @@ public final class SegmentUploader implements AutoCloseable {
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.timeouts = new AttemptTimeouts(policy);
         this.abandoned = new AbandonedAttempts(threads, timers, registry, metrics);
-        this.probing = new Probing(this, timers);
+        this.ping =
+                new StorePing(
+                        store, timers, health, hedging.budget(), slots, metrics, this::pingIsOver);
+        this.probing = new Probing<>(policy, timeouts, health, abandoned, live, ping, timers);
         this.encoders =
                 new Encoders(
                         settings.compressionEnabled() ? SegmentCodec.LZ4 : SegmentCodec.NONE,
@@ -134,6 +137,10 @@ public final class SegmentUploader implements AutoCloseable {
         metrics.measureSlowAttempts(slots::slowCount);
         metrics.measureAbandonedAttempts(abandoned::count);
         metrics.measureStoreHealth(health::severity);
+    }
+
+    private void pingIsOver() {
+        probing.consider();
     }
 
     /**
@@ -203,7 +210,7 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * Lets go of encoders that nobody needed for a while.
+     * Releases encoders that nobody needed for a while.
      *
      * @param nowNanos of the clock of the timers
      */
@@ -211,7 +218,7 @@ public final class SegmentUploader implements AutoCloseable {
         encoders.trim(nowNanos, periodNanos);
     }
 
-    /** Lets go of all encoders that nobody needs just now. */
+    /** Releases all encoders that nobody needs just now. */
     public void dropIdle() {
         encoders.drop();
     }

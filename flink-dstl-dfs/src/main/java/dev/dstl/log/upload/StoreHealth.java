@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Watches the attempts of all uploads and says how the store behaves, with one line in the log per
- * change instead of one per failure. Trouble is an attempt that failed or is timed out. Counted in
- * windows, so that single failures, which every store has, do not matter. Thread safe.
+ * change instead of one per failure. A timed-out attempt counts as failed. Counted in windows, so
+ * that single failures, which every store has, do not matter. Thread safe.
  */
 final class StoreHealth {
 
@@ -36,8 +36,8 @@ final class StoreHealth {
     static final long OUTAGE_MILLIS = 10_000;
     static final long THROTTLED_MILLIS = 10_000;
     private static final long TICK_MILLIS = 1_000;
-    private static final int MIN_TROUBLES = 3;
-    private static final int ATTEMPTS_PER_TROUBLE = 10;
+    private static final int MIN_FAILED_ATTEMPTS = 3;
+    private static final int ATTEMPTS_PER_FAILED_ONE = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreHealth.class);
 
@@ -51,9 +51,9 @@ final class StoreHealth {
     @GuardedBy("this")
     private StoreState state = StoreState.HEALTHY;
 
-    /** Since the first trouble of the window. */
+    /** Since the window began, which is with the first. */
     @GuardedBy("this")
-    private int troubles;
+    private int failedAttempts;
 
     @GuardedBy("this")
     private int successes;
@@ -61,7 +61,7 @@ final class StoreHealth {
     @GuardedBy("this")
     private long windowStartNanos;
 
-    /** Of the first trouble after the last success. */
+    /** Of the first failed attempt after the last success. */
     @GuardedBy("this")
     @Nullable
     private Long withoutSuccessSinceNanos;
@@ -71,7 +71,7 @@ final class StoreHealth {
     private Long throttledAtNanos;
 
     @GuardedBy("this")
-    private String lastTrouble = "";
+    private String lastFailure = "";
 
     @GuardedBy("this")
     private boolean ticking;
@@ -105,7 +105,7 @@ final class StoreHealth {
     void succeeded() {
         Runnable report = null;
         synchronized (this) {
-            if (troubles > 0) {
+            if (failedAttempts > 0) {
                 successes++;
             }
             if (state == StoreState.OUTAGE) {
@@ -123,12 +123,12 @@ final class StoreHealth {
                 throttledAtNanos = timers.nanoTime();
             }
         }
-        trouble(cause.toString());
+        attemptFailed(cause.toString());
     }
 
     /** An attempt is timed out. */
     void timedOut() {
-        trouble("an upload takes longer than upload.timeout and than uploads before it");
+        attemptFailed("an upload takes longer than upload.timeout and than uploads before it");
     }
 
     /** Attempts that end from now on were interrupted, which says nothing about the store. */
@@ -136,20 +136,20 @@ final class StoreHealth {
         closed = true;
     }
 
-    private void trouble(String what) {
+    private void attemptFailed(String what) {
         if (closed) {
             return;
         }
         Runnable report = null;
         synchronized (this) {
-            lastTrouble = what;
-            if (troubles++ == 0) {
+            lastFailure = what;
+            if (failedAttempts++ == 0) {
                 windowStartNanos = timers.nanoTime();
             }
             if (withoutSuccessSinceNanos == null) {
                 withoutSuccessSinceNanos = timers.nanoTime();
             }
-            if (state == StoreState.HEALTHY && isTroubled()) {
+            if (state == StoreState.HEALTHY && isDegraded()) {
                 report = degraded();
             }
             keepTicking();
@@ -158,16 +158,17 @@ final class StoreHealth {
     }
 
     @GuardedBy("this")
-    private boolean isTroubled() {
-        return troubles >= MIN_TROUBLES
-                && (long) troubles * ATTEMPTS_PER_TROUBLE >= (long) troubles + successes;
+    private boolean isDegraded() {
+        return failedAttempts >= MIN_FAILED_ATTEMPTS
+                && (long) failedAttempts * ATTEMPTS_PER_FAILED_ONE
+                        >= (long) failedAttempts + successes;
     }
 
     /** An outage ends with a success and with nothing else, so there is nothing to look at. */
     @GuardedBy("this")
     private void keepTicking() {
         boolean needed =
-                state == StoreState.DEGRADED || state == StoreState.RECOVERED || troubles > 0;
+                state == StoreState.DEGRADED || state == StoreState.RECOVERED || failedAttempts > 0;
         if (needed && state != StoreState.OUTAGE && !ticking) {
             ticking = true;
             timers.schedule(this::tick, TICK_MILLIS);
@@ -184,7 +185,7 @@ final class StoreHealth {
             if (state != StoreState.HEALTHY
                     && withoutSuccessSinceNanos != null
                     && millisSince(withoutSuccessSinceNanos) >= OUTAGE_MILLIS
-                    && troubles > 0) {
+                    && failedAttempts > 0) {
                 report = outage();
             } else if (millisSince(windowStartNanos) >= WINDOW_MILLIS) {
                 report = closeWindow();
@@ -198,7 +199,7 @@ final class StoreHealth {
     @Nullable
     private Runnable closeWindow() {
         Runnable report = null;
-        if (isTroubled()) {
+        if (isDegraded()) {
             report = state == StoreState.RECOVERED ? degraded() : null;
         } else if (state != StoreState.HEALTHY) {
             report = healthy();
@@ -209,15 +210,15 @@ final class StoreHealth {
 
     @GuardedBy("this")
     private void openWindow() {
-        troubles = 0;
+        failedAttempts = 0;
         successes = 0;
         windowStartNanos = timers.nanoTime();
     }
 
     @GuardedBy("this")
     private Runnable degraded() {
-        int counted = troubles;
-        String last = lastTrouble;
+        int counted = failedAttempts;
+        String last = lastFailure;
         change(StoreState.DEGRADED);
         return () ->
                 LOG.warn(
@@ -233,7 +234,7 @@ final class StoreHealth {
     @GuardedBy("this")
     private Runnable outage() {
         long millis = millisSince(withoutSuccessSinceNanos);
-        String last = lastTrouble;
+        String last = lastFailure;
         change(StoreState.OUTAGE);
         return () ->
                 LOG.warn(

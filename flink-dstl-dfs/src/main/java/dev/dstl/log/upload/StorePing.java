@@ -17,7 +17,10 @@
 package dev.dstl.log.upload;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.store.SegmentStore;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +41,13 @@ final class StorePing {
 
     private static final Logger LOG = LoggerFactory.getLogger(StorePing.class);
 
-    private final SegmentUploader uploader;
+    private final SegmentStore store;
+    private final Timers timers;
+    private final StoreHealth health;
+    private final ExtraRequestBudget budget;
+    private final AttemptSlots slots;
+    private final DstlMetrics metrics;
+    private final Runnable whenOver;
 
     @GuardedBy("this")
     private PingState state = PingState.IDLE;
@@ -57,13 +66,29 @@ final class StorePing {
     @Nullable
     private Timer limit;
 
-    StorePing(SegmentUploader uploader) {
-        this.uploader = uploader;
+    /**
+     * @param whenOver called, by any thread and without a lock, after an answer and when none came
+     */
+    StorePing(
+            SegmentStore store,
+            Timers timers,
+            StoreHealth health,
+            ExtraRequestBudget budget,
+            AttemptSlots slots,
+            DstlMetrics metrics,
+            Runnable whenOver) {
+        this.store = store;
+        this.timers = timers;
+        this.health = health;
+        this.budget = budget;
+        this.slots = slots;
+        this.metrics = metrics;
+        this.whenOver = whenOver;
     }
 
     /** Makes a request, unless one is under way or the store asked for fewer. */
     void send() {
-        if (uploader.health.isThrottled()) {
+        if (health.isThrottled()) {
             return;
         }
         synchronized (this) {
@@ -71,10 +96,10 @@ final class StorePing {
                 return;
             }
             state = state.to(PingState.AWAITED);
-            limit = uploader.timers.schedule(this::overdue, MAX_MILLIS);
+            limit = timers.schedule(this::timedOut, MAX_MILLIS);
         }
-        uploader.hedging.budget().spend(0);
-        uploader.slots.submitBeyond(this::ping, this::notStarted);
+        budget.spend(0);
+        slots.submitBeyond(this::ping, this::notStarted);
     }
 
     private void ping() {
@@ -83,12 +108,12 @@ final class StorePing {
             return;
         }
         try {
-            uploader.store.ping();
+            store.ping();
         } catch (Throwable refused) {
             LOG.debug("The changelog store refused a ping", refused);
         }
-        ended(uploader.timers.nanoTime());
-        uploader.metrics.storePinged();
+        ended(timers.nanoTime());
+        metrics.storePinged();
     }
 
     /** Not if the thread came so late that nobody would end the request any more. */
@@ -117,21 +142,21 @@ final class StorePing {
             }
             state = state.to(PingState.IDLE);
         }
-        uploader.probing.consider();
+        whenOver.run();
     }
 
-    private void overdue() {
+    private void timedOut() {
         synchronized (this) {
             if (state != PingState.AWAITED) {
                 return;
             }
-            state = state.to(PingState.OVERDUE);
+            state = state.to(PingState.TIMED_OUT);
             answeredNanos = null;
             if (thread != null) {
                 thread.interrupt();
             }
         }
-        uploader.probing.consider();
+        whenOver.run();
     }
 
     /** Whether the store has still to answer, which it may yet do in time. */
@@ -149,7 +174,7 @@ final class StorePing {
         if (answeredNanos == null) {
             return 0;
         }
-        long ageNanos = uploader.timers.nanoTime() - answeredNanos;
+        long ageNanos = timers.nanoTime() - answeredNanos;
         return Math.max(0, afterAnswerMillis - TimeUnit.NANOSECONDS.toMillis(ageNanos));
     }
 
@@ -160,19 +185,19 @@ final class StorePing {
      * IDLE -> AWAITED -> IDLE
      *            |
      *            v
-     *         OVERDUE -> IDLE     its thread came back
+     *        TIMED_OUT -> IDLE    its thread came back
      * </pre>
      */
     private enum PingState {
         IDLE,
         AWAITED,
-        OVERDUE;
+        TIMED_OUT;
 
         private PingState to(PingState next) {
             boolean allowed =
                     next == AWAITED
                             ? this == IDLE
-                            : next == OVERDUE ? this == AWAITED : this != IDLE;
+                            : next == TIMED_OUT ? this == AWAITED : this != IDLE;
             if (!allowed) {
                 throw new IllegalStateException("A ping cannot go from " + this + " to " + next);
             }

@@ -31,10 +31,10 @@ import org.apache.flink.core.fs.Path;
  * One try to write a segment to a file of its own. Blocks the upload thread it runs on.
  *
  * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload
- * are let go of at once, the thread is interrupted, and when that does not help the stream is
+ * are released at once, the thread is interrupted, and when that does not help the stream is
  * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
  */
-final class UploadAttempt implements Runnable {
+final class UploadAttempt implements Runnable, Probing.Attempt {
 
     /** Closing a stream may send what it has, so the interrupt gets its time. */
     private static final long CLOSE_AFTER_MILLIS = 1_000;
@@ -141,8 +141,8 @@ final class UploadAttempt implements Runnable {
         return name.attempt();
     }
 
-    /** What it writes; 0 if that is not known yet. */
-    long bytes() {
+    @Override
+    public long bytes() {
         return bytes;
     }
 
@@ -267,7 +267,7 @@ final class UploadAttempt implements Runnable {
         }
     }
 
-    /** Lets go of everything. No effect if it ended, or was cancelled before. */
+    /** Releases everything. No effect if it ended, or was cancelled before. */
     void cancel() {
         boolean writing;
         synchronized (this) {
@@ -311,14 +311,14 @@ final class UploadAttempt implements Runnable {
                 return;
             }
         }
-        uploader.abandoned.doesNotReact(this);
+        uploader.abandoned.doesNotReact(this, this::closeStream);
     }
 
     /**
      * Closes the stream under the thread that writes, which some clients need to give up. May
      * block.
      */
-    void closeStream() throws IOException {
+    private void closeStream() throws IOException {
         AttemptContent detached = content;
         Closeable stream = detached == null ? null : detached.stream();
         if (stream != null) {
@@ -377,8 +377,8 @@ final class UploadAttempt implements Runnable {
         }
     }
 
-    /** Gets a probe beside it; returns whether it did. */
-    boolean probe() {
+    @Override
+    public boolean probe() {
         SegmentUpload target = upload();
         return target != null && target.probe(this);
     }

@@ -186,11 +186,11 @@ public final class DstlLogWriter implements ChangelogWriter {
             int keyGroup,
             int stateId,
             byte[] bytes,
-            int prefixLength,
-            int identityLength,
+            int keyPrefixLength,
+            int keyLength,
             int length) {
         checkOpen();
-        active.append(kind, keyGroup, stateId, bytes, prefixLength, identityLength, length);
+        active.append(kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
         if (active.recordCount() == 1) {
             age.begun(nextSequence);
         }
@@ -228,7 +228,7 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * @param due whether the batch shall be uploaded without waiting for company
+     * @param due whether the batch shall be uploaded without waiting for others
      */
     private void seal(boolean due) {
         age.ended();

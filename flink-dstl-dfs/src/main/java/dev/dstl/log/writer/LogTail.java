@@ -223,15 +223,15 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     private void giveUp(PendingPersist persist, Throwable cause) {
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (!persists.take(persist)) {
                 return;
             }
-            persist.release(releases);
+            persist.release(unreferenced);
         }
         persist.future().completeExceptionally(cause);
-        releases.run();
+        unreferenced.run();
     }
 
     @Override
@@ -251,14 +251,14 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     @Override
     public void compacted(Compaction<TailBatch> ended, BatchPosition position) {
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         boolean taken;
         Optional<Compaction<TailBatch>> next;
         synchronized (this) {
             if (!compaction.isCurrent(ended)) {
                 return;
             }
-            taken = compaction.compacted(ended, position, lastCheckpoint, releases);
+            taken = compaction.compacted(ended, position, lastCheckpoint, unreferenced);
             next = taken ? compaction.next() : Optional.empty();
         }
         if (taken) {
@@ -266,22 +266,22 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         } else {
             ended.abandon();
         }
-        releases.run();
+        unreferenced.run();
         next.ifPresent(compactor::start);
     }
 
     @Override
     public void compactionFailed(Compaction<TailBatch> failed, @Nullable Throwable cause) {
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         Runnable afterwards;
         synchronized (this) {
             if (!compaction.isCurrent(failed)) {
                 return;
             }
-            afterwards = compaction.failed(failed, cause, releases);
+            afterwards = compaction.failed(failed, cause, unreferenced);
         }
         failed.abandon();
-        releases.run();
+        unreferenced.run();
         afterwards.run();
     }
 
@@ -316,7 +316,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     private void encoded(
             TailBatch batch, @Nullable BatchPosition position, @Nullable Throwable failure) {
         List<PendingPersist> failed = new ArrayList<>();
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (position == null) {
                 batch.encodingFailed();
@@ -325,32 +325,32 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 persists.arrived(batch, true);
                 batch.becameInline(position);
             }
-            failed.forEach(persist -> persist.release(releases));
+            failed.forEach(persist -> persist.release(unreferenced));
         }
         IOException cause =
                 new IOException("Changes could not be encoded for the checkpoint", failure);
         failed.forEach(persist -> persist.future().completeExceptionally(cause));
-        releases.run();
+        unreferenced.run();
         completeFinished();
     }
 
     /** Forgets the batches before {@code to}, except for persists under way. */
     void truncate(long to) {
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             for (TailBatch batch : batches.truncate(to)) {
                 pendingBytes -= batch.isDurable() ? 0 : batch.sizeBytes();
-                releases.add(batch);
+                unreferenced.add(batch);
             }
         }
-        releases.run();
+        unreferenced.run();
     }
 
     /** Forgets everything; persists under way are cancelled. */
     void close() {
         List<PendingPersist> cancelled;
         Compaction<TailBatch> unwanted;
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (closed) {
                 return;
@@ -358,10 +358,10 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             closed = true;
             localLog.closing();
             cancelled = persists.takeAll();
-            cancelled.forEach(persist -> persist.release(releases));
-            batches.all().forEach(releases::add);
+            cancelled.forEach(persist -> persist.release(unreferenced));
+            batches.all().forEach(unreferenced::add);
             batches.clear();
-            unwanted = compaction.close(releases);
+            unwanted = compaction.close(unreferenced);
         }
         commit.unregister(this);
         cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
@@ -370,13 +370,13 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 unwanted.abandon();
             }
         } finally {
-            releases.run();
+            unreferenced.run();
             localLog.closed();
         }
     }
 
-    private Releases releases() {
-        return new Releases(commit, localLog);
+    private UnreferencedBatches unreferenced() {
+        return new UnreferencedBatches(commit, localLog);
     }
 
     private static CancellationException cancellation() {
@@ -410,12 +410,12 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     /**
      * From here on the segments are the JobManager's, unless the handle is dropped: this happens
-     * under the lock that closing takes, so that closing never deletes what is handed out. What
+     * under the lock that closing takes, so that closing never deletes what is handed over. What
      * goes wrong fails this persist and no other.
      */
     @GuardedBy("this")
     private Runnable completion(PendingPersist persist) {
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         Delivery delivery = null;
         try {
             List<BatchPosition> positions = persist.positions();
@@ -436,7 +436,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             if (inline) {
                 commit.persistedInline();
             }
-            return completion(persist, result, delivery, releases);
+            return completion(persist, result, delivery, unreferenced);
         } catch (Throwable t) {
             Delivery undelivered = delivery;
             return () -> {
@@ -444,10 +444,10 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 if (undelivered != null) {
                     undelivered.drop();
                 }
-                releases.run();
+                unreferenced.run();
             };
         } finally {
-            persist.release(releases);
+            persist.release(unreferenced);
         }
     }
 
@@ -455,28 +455,28 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             PendingPersist persist,
             SnapshotResult<ChangelogStateHandleStreamImpl> result,
             Delivery delivery,
-            Releases releases) {
+            UnreferencedBatches unreferenced) {
         return () -> {
             if (!persist.future().complete(result)) {
                 delivery.drop();
             }
-            releases.run();
+            unreferenced.run();
         };
     }
 
     @Override
     public void suspended(TailBatch batch, IOException cause) {
         List<PendingPersist> failed = new ArrayList<>();
-        Releases releases = releases();
+        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (batch.isDurable()) {
                 return;
             }
             persists.takeWaiting(batch, false, failed);
-            failed.forEach(persist -> persist.release(releases));
+            failed.forEach(persist -> persist.release(unreferenced));
         }
         failed.forEach(persist -> persist.future().completeExceptionally(cause));
-        releases.run();
+        unreferenced.run();
     }
 
     @Override

@@ -123,12 +123,12 @@ final class PendingPersist {
     }
 
     /** It has ended, one way or the other. Called once. */
-    void release(Releases releases) {
+    void release(UnreferencedBatches unreferenced) {
         for (int i = 0; i < batches.size(); i++) {
             if (omitted.get(i)) {
                 batches.get(i).omissionEnded();
             }
-            releases.add(batches.get(i));
+            unreferenced.add(batches.get(i));
         }
     }
 }

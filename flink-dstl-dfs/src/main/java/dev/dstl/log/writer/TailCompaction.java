@@ -187,7 +187,7 @@ final class TailCompaction {
             Compaction<TailBatch> ended,
             BatchPosition position,
             long lastCheckpoint,
-            Releases releases) {
+            UnreferencedBatches releases) {
         end(ended, releases);
         failuresInARow = 0;
         survivorRatio = ended.survivorRatio(position);
@@ -222,7 +222,8 @@ final class TailCompaction {
      * @param releases gets what is needed no more
      * @return what to do without any lock held
      */
-    Runnable failed(Compaction<TailBatch> failed, @Nullable Throwable cause, Releases releases) {
+    Runnable failed(
+            Compaction<TailBatch> failed, @Nullable Throwable cause, UnreferencedBatches releases) {
         // Truncated segments may be deleted meanwhile, and nobody needs to know.
         boolean needed = batches.holds(failed.inputs());
         end(failed, releases);
@@ -279,7 +280,7 @@ final class TailCompaction {
         return current == compaction;
     }
 
-    private void end(Compaction<TailBatch> ended, Releases releases) {
+    private void end(Compaction<TailBatch> ended, UnreferencedBatches releases) {
         current = null;
         releases.addAll(ended.inputs());
     }
@@ -290,7 +291,7 @@ final class TailCompaction {
      * @return what is to be given up without any lock held; null for nothing
      */
     @Nullable
-    Compaction<TailBatch> close(Releases releases) {
+    Compaction<TailBatch> close(UnreferencedBatches releases) {
         cancelRetry();
         Compaction<TailBatch> unwanted = current;
         if (unwanted != null) {

@@ -1,2 +1,2 @@
-/** The log as the wrapper sees it while it writes: append, persist, truncate. */
+/** The changelog as the state backend sees it while it writes: append, persist, truncate. */
 package dev.dstl.log.writer;

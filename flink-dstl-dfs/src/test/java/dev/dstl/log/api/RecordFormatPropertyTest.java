@@ -36,17 +36,15 @@ class RecordFormatPropertyTest {
             @ForAll @Size(max = 300) byte[] suffix,
             @ForAll @Size(max = 300) byte[] payload,
             @ForAll @IntRange(min = 0, max = 9) int offset) {
-        int identityLength = prefix.length + suffix.length;
-        int headerLength = RecordFormat.headerLength(stateId, prefix.length, identityLength);
-        int length = headerLength + identityLength + payload.length;
+        int keyLength = prefix.length + suffix.length;
+        int headerLength = RecordFormat.headerLength(stateId, prefix.length, keyLength);
+        int length = headerLength + keyLength + payload.length;
         byte[] buffer = new byte[offset + length + 3];
-        int at =
-                RecordFormat.writeHeader(
-                        buffer, offset, kind, stateId, prefix.length, identityLength);
+        int at = RecordFormat.writeHeader(buffer, offset, kind, stateId, prefix.length, keyLength);
         assertThat(at).isEqualTo(offset + headerLength);
         System.arraycopy(prefix, 0, buffer, at, prefix.length);
         System.arraycopy(suffix, 0, buffer, at + prefix.length, suffix.length);
-        System.arraycopy(payload, 0, buffer, at + identityLength, payload.length);
+        System.arraycopy(payload, 0, buffer, at + keyLength, payload.length);
 
         LogRecord record = new LogRecord();
         record.wrap(keyGroup, buffer, offset, length);
@@ -56,10 +54,10 @@ class RecordFormatPropertyTest {
         assertThat(record.stateId()).isEqualTo(stateId);
         assertThat(record.offset()).isEqualTo(offset);
         assertThat(record.length()).isEqualTo(length);
-        assertThat(record.prefixLength()).isEqualTo(prefix.length);
-        assertThat(record.identityLength()).isEqualTo(identityLength);
+        assertThat(record.keyPrefixLength()).isEqualTo(prefix.length);
+        assertThat(record.keyLength()).isEqualTo(keyLength);
         assertThat(record.payloadLength()).isEqualTo(payload.length);
-        assertThat(part(record.identityOffset(), prefix.length, buffer)).isEqualTo(prefix);
+        assertThat(part(record.keyOffset(), prefix.length, buffer)).isEqualTo(prefix);
         assertThat(part(record.payloadOffset(), payload.length, buffer)).isEqualTo(payload);
     }
 
@@ -79,21 +77,21 @@ class RecordFormatPropertyTest {
         } catch (IllegalArgumentException refused) {
             return;
         }
-        assertThat(record.prefixLength()).isBetween(0, record.identityLength());
+        assertThat(record.keyPrefixLength()).isBetween(0, record.keyLength());
         assertThat(record.payloadOffset()).isBetween(4, bytes.length);
         assertThat(record.payloadOffset() + record.payloadLength()).isEqualTo(bytes.length);
     }
 
     @Property
-    void aRecordCutInsideItsHeaderOrIdentityIsRefused(
+    void aRecordCutInsideItsHeaderOrRecordKeyIsRefused(
             @ForAll RecordKind kind,
             @ForAll @IntRange(min = 0) int stateId,
-            @ForAll @Size(max = 20) byte[] identity,
+            @ForAll @Size(max = 20) byte[] recordKey,
             @ForAll @IntRange(min = 0, max = 1000) int cut) {
-        int headerLength = RecordFormat.headerLength(stateId, 0, identity.length);
-        byte[] bytes = new byte[headerLength + identity.length];
-        int at = RecordFormat.writeHeader(bytes, 0, kind, stateId, 0, identity.length);
-        System.arraycopy(identity, 0, bytes, at, identity.length);
+        int headerLength = RecordFormat.headerLength(stateId, 0, recordKey.length);
+        byte[] bytes = new byte[headerLength + recordKey.length];
+        int at = RecordFormat.writeHeader(bytes, 0, kind, stateId, 0, recordKey.length);
+        System.arraycopy(recordKey, 0, bytes, at, recordKey.length);
         int length = cut % bytes.length;
 
         assertThatThrownBy(() -> new LogRecord().wrap(0, bytes, 0, length))

@@ -29,22 +29,22 @@ public final class TestRecord {
     public final RecordKind kind;
     public final int keyGroup;
     public final int stateId;
-    public final int prefixLength;
-    public final byte[] identity;
+    public final int keyPrefixLength;
+    public final byte[] recordKey;
     public final byte[] payload;
 
     public TestRecord(
             RecordKind kind,
             int keyGroup,
             int stateId,
-            int prefixLength,
-            byte[] identity,
+            int keyPrefixLength,
+            byte[] recordKey,
             byte[] payload) {
         this.kind = kind;
         this.keyGroup = keyGroup;
         this.stateId = stateId;
-        this.prefixLength = prefixLength;
-        this.identity = identity;
+        this.keyPrefixLength = keyPrefixLength;
+        this.recordKey = recordKey;
         this.payload = payload;
     }
 
@@ -64,8 +64,8 @@ public final class TestRecord {
                 payload.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    public static TestRecord put(int keyGroup, int stateId, String identity, String payload) {
-        return of(RecordKind.PUT, keyGroup, stateId, identity, "", payload);
+    public static TestRecord put(int keyGroup, int stateId, String recordKey, String payload) {
+        return of(RecordKind.PUT, keyGroup, stateId, recordKey, "", payload);
     }
 
     public static TestRecord opaque(int keyGroup, String payload) {
@@ -83,8 +83,8 @@ public final class TestRecord {
                 record.kind(),
                 record.keyGroup(),
                 record.stateId(),
-                record.prefixLength(),
-                Arrays.copyOfRange(buffer, record.identityOffset(), payloadOffset),
+                record.keyPrefixLength(),
+                Arrays.copyOfRange(buffer, record.keyOffset(), payloadOffset),
                 Arrays.copyOfRange(buffer, payloadOffset, payloadOffset + record.payloadLength()));
     }
 
@@ -98,19 +98,19 @@ public final class TestRecord {
         return records;
     }
 
-    /** Identity and payload, as a writer takes them. */
+    /** Record key and payload, as a writer takes them. */
     public byte[] bytes() {
-        byte[] bytes = Arrays.copyOf(identity, identity.length + payload.length);
-        System.arraycopy(payload, 0, bytes, identity.length, payload.length);
+        byte[] bytes = Arrays.copyOf(recordKey, recordKey.length + payload.length);
+        System.arraycopy(payload, 0, bytes, recordKey.length, payload.length);
         return bytes;
     }
 
     public String prefix() {
-        return new String(identity, 0, prefixLength, StandardCharsets.ISO_8859_1);
+        return new String(recordKey, 0, keyPrefixLength, StandardCharsets.ISO_8859_1);
     }
 
-    public String identity() {
-        return new String(identity, StandardCharsets.ISO_8859_1);
+    public String recordKey() {
+        return new String(recordKey, StandardCharsets.ISO_8859_1);
     }
 
     @Override
@@ -122,15 +122,15 @@ public final class TestRecord {
         return kind == that.kind
                 && keyGroup == that.keyGroup
                 && stateId == that.stateId
-                && prefixLength == that.prefixLength
-                && Arrays.equals(identity, that.identity)
+                && keyPrefixLength == that.keyPrefixLength
+                && Arrays.equals(recordKey, that.recordKey)
                 && Arrays.equals(payload, that.payload);
     }
 
     @Override
     public int hashCode() {
         return Objects.hash(
-                kind, keyGroup, stateId, Arrays.hashCode(identity), Arrays.hashCode(payload));
+                kind, keyGroup, stateId, Arrays.hashCode(recordKey), Arrays.hashCode(payload));
     }
 
     @Override
@@ -141,7 +141,7 @@ public final class TestRecord {
                 keyGroup,
                 stateId,
                 prefix(),
-                identity().substring(prefixLength),
+                recordKey().substring(keyPrefixLength),
                 payload.length < 50
                         ? new String(payload, StandardCharsets.ISO_8859_1)
                         : payload.length + " bytes");

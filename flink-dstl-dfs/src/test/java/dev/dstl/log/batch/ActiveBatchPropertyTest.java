@@ -36,17 +36,17 @@ class ActiveBatchPropertyTest {
                 new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, new PagePool(0));
         int count = 1 + random.nextInt(60);
         for (int i = 0; i < count; i++) {
-            byte[] identity = new byte[random.nextInt(random.nextInt(50) == 0 ? 70_000 : 40)];
+            byte[] recordKey = new byte[random.nextInt(random.nextInt(50) == 0 ? 70_000 : 40)];
             byte[] payload = new byte[random.nextInt(random.nextInt(20) == 0 ? 150_000 : 9_000)];
-            random.nextBytes(identity);
+            random.nextBytes(recordKey);
             random.nextBytes(payload);
             TestRecord record =
                     new TestRecord(
                             RecordKind.PUT,
                             random.nextInt(ActiveBatch.KEY_GROUP_LIMIT + 1) - 1,
                             random.nextInt() >>> (1 + random.nextInt(31)),
-                            random.nextInt(identity.length + 1),
-                            identity,
+                            random.nextInt(recordKey.length + 1),
+                            recordKey,
                             payload);
             records.add(record);
             TestBatches.append(batch, record);

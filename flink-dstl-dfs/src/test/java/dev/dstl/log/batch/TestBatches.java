@@ -50,8 +50,8 @@ public final class TestBatches {
                 record.keyGroup,
                 record.stateId,
                 bytes,
-                record.prefixLength,
-                record.identity.length,
+                record.keyPrefixLength,
+                record.recordKey.length,
                 bytes.length);
     }
 

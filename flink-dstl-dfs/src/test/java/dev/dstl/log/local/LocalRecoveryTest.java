@@ -374,7 +374,7 @@ class LocalRecoveryTest {
     }
 
     @Test
-    void copiesThatVanish_cost_neitherMerges_norRestores() throws Exception {
+    void copiesThatVanish_cost_neitherCompactions_norRestores() throws Exception {
         writer.addCompactionBoundary();
         List<String> expected = new ArrayList<>();
         for (int i = 1; i <= 600; i++) {
@@ -415,7 +415,7 @@ class LocalRecoveryTest {
     }
 
     @Test
-    void copiesThatAreDamaged_cost_neitherMerges_norRestores() throws Exception {
+    void copiesThatAreDamaged_cost_neitherCompactions_norRestores() throws Exception {
         writer.addCompactionBoundary();
         List<String> expected = new ArrayList<>();
         for (int i = 1; i <= 300; i++) {

@@ -47,7 +47,7 @@ class GoldenSegmentTest {
     private static final List<TestRecord> FIRST =
             Arrays.asList(
                     meta(300, "registration of a state"),
-                    put(3, 300, "key", "superseded"),
+                    put(3, 300, "key", "obsolete"),
                     TestRecord.of(RecordKind.APPEND, 127, 1, "list", "", "element"),
                     TestRecord.of(RecordKind.DELETE_PREFIX, 3, 2, "map", "", ""),
                     TestRecord.of(RecordKind.PUT, 3, 2, "map", "key", "value"),
@@ -125,8 +125,8 @@ class GoldenSegmentTest {
         assertThat(frames.get(1).logId()).isEqualTo(OTHER_LOG);
         assertThat(frames.get(1).sequence()).isZero();
         assertThat(TestSegments.read(segment, frames.get(0).offset(), ALL))
-                .isEqualTo(CombiningOracle.combinedAndOrdered(FIRST));
+                .isEqualTo(DeduplicationOracle.deduplicatedAndOrdered(FIRST));
         assertThat(TestSegments.read(segment, frames.get(1).offset(), ALL))
-                .isEqualTo(CombiningOracle.ordered(SECOND));
+                .isEqualTo(DeduplicationOracle.ordered(SECOND));
     }
 }

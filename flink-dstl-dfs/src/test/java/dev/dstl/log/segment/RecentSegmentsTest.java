@@ -181,8 +181,8 @@ class RecentSegmentsTest {
         for (int keyGroup = 0; keyGroup < 8; keyGroup++) {
             byte[] payload = new byte[400];
             random.nextBytes(payload);
-            byte[] identity = {(byte) keyGroup};
-            records.add(new TestRecord(RecordKind.PUT, keyGroup, 1, 1, identity, payload));
+            byte[] recordKey = {(byte) keyGroup};
+            records.add(new TestRecord(RecordKind.PUT, keyGroup, 1, 1, recordKey, payload));
         }
         return records;
     }

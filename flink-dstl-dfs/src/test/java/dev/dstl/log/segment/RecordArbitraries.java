@@ -22,7 +22,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Random records whose identities meet often. Prefixes are prefix-free, as keys in a state are. */
+/**
+ * Random records whose record keys meet often. Prefixes are prefix-free, as keys in a state are.
+ */
 final class RecordArbitraries {
 
     static final int KEY_GROUPS = 6;
@@ -31,7 +33,7 @@ final class RecordArbitraries {
         "k1", "k2", "k3", "longer key, with namespace", "a", "b", "c", ""
     };
     private static final String[] REST = {"", "m", "map key 2"};
-    private static final RecordKind[] WITH_IDENTITY = {
+    private static final RecordKind[] WITH_RECORD_KEY = {
         RecordKind.PUT,
         RecordKind.PUT,
         RecordKind.DELETE,
@@ -54,7 +56,7 @@ final class RecordArbitraries {
                 records.add(TestRecord.opaque(random.nextInt(KEY_GROUPS + 1) - 1, payload));
             } else {
                 int prefix = state == 3 ? PREFIXES.length - 1 : random.nextInt(7);
-                RecordKind kind = WITH_IDENTITY[random.nextInt(WITH_IDENTITY.length)];
+                RecordKind kind = WITH_RECORD_KEY[random.nextInt(WITH_RECORD_KEY.length)];
                 boolean deletes = kind == RecordKind.DELETE || kind == RecordKind.DELETE_PREFIX;
                 records.add(
                         TestRecord.of(

@@ -67,7 +67,7 @@ class SegmentFuzzPropertyTest {
         fields.putInt(frame + CHECKSUMS, checksum(bytes, index, indexLength));
         fields.putInt(frame + CHECKSUMS + 4, checksum(bytes, frame, CHECKSUMS + 4));
 
-        List<TestRecord> written = CombiningOracle.combinedAndOrdered(records);
+        List<TestRecord> written = DeduplicationOracle.deduplicatedAndOrdered(records);
         try {
             assertThat(TestSegments.read(bytes, frame, ALL))
                     .hasSizeLessThanOrEqualTo(written.size());

@@ -265,7 +265,7 @@ class SegmentReaderTest {
             cursor.start(reader, reader.frameAt(SegmentFormat.HEADER_BYTES), ALL);
             LogRecord record = new LogRecord();
             assertThat(cursor.next(record)).isTrue();
-            int from = record.identityOffset();
+            int from = record.keyOffset();
             assertThat(
                             Arrays.equals(
                                     payload,

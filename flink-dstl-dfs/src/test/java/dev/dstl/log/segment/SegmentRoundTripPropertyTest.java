@@ -52,7 +52,7 @@ class SegmentRoundTripPropertyTest {
         assertThat(segment.frameCount()).isEqualTo(batchCount);
         long recordCount = 0;
         for (int i = 0; i < batchCount; i++) {
-            List<TestRecord> expected = CombiningOracle.combinedAndOrdered(batches.get(i));
+            List<TestRecord> expected = DeduplicationOracle.deduplicatedAndOrdered(batches.get(i));
             assertThat(TestSegments.read(bytes, segment.frameOffset(i), ALL)).isEqualTo(expected);
             recordCount += expected.size();
         }
@@ -84,7 +84,7 @@ class SegmentRoundTripPropertyTest {
         KeyGroupRange wanted = KeyGroupRange.of(from, from + count);
         assertThat(read)
                 .isEqualTo(
-                        CombiningOracle.combinedAndOrdered(records).stream()
+                        DeduplicationOracle.deduplicatedAndOrdered(records).stream()
                                 .filter(one -> one.keyGroup < 0 || wanted.contains(one.keyGroup))
                                 .collect(Collectors.toList()));
     }
@@ -99,12 +99,12 @@ class SegmentRoundTripPropertyTest {
 
         List<TestRecord> all = new ArrayList<>(first);
         all.addAll(second);
-        List<TestRecord> combined =
+        List<TestRecord> deduplicated =
                 new ArrayList<>(TestSegments.read(bytes, segment.frameOffset(0), ALL));
-        combined.addAll(TestSegments.read(bytes, segment.frameOffset(1), ALL));
+        deduplicated.addAll(TestSegments.read(bytes, segment.frameOffset(1), ALL));
 
-        assertThat(CombiningOracle.replay(all, combined))
-                .isEqualTo(CombiningOracle.replay(all, all));
+        assertThat(DeduplicationOracle.replay(all, deduplicated))
+                .isEqualTo(DeduplicationOracle.replay(all, all));
     }
 
     private static List<List<TestRecord>> randomBatches(Random random, int count) {

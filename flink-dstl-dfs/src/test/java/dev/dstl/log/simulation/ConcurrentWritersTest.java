@@ -64,11 +64,11 @@ class ConcurrentWritersTest {
     private static final int STEPS = 250;
 
     /** Of all seeds: how many each has is up to its threads. */
-    private static final AtomicLong MERGES = new AtomicLong();
+    private static final AtomicLong COMPACTIONS = new AtomicLong();
 
     @AfterAll
-    static void logsWereMerged() {
-        assertThat(MERGES).hasPositiveValue();
+    static void logsWereCompacted() {
+        assertThat(COMPACTIONS).hasPositiveValue();
     }
 
     @ParameterizedTest
@@ -110,9 +110,10 @@ class ConcurrentWritersTest {
             List<Future<Task>> tasks = new ArrayList<>();
             for (int task = 0; task < TASKS; task++) {
                 Random random = new Random(seed * 1_000 + task);
-                boolean merges = task % 2 == 0;
+                boolean compacts = task % 2 == 0;
                 tasks.add(
-                        threads.submit((Callable<Task>) () -> new Task(log, random, merges).run()));
+                        threads.submit(
+                                (Callable<Task>) () -> new Task(log, random, compacts).run()));
             }
             Set<String> handedOut = new TreeSet<>();
             int completed = 0;
@@ -125,7 +126,7 @@ class ConcurrentWritersTest {
                 }
             }
             assertThat(completed).as("completed checkpoints").isGreaterThan(TASKS);
-            MERGES.addAndGet(log.metrics().count("numberOfCompactions"));
+            COMPACTIONS.addAndGet(log.metrics().count("numberOfCompactions"));
             assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
             awaitFiles(log, handedOut);
         } finally {
@@ -216,22 +217,22 @@ class ConcurrentWritersTest {
     private static final class Task {
         private final LogFixture log;
         private final Random random;
-        private final boolean merges;
+        private final boolean compacts;
         private final List<Checkpoint> checkpoints = new ArrayList<>();
 
         /** What the log should hold, by the sequence number it has at least. */
         private final TreeMap<Long, List<String>> model = new TreeMap<>();
 
-        /** Where a persist may begin, if the log merges; the first is where the log begins. */
+        /** Where a persist may begin, if the log compacts; the first is where the log begins. */
         private final TreeSet<Long> marks = new TreeSet<>();
 
         private DstlLogWriter writer;
         private int appended;
 
-        private Task(LogFixture log, Random random, boolean merges) {
+        private Task(LogFixture log, Random random, boolean compacts) {
             this.log = log;
             this.random = random;
-            this.merges = merges;
+            this.compacts = compacts;
         }
 
         private Task run() throws Exception {
@@ -272,7 +273,7 @@ class ConcurrentWritersTest {
             writer = log.writer();
             model.clear();
             marks.clear();
-            if (merges) {
+            if (compacts) {
                 mark();
             }
         }
@@ -296,7 +297,7 @@ class ConcurrentWritersTest {
 
         private void persist() {
             long from = model.isEmpty() ? next() : model.firstKey();
-            if (merges) {
+            if (compacts) {
                 from = marks.first();
             }
             List<String> expected = new ArrayList<>();
@@ -305,7 +306,7 @@ class ConcurrentWritersTest {
         }
 
         private void truncate() {
-            if (merges) {
+            if (compacts) {
                 mark();
                 List<Long> all = new ArrayList<>(marks);
                 long to = all.get(random.nextInt(all.size()));

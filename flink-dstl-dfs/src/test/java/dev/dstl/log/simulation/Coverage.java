@@ -23,6 +23,6 @@ enum Coverage {
     LOGS,
     CRASHED_LOGS,
     INLINE_PERSISTS,
-    MERGES,
+    COMPACTIONS,
     HEDGE_WINS
 }

@@ -55,8 +55,8 @@ final class Simulation {
     /** How long nobody writes before the next checkpoint, now and then. */
     private static final long QUIET_MILLIS = 90_000;
 
-    /** More than a log can make of the batches of one run, with two of them to a merge. */
-    private static final int MAX_MERGES = 60;
+    /** More than a log can make of the batches of one run, with two of them to a compaction. */
+    private static final int MAX_COMPACTIONS = 60;
 
     /** Many times what any seed needs; whoever takes more goes round in circles. */
     private static final long MAX_STEPS = 100_000;
@@ -131,7 +131,7 @@ final class Simulation {
                 leftovers.leftovers());
     }
 
-    /** Processes only read when they have written enough to merge. */
+    /** Processes only read when they have written enough to compact. */
     private long busySteps() {
         boolean reads =
                 cluster.conditions().has(Condition.FAILING_READS)
@@ -147,7 +147,7 @@ final class Simulation {
             counts.merge(Coverage.LOGS, 1L, Long::sum);
             counts.merge(Coverage.CRASHED_LOGS, log.isVanished() ? 1L : 0L, Long::sum);
             counts.merge(Coverage.INLINE_PERSISTS, log.inlinePersists(), Long::sum);
-            counts.merge(Coverage.MERGES, log.merges(), Long::sum);
+            counts.merge(Coverage.COMPACTIONS, log.compactions(), Long::sum);
             counts.merge(Coverage.HEDGE_WINS, log.hedgeWins(), Long::sum);
         }
         return counts;
@@ -179,7 +179,7 @@ final class Simulation {
 
     /**
      * What travelled inside a handle is in a segment some time later, for the next checkpoint, and
-     * what a checkpoint has merged is for the one after it.
+     * what a checkpoint has compacted is for the one after it.
      */
     private boolean settles() throws Violated {
         boolean completed = completesCheckpoints();
@@ -188,11 +188,11 @@ final class Simulation {
             runFor(SETTLE_MILLIS);
             completed &= completesCheckpoint();
             runFor(SETTLE_MILLIS);
-        } while (completed && isMerging() && rounds++ < MAX_MERGES);
+        } while (completed && isCompacting() && rounds++ < MAX_COMPACTIONS);
         return completed;
     }
 
-    private boolean isMerging() {
+    private boolean isCompacting() {
         for (SimulatedLog log : cluster.logs()) {
             if (!log.isClosed() && !log.isVanished() && log.ownedSegments() > 0) {
                 return true;

@@ -38,7 +38,7 @@ class SimulationMutationTest {
         "UPLOADS_DAWDLE, Liveness",
         "EVERYTHING_SENT_TWICE, Frugality",
         "BUDGET_WITHOUT_LIMIT, BoundedMemory",
-        "MERGES_FORGOTTEN, BoundedRuns",
+        "COMPACTIONS_FORGOTTEN, BoundedRuns",
         "AGE_FORGOTTEN, UploadedInTime",
         "LOCAL_COPIES_LOST, LocalCopiesStay",
         "INCARNATION_REUSED, AtMostOneOwner",

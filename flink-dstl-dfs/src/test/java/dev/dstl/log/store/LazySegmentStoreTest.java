@@ -177,18 +177,18 @@ class LazySegmentStoreTest {
                     .isInstanceOf(IOException.class);
         }
         assertThat(complaints()).isEmpty();
-        assertThat(store.trouble()).isEmpty();
+        assertThat(store.problem()).isEmpty();
 
         assertThatThrownBy(
                         () -> store.write(file, failing(new SocketTimeoutException("timed out"))))
                 .isInstanceOf(SocketTimeoutException.class);
         assertThat(complaints()).hasSize(1);
-        assertThat(store.trouble())
+        assertThat(store.problem())
                 .get()
                 .asString()
                 .contains("could be stored for ", "SocketTimeoutException: timed out");
         store.write(file, oneByte());
-        assertThat(store.trouble()).isEmpty();
+        assertThat(store.problem()).isEmpty();
     }
 
     private static SegmentContent failing(Exception failure) {

@@ -98,7 +98,7 @@ public final class LogFixture implements AutoCloseable {
     private LogFixture(
             Configuration configuration,
             Executor executor,
-            Executor merges,
+            Executor compactions,
             @Nullable ExecutorService threads,
             LocalRecoveryConfig localRecovery,
             Executor localDisk,
@@ -141,7 +141,7 @@ public final class LogFixture implements AutoCloseable {
         compactor =
                 new Compactor(
                         settings,
-                        merges,
+                        compactions,
                         pages,
                         new DstlHandleReader(),
                         timers,
@@ -204,13 +204,13 @@ public final class LogFixture implements AutoCloseable {
                 recentSegmentBytes);
     }
 
-    /** Merges run on an executor of their own, everything else when another lets it. */
-    public static LogFixture withMergesOn(
-            Executor merges, Executor executor, Configuration configuration) {
+    /** Compactions run on an executor of their own, everything else when another lets it. */
+    public static LogFixture withCompactionsOn(
+            Executor compactions, Executor executor, Configuration configuration) {
         return new LogFixture(
                 configuration,
                 executor,
-                merges,
+                compactions,
                 null,
                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED,
                 Runnable::run,

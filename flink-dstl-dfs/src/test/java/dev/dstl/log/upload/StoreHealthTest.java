@@ -68,7 +68,7 @@ class StoreHealthTest {
     }
 
     @Test
-    void troubleInATenthOfTheAttempts_isDegradation_untilAWindowWithoutIt() {
+    void failureOfATenthOfTheAttempts_isDegradation_untilAWindowWithoutIt() {
         fail();
         succeed(20);
         fail();

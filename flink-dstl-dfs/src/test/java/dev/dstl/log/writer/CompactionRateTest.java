@@ -53,7 +53,8 @@ class CompactionRateTest {
         Executor afterReading = task -> fixture.get().timers().schedule(task, READ_MILLIS);
         List<DstlLogWriter> writers = new ArrayList<>();
         int mostRuns = 0;
-        try (LogFixture log = LogFixture.withMergesOn(afterReading, soon, new Configuration())) {
+        try (LogFixture log =
+                LogFixture.withCompactionsOn(afterReading, soon, new Configuration())) {
             fixture.set(log);
             for (int i = 0; i < LOGS; i++) {
                 writers.add(log.writer());

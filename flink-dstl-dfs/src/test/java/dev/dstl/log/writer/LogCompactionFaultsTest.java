@@ -44,7 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The parts of a log stay few whatever the store does to those who merge them. */
+/** The parts of a log stay few whatever the store does to those who compact them. */
 class LogCompactionFaultsTest {
 
     /** What docs/operations.md promises. */
@@ -54,7 +54,7 @@ class LogCompactionFaultsTest {
     private static final long INTERVAL_MILLIS = 100;
 
     private final ManualExecutor executor = new ManualExecutor();
-    private final ThreadPerTask merges = new ThreadPerTask();
+    private final ThreadPerTask compactions = new ThreadPerTask();
     private LogFixture log;
     private DstlLogWriter writer;
     private final List<String> expected = new ArrayList<>();
@@ -64,13 +64,13 @@ class LogCompactionFaultsTest {
 
     private void open(String retryPolicy) {
         log =
-                LogFixture.withMergesOn(
-                        merges,
+                LogFixture.withCompactionsOn(
+                        compactions,
                         executor,
                         new Configuration()
                                 .set(DstlOptions.RETRY_POLICY, retryPolicy)
                                 .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO));
-        merges.mayHangIn(log.store());
+        compactions.mayHangIn(log.store());
         writer = log.writer();
         writer.addCompactionBoundary();
         base = writer.initialSequenceNumber();
@@ -80,7 +80,7 @@ class LogCompactionFaultsTest {
     void close() {
         writer.close();
         log.store().releaseHanging();
-        merges.awaitEnd();
+        compactions.awaitEnd();
         executor.runAll();
         assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(0);
@@ -88,7 +88,7 @@ class LogCompactionFaultsTest {
     }
 
     @Test
-    void readThatHangsForEver_leavesItsPartAlone_andMergesAllOthers() throws Exception {
+    void readThatHangsForEver_leavesItsPartAlone_andCompactsAllOthers() throws Exception {
         open("until-success");
         checkpoints(5);
         Path hanging = log.store().segments().get(3);
@@ -104,10 +104,10 @@ class LogCompactionFaultsTest {
         assertThat(log.metrics().count("numberOfCompactions")).isGreaterThan(CHECKPOINTS / 20);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(1);
-        assertThat(merges.alive()).as("threads").isEqualTo(1);
+        assertThat(compactions.alive()).as("threads").isEqualTo(1);
         log.store().beforeReads(file -> {});
         log.store().releaseHanging();
-        merges.awaitEnd();
+        compactions.awaitEnd();
         assertThat(texts(checkpoint())).isEqualTo(expected);
         checkpoints(200);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(0);
@@ -116,7 +116,7 @@ class LogCompactionFaultsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 17, 40, 100})
-    void oneReadThatHangs_whicheverItIs_isGivenUp_andItsPartMergedLater(int number)
+    void oneReadThatHangs_whicheverItIs_isGivenUp_andItsPartCompactedLater(int number)
             throws Exception {
         open("until-success");
         AtomicInteger reads = new AtomicInteger();
@@ -131,7 +131,7 @@ class LogCompactionFaultsTest {
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         log.store().releaseHanging();
-        merges.awaitEnd();
+        compactions.awaitEnd();
         checkpoints(CHECKPOINTS / 3);
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(0);
@@ -150,14 +150,14 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(CHECKPOINTS / 5);
-        merges.awaitEnd();
+        compactions.awaitEnd();
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
     @Test
-    void storeThatAnswersNoRead_holdsFewThreads_andMergesAgainWhenItAnswers() throws Exception {
+    void storeThatAnswersNoRead_holdsFewThreads_andCompactsAgainWhenItAnswers() throws Exception {
         open("until-success");
         AtomicBoolean silent = new AtomicBoolean(true);
         log.store()
@@ -168,11 +168,11 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(CHECKPOINTS);
-        assertThat(merges.alive()).as("threads").isLessThanOrEqualTo(Compactor.MAX_HANGING);
+        assertThat(compactions.alive()).as("threads").isLessThanOrEqualTo(Compactor.MAX_HANGING);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(Compactor.MAX_HANGING);
         silent.set(false);
         log.store().releaseHanging();
-        merges.awaitEnd();
+        compactions.awaitEnd();
         checkpoints(CHECKPOINTS);
         most = 0;
         checkpoints(10);
@@ -193,7 +193,7 @@ class LogCompactionFaultsTest {
                                 throw new IOException("Connection reset, seed " + seed);
                             }
                         });
-        mergesAll();
+        compactsAll();
     }
 
     /** Each request fails as a whole, when it is made or on the first read of its answer. */
@@ -216,10 +216,10 @@ class LogCompactionFaultsTest {
                                 throw new IOException("Connection reset, seed " + seed);
                             }
                         });
-        mergesAll();
+        compactsAll();
     }
 
-    private void mergesAll() throws Exception {
+    private void compactsAll() throws Exception {
         checkpoints(CHECKPOINTS);
         log.store().beforeReads(file -> {});
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
@@ -240,7 +240,7 @@ class LogCompactionFaultsTest {
         log.store().beforeReads(file -> {});
         for (int second = 0; second < 600; second++) {
             log.timers().advanceMillis(1_000);
-            merges.awaitEnd();
+            compactions.awaitEnd();
             executor.runAll();
         }
         assertThat(log.metrics().count("numberOfCompactions")).isGreaterThan(2);
@@ -250,7 +250,7 @@ class LogCompactionFaultsTest {
     }
 
     @Test
-    void partsThatCannotBeReadForAWhile_areMergedLater() throws Exception {
+    void partsThatCannotBeReadForAWhile_areCompactedLater() throws Exception {
         open("until-success");
         checkpoints(3);
         List<Path> unreadable = log.store().segments();
@@ -276,21 +276,21 @@ class LogCompactionFaultsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"none", "fixed"})
-    void uploadsOfMergesThatAreSuspended_areBegunAgain(String retryPolicy) throws Exception {
+    void uploadsOfCompactionsThatAreSuspended_areBegunAgain(String retryPolicy) throws Exception {
         open(retryPolicy);
         AtomicInteger writes = new AtomicInteger();
-        AtomicBoolean merging = new AtomicBoolean();
+        AtomicBoolean compacting = new AtomicBoolean();
         log.store()
                 .failBy(
                         path ->
-                                merging.get() && writes.incrementAndGet() % 13 != 0
+                                compacting.get() && writes.incrementAndGet() % 13 != 0
                                         ? WriteFault.FAIL_ON_CLOSE
                                         : WriteFault.NONE);
         for (int i = 0; i < CHECKPOINTS / 3; i++) {
             persistAndUpload();
-            merging.set(true);
+            compacting.set(true);
             afterwards();
-            merging.set(false);
+            compacting.set(false);
         }
         assertThat(log.metrics().count("numberOfCompactionFailures")).isPositive();
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
@@ -299,7 +299,7 @@ class LogCompactionFaultsTest {
 
     /** As an upload does whose connection is dead. */
     @Test
-    void uploadOfAMergeThatNeverEnds_isGivenUp() throws Exception {
+    void uploadOfACompactionThatNeverEnds_isGivenUp() throws Exception {
         open("until-success");
         boolean lost = false;
         for (int i = 0; i < CHECKPOINTS / 5; i++) {
@@ -316,7 +316,7 @@ class LogCompactionFaultsTest {
     }
 
     @Test
-    void taskThatRestartsDuringAMergeThatHangs_mergesFromTheBeginning() throws Exception {
+    void taskThatRestartsDuringACompactionThatHangs_compactsFromTheBeginning() throws Exception {
         open("until-success");
         AtomicBoolean hung = new AtomicBoolean();
         log.store()
@@ -341,16 +341,16 @@ class LogCompactionFaultsTest {
     }
 
     @Test
-    void threadThatCannotBeStarted_failsOneMerge() throws Exception {
+    void threadThatCannotBeStarted_failsOneCompaction() throws Exception {
         open("until-success");
-        merges.failNext(new InternalError("unable to create native thread"));
+        compactions.failNext(new InternalError("unable to create native thread"));
         checkpoints(CHECKPOINTS / 5);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         assertThat(most).as("parts").isLessThan(MOST_PARTS);
     }
 
     @Test
-    void materializationsThatFail_leaveNothingThatMergesDoNotCross() throws Exception {
+    void materializationsThatFail_leaveNothingThatCompactionsDoNotCross() throws Exception {
         open("until-success");
         for (int i = 0; i < CHECKPOINTS / 3; i++) {
             SequenceNumber at = writer.nextSequenceNumber();

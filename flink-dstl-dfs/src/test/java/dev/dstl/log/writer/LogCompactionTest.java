@@ -53,7 +53,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LogCompactionTest {
 
     private static final int PARTS = 4;
-    private static final int MERGED_PARTS = 16;
+    private static final int COMPACTED_RUNS = 16;
 
     private final ManualExecutor threads = new ManualExecutor();
     private final LogFixture log = LogFixture.on(threads, settings());
@@ -116,7 +116,7 @@ class LogCompactionTest {
 
     /**
      * As when 5 MB at a time come in and materializations cannot follow, with everything a
-     * thousandth of its size. The first merge finds out that it saves nothing.
+     * thousandth of its size. The first compaction finds out that it saves nothing.
      */
     @Test
     void largePartsOfDifferentKeys_areLeftAlone_untilThereAreMany() throws Exception {
@@ -135,7 +135,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void largePartsOfTheSameKey_areMergedLikeSmallOnes() throws Exception {
+    void largePartsOfTheSameKey_areCompactedLikeSmallOnes() throws Exception {
         try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
             DstlLogWriter smallWriter = small.writer();
             smallWriter.addCompactionBoundary();
@@ -150,7 +150,7 @@ class LogCompactionTest {
         }
     }
 
-    /** A large part now and then leaves a few small ones between merged ones. */
+    /** A large part now and then leaves a few small ones between compacted ones. */
     @Test
     void partsOfAllSizes_areNeverMany() throws Exception {
         Configuration settings =
@@ -189,7 +189,7 @@ class LogCompactionTest {
         return new Configuration()
                 .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
                 .set(DstlOptions.COMPRESSION_ENABLED, false)
-                .set(DstlOptions.COMPACTION_MIN_RUNS, MERGED_PARTS)
+                .set(DstlOptions.COMPACTION_MIN_RUNS, COMPACTED_RUNS)
                 .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("32 kb"));
     }
 
@@ -212,7 +212,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void supersededChanges_areGoneFromTheMergedPart() throws Exception {
+    void obsoleteRecords_areGoneFromTheCompactedRun() throws Exception {
         writer.addCompactionBoundary();
         ChangelogStateHandleStreamImpl before = null;
         for (int i = 0; i < PARTS; i++) {
@@ -227,7 +227,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void partsOnBothSidesOfABase_areNeverMerged() throws Exception {
+    void partsOnBothSidesOfABase_areNeverCompacted() throws Exception {
         writer.addCompactionBoundary();
         for (int i = 0; i < PARTS - 1; i++) {
             checkpointWith("before the base " + i);
@@ -250,7 +250,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void logWhoseOwnerMarksNoBase_isNotMerged() throws Exception {
+    void logWhoseOwnerMarksNoBase_isNotCompacted() throws Exception {
         ChangelogStateHandleStreamImpl handle = null;
         for (int i = 0; i < 3 * PARTS; i++) {
             handle = checkpointWith("change " + i);
@@ -259,7 +259,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void segmentsThatOnlyTheTaskManagerKnows_areDeletedWhenTheyAreMerged_othersAreNot()
+    void segmentsThatOnlyTheTaskManagerKnows_areDeletedWhenTheyAreCompacted_othersAreNot()
             throws Exception {
         writer.addCompactionBoundary();
         for (int i = 0; i < PARTS; i++) {
@@ -272,14 +272,14 @@ class LogCompactionTest {
     }
 
     @Test
-    void mergeThatFails_leavesEverythingAsItWas_andIsTriedAgain() throws Exception {
+    void compactionThatFails_leavesEverythingAsItWas_andIsTriedAgain() throws Exception {
         writer.addCompactionBoundary();
         for (int i = 0; i < PARTS; i++) {
             checkpointWith("change " + i);
         }
         log.store().failNext(WriteFault.FAIL_ON_CLOSE);
-        ChangelogStateHandleStreamImpl unmerged = checkpointWith("during the failure");
-        assertThat(texts(unmerged)).isEqualTo(expected);
+        ChangelogStateHandleStreamImpl uncompacted = checkpointWith("during the failure");
+        assertThat(texts(uncompacted)).isEqualTo(expected);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
 
         ChangelogStateHandleStreamImpl handle = null;
@@ -318,7 +318,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void mergeThatFindsNoMemory_beginsWhenThereIsSome_withoutACheckpoint() throws Exception {
+    void compactionThatFindsNoMemory_beginsWhenThereIsSome_withoutACheckpoint() throws Exception {
         writer.addCompactionBoundary();
         JobMemory memory = log.budget().memory();
         memory.reserve(MemoryUse.READ_AHEAD, 1L << 40);
@@ -335,7 +335,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void mergeThatTakesTooMuchMemory_isFollowedByOthers_withoutACheckpoint() throws Exception {
+    void compactionThatTakesTooMuchMemory_isFollowedByOthers_withoutACheckpoint() throws Exception {
         Configuration small =
                 settings()
                         .set(DstlOptions.COMPRESSION_ENABLED, true)
@@ -366,7 +366,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void truncationDuringAMerge_leavesNothingOfIt() throws Exception {
+    void truncationDuringACompaction_leavesNothingOfIt() throws Exception {
         writer.addCompactionBoundary();
         for (int i = 0; i < PARTS; i++) {
             checkpointWith("change " + i);
@@ -378,11 +378,11 @@ class LogCompactionTest {
         settle();
         handleOf(persist);
         assertThat(texts(persisted(base))).containsExactly("one more");
-        assertThat(log.store().segments()).as("no merged one").hasSize(PARTS + 1);
+        assertThat(log.store().segments()).as("no compacted one").hasSize(PARTS + 1);
     }
 
     @Test
-    void closingDuringAMerge_leavesNothingOfIt() throws Exception {
+    void closingDuringACompaction_leavesNothingOfIt() throws Exception {
         writer.addCompactionBoundary();
         for (int i = 0; i < PARTS; i++) {
             checkpointWith("change " + i);

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.backend;
 
-import dev.dstl.changelog.checkpoint.Checkpoints;
+import dev.dstl.changelog.checkpoint.Checkpointer;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import java.io.IOException;
@@ -53,8 +53,8 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A keyed backend whose state lives in a delegate and whose mutations go into a log as well. Says
- * for each call who does it; does nothing itself. Belongs to the task thread, except {@link
+ * A keyed backend whose state lives in a delegate and whose state changes go into a log as well.
+ * Says for each call who does it; does nothing itself. Belongs to the task thread, except {@link
  * #close()}. Owns delegate, writer and materializer.
  *
  * @param <K> type of the key
@@ -69,7 +69,7 @@ final class ChangelogKeyedStateBackend<K>
     private final StateChangelogWriter<?> writer;
     private final LoggedStateRegistry<K> logged;
     private final RegisteredStates<K> registered;
-    private final Checkpoints<K> checkpoints;
+    private final Checkpointer<K> checkpointer;
     private final Materializer materializer;
     private final CloseableRegistry cancelRegistry;
     private boolean disposed;
@@ -78,7 +78,7 @@ final class ChangelogKeyedStateBackend<K>
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
             LoggedStateRegistry<K> logged,
-            Checkpoints<K> checkpoints,
+            Checkpointer<K> checkpointer,
             Materializer materializer,
             CloseableRegistry cancelRegistry,
             ExecutionConfig executionConfig,
@@ -87,12 +87,12 @@ final class ChangelogKeyedStateBackend<K>
         this.writer = writer;
         this.logged = logged;
         this.registered = new RegisteredStates<>(this, delegate, executionConfig, timeToLive);
-        this.checkpoints = checkpoints;
+        this.checkpointer = checkpointer;
         this.materializer = materializer;
         this.cancelRegistry = cancelRegistry;
     }
 
-    // ---- state: ours, logged
+    // ---- state, logged
 
     @Override
     public <N, S extends State> S getPartitionedState(
@@ -232,7 +232,7 @@ final class ChangelogKeyedStateBackend<K>
             long timestamp,
             @Nonnull CheckpointStreamFactory streams,
             @Nonnull CheckpointOptions options) {
-        return checkpoints.take(checkpointId, timestamp, streams, options);
+        return checkpointer.take(checkpointId, timestamp, streams, options);
     }
 
     /** A savepoint in the canonical format is written from the delegate and needs no log. */
@@ -244,17 +244,17 @@ final class ChangelogKeyedStateBackend<K>
 
     @Override
     public void notifyCheckpointComplete(long checkpointId) throws Exception {
-        checkpoints.confirm(checkpointId);
+        checkpointer.confirm(checkpointId);
     }
 
     @Override
     public void notifyCheckpointAborted(long checkpointId) throws Exception {
-        checkpoints.abort(checkpointId);
+        checkpointer.abort(checkpointId);
     }
 
     @Override
     public void notifyCheckpointSubsumed(long checkpointId) {
-        checkpoints.subsume(checkpointId);
+        checkpointer.subsume(checkpointId);
     }
 
     /** Asks for a materialization outside the schedule. */
@@ -283,7 +283,7 @@ final class ChangelogKeyedStateBackend<K>
         IOUtils.closeAllQuietly(materializer, cancelRegistry);
         registered.clear();
         delegate.dispose();
-        checkpoints.close();
-        writer.truncateAndClose(checkpoints.persistedTo());
+        checkpointer.close();
+        writer.truncateAndClose(checkpointer.persistedTo());
     }
 }

@@ -18,7 +18,7 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
 import dev.dstl.changelog.checkpoint.CheckpointDeadline;
-import dev.dstl.changelog.checkpoint.Checkpoints;
+import dev.dstl.changelog.checkpoint.Checkpointer;
 import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
@@ -26,17 +26,18 @@ import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
-import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
+import dev.dstl.changelog.materialization.LogTruncation;
+import dev.dstl.changelog.materialization.MaterializationLifecycle;
 import dev.dstl.changelog.materialization.MaterializationThreads;
 import dev.dstl.changelog.materialization.MaterializationThrottle;
-import dev.dstl.changelog.materialization.Materializations;
 import dev.dstl.changelog.materialization.Materializer;
+import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.metrics.RestoreMetrics;
-import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
@@ -45,7 +46,6 @@ import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
-import dev.dstl.changelog.truncation.LogTruncation;
 import dev.dstl.log.api.ChangelogStorage;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -174,7 +174,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         MaterializationThreads threads =
                 MaterializationThreads.shared(
                         Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZE_THREADS)));
-        Disposal disposal = new Disposal(subtask, threads.uploads());
+        SnapshotDeleter deleter = new SnapshotDeleter(subtask, threads.uploads());
 
         BaseLedger bases =
                 new BaseLedger(
@@ -182,7 +182,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         restoredDelegate.needsFullSnapshot(),
                         restored.localReferences()
                                 .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
-        MutationLog log = new MutationLog(writer, bases::demandFullSnapshot);
+        ChangelogAppender log = new ChangelogAppender(writer, bases::demandFullSnapshot);
         SchemaHistory schemas = restoredDelegate.history();
         schemas.onChange(bases::demandFullSnapshot);
         LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);
@@ -198,8 +198,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         if (snapshots.omitTimers()) {
             RestoredQueues.register(delegate, logged);
         }
-        Materializations materializations =
-                new Materializations(bases, snapshots, writer, truncation, delegate, disposal);
+        MaterializationLifecycle lifecycle =
+                new MaterializationLifecycle(
+                        bases, snapshots, writer, truncation, delegate, deleter);
         Configuration job = new Configuration(environment.getJobConfiguration());
         job.addAll(environment.getExecutionConfig().toConfiguration());
         MaterializationSettings settings = MaterializationSettings.of(job, cluster);
@@ -210,38 +211,38 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                 new Materializer(
                         subtask,
                         settings,
-                        materializations,
+                        lifecycle,
                         environment.getMainMailboxExecutor(),
                         threads.uploads(),
                         threads.clock(),
-                        disposal,
+                        deleter,
                         userClassLoader,
                         new MaterializationMetrics(parameters.getMetricGroup()),
                         throttle,
                         environment::failExternally);
         CloseableRegistry cancelRegistry = new CloseableRegistry();
-        Checkpoints<K> checkpoints =
-                new Checkpoints<>(
+        Checkpointer<K> checkpointer =
+                new Checkpointer<>(
                         delegate,
                         writer,
                         bases,
                         snapshots,
-                        materializations,
+                        lifecycle,
                         materializer,
                         truncation,
                         new CheckpointAssembler(
                                 parameters.getKeyGroupRange(),
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
-                        disposal,
-                        CheckpointDeadline.of(job, cluster, threads.clock(), trouble(storage)),
+                        deleter,
+                        CheckpointDeadline.of(job, cluster, threads.clock(), storeProblem(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(
                         delegate,
                         writer,
                         logged,
-                        checkpoints,
+                        checkpointer,
                         materializer,
                         cancelRegistry,
                         environment.getExecutionConfig(),
@@ -250,7 +251,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         return backend;
     }
 
-    private static Supplier<Optional<String>> trouble(StateChangelogStorage<?> storage) {
+    private static Supplier<Optional<String>> storeProblem(StateChangelogStorage<?> storage) {
         return storage instanceof ChangelogStorage
                 ? ((ChangelogStorage) storage)::storeProblem
                 : Optional::empty;

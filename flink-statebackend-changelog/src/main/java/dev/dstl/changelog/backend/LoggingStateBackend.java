@@ -20,7 +20,7 @@ import dev.dstl.log.config.Installation;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
-/** A state backend that logs every mutation of keyed state and checkpoints the log. */
+/** A state backend that logs every change of keyed state and checkpoints the log. */
 public abstract class LoggingStateBackend extends WrappingStateBackend {
 
     private static final long serialVersionUID = 1L;

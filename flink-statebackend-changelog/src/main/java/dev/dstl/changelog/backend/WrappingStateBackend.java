@@ -48,7 +48,7 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
     private final StateBackend delegate;
 
     /**
-     * @param backend the delegate, or a wrapper of ours around it: both the flag and a job may have
+     * @param backend the delegate, or one of these around it: both the flag and a job may have
      *     asked for a changelog
      */
     protected WrappingStateBackend(StateBackend backend) {

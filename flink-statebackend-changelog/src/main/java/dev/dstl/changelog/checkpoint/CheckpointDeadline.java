@@ -30,7 +30,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 
 /**
- * Declines a checkpoint that waits for a store in trouble, shortly before it expires: an expired
+ * Declines a checkpoint that waits for an unavailable store, shortly before it expires: an expired
  * checkpoint tells the JobManager nothing, and this tells it why.
  *
  * <p>A checkpoint that expires also counts against the failures that Flink tolerates, which by
@@ -48,19 +48,19 @@ public final class CheckpointDeadline {
     private final CheckpointFailureReason reason;
     private final ScheduledExecutorService clock;
     private final LongSupplier wallClockMillis;
-    private final Supplier<Optional<String>> trouble;
+    private final Supplier<Optional<String>> storeProblem;
 
     CheckpointDeadline(
             Duration timeout,
             CheckpointFailureReason reason,
             ScheduledExecutorService clock,
             LongSupplier wallClockMillis,
-            Supplier<Optional<String>> trouble) {
+            Supplier<Optional<String>> storeProblem) {
         this.timeoutMillis = timeout.toMillis();
         this.reason = reason;
         this.clock = clock;
         this.wallClockMillis = wallClockMillis;
-        this.trouble = trouble;
+        this.storeProblem = storeProblem;
     }
 
     /**
@@ -69,13 +69,14 @@ public final class CheckpointDeadline {
      * @param job what the job set; wins
      * @param cluster the configuration of the TaskManager
      * @param clock fires; stays the caller's
-     * @param trouble why the store takes nothing at present, if it does not; asked by the clock
+     * @param storeProblem why the store takes nothing at present, if it does not; asked by the
+     *     clock
      */
     public static CheckpointDeadline of(
             ReadableConfig job,
             ReadableConfig cluster,
             ScheduledExecutorService clock,
-            Supplier<Optional<String>> trouble) {
+            Supplier<Optional<String>> storeProblem) {
         boolean limited =
                 job.getOptional(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER).isPresent()
                         || cluster.getOptional(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER)
@@ -88,13 +89,13 @@ public final class CheckpointDeadline {
                         : CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
                 clock,
                 System::currentTimeMillis,
-                trouble);
+                storeProblem);
     }
 
     /**
      * Watches a checkpoint.
      *
-     * @param result fails when it is time, if it is not done and the store is in trouble
+     * @param result fails when it is time, if it is not done and the store unavailable
      * @param triggeredAtMillis by the clock of the JobManager
      */
     void watch(CompletableFuture<?> result, long triggeredAtMillis) {
@@ -117,7 +118,8 @@ public final class CheckpointDeadline {
     }
 
     private void expire(CompletableFuture<?> result) {
-        trouble.get()
+        storeProblem
+                .get()
                 .ifPresent(
                         said ->
                                 result.completeExceptionally(

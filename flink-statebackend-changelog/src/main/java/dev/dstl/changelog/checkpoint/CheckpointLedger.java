@@ -48,7 +48,8 @@ public final class CheckpointLedger {
     /**
      * The JobManager has completed a checkpoint.
      *
-     * @return empty if it is not ours, no longer wanted, or known to be complete
+     * @return empty if this backend did not take it, it is no longer wanted, or known to be
+     *     complete
      */
     public Optional<LoggedCheckpoint> confirm(long checkpointId) {
         LoggedCheckpoint checkpoint = checkpoints.get(checkpointId);
@@ -61,7 +62,7 @@ public final class CheckpointLedger {
      * The JobManager has given a checkpoint up.
      *
      * @return the part of its log that no other checkpoint covers; empty if there is none, or if
-     *     the checkpoint is not ours, no longer wanted, or complete
+     *     the checkpoint is unknown, no longer wanted, or complete
      */
     public Optional<LoggedCheckpoint> abort(long checkpointId) {
         if (confirmed.contains(checkpointId)) {
@@ -90,7 +91,7 @@ public final class CheckpointLedger {
     /**
      * No checkpoint up to and including this one is wanted any more.
      *
-     * @return where the log of the newest of them ended, exclusive; empty if none was ours
+     * @return where the log of the newest of them ended, exclusive; empty if none is known
      */
     public Optional<SequenceNumber> subsume(long checkpointId) {
         NavigableMap<Long, LoggedCheckpoint> subsumed = checkpoints.headMap(checkpointId, true);

@@ -19,8 +19,8 @@ package dev.dstl.changelog.checkpoint;
 import dev.dstl.changelog.materialization.BaseReference;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshot;
-import dev.dstl.changelog.materialization.Disposal;
 import dev.dstl.changelog.materialization.MaterializedBase;
+import dev.dstl.changelog.materialization.SnapshotDeleter;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -51,20 +51,21 @@ final class FullSnapshot {
      * @param forget called with where the log begins behind the snapshot, when no checkpoint can
      *     begin there any more
      */
-    FullSnapshot(DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, Disposal disposal) {
+    FullSnapshot(
+            DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, SnapshotDeleter deleter) {
         this.snapshot = snapshot;
         this.references =
                 new BaseReferences(
                         () -> {
                             forget.accept(snapshot.to());
-                            disposal.later(snapshot);
+                            deleter.deleteLater(snapshot);
                         },
-                        () -> deleteLocalCopies(disposal));
+                        () -> deleteLocalCopies(deleter));
         this.first = references.tryRetain().orElseThrow();
     }
 
-    private void deleteLocalCopies(Disposal disposal) {
-        CompletableFuture<?> unused = base.thenAccept(disposal::localCopiesLater);
+    private void deleteLocalCopies(SnapshotDeleter deleter) {
+        CompletableFuture<?> unused = base.thenAccept(deleter::deleteLocalCopiesLater);
     }
 
     /** Materialization id. */

@@ -25,7 +25,7 @@ import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPL
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ReadableConfig;
 
-/** How long a log may get before it is materialized out of turn. Immutable. */
+/** How long a log may get before it is materialized early. Immutable. */
 public final class LogLimits {
 
     /**
@@ -107,7 +107,7 @@ public final class LogLimits {
         return Math.max((double) minBytes, share);
     }
 
-    /** The share of the time that may be spent on materializations out of turn, in (0, 1]. */
+    /** The share of the time that may be spent on early materializations, in (0, 1]. */
     public double maxTimeFraction() {
         return maxTimeFraction;
     }

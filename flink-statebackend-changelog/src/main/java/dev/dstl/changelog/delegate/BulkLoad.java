@@ -57,7 +57,7 @@ public interface BulkLoad extends AutoCloseable {
      * Where the entries of a state go, which must have been registered.
      *
      * @param namespaceSerializer of the state
-     * @return null if the delegate's keys are not the bytes of a record's identity
+     * @return null if the delegate's keys are not the bytes of record keys
      */
     @Nullable
     BulkTarget state(String name, TypeSerializer<?> namespaceSerializer);

@@ -34,7 +34,7 @@ import java.util.Arrays;
  *            4 delete   varint          varint             not if deleted
  *            5 put
  *            6 merge
- *   key:     key group, big-endian (1 or 2) | identity of the record
+ *   key:     key group, big-endian (1 or 2) | record key
  * </pre>
  *
  * Not thread safe.
@@ -107,7 +107,7 @@ final class WriteBatchBytes {
     }
 
     private void add(byte type, int columnFamily, LogRecord record, int valueLength) {
-        int keyLength = keyGroupBytes + record.identityLength();
+        int keyLength = keyGroupBytes + record.keyLength();
         ensureRoom(1L + 3 * LONGEST_VARINT + keyLength + valueLength);
         bytes[length++] = type;
         addVarint(columnFamily);
@@ -115,7 +115,7 @@ final class WriteBatchBytes {
         for (int i = keyGroupBytes - 1; i >= 0; i--) {
             bytes[length++] = (byte) (record.keyGroup() >>> (i * Byte.SIZE));
         }
-        addBytes(record.buffer(), record.identityOffset(), record.identityLength());
+        addBytes(record.buffer(), record.keyOffset(), record.keyLength());
         if (type != DELETE) {
             addVarint(valueLength);
         }

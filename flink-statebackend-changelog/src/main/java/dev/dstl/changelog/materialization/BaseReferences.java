@@ -23,7 +23,7 @@ import javax.annotation.concurrent.GuardedBy;
  * Counts who needs the files of a base: checkpoints, and who may hand it to another one. The files
  * of a base that no checkpoint was sent with are deleted when the last reference is dropped; a
  * checkpoint that was sent never drops its own, since then they are the JobManager's. Copies on the
- * local disk stay ours and go when nobody restores from them any more. Thread safe.
+ * local disk stay here and go when nobody restores from them any more. Thread safe.
  */
 public final class BaseReferences {
 

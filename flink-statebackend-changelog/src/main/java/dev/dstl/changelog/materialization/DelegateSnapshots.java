@@ -17,7 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.delegate.DelegateFlush;
-import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RunnableFuture;
@@ -43,7 +43,7 @@ public final class DelegateSnapshots<K> {
 
     private final AbstractKeyedStateBackend<K> delegate;
     private final StateChangelogWriter<?> writer;
-    private final MutationLog log;
+    private final ChangelogAppender log;
     private final LoggedStateRegistry<K> states;
     private final CheckpointStreamFactory streams;
     private final Executor afterAWhile;
@@ -57,7 +57,7 @@ public final class DelegateSnapshots<K> {
     public DelegateSnapshots(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
-            MutationLog log,
+            ChangelogAppender log,
             LoggedStateRegistry<K> states,
             CheckpointStreamFactory streams,
             Executor afterAWhile) {

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.materialization;
 
+import dev.dstl.log.execution.DaemonThreads;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -24,7 +25,6 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
@@ -42,7 +42,7 @@ public final class MaterializationThreads {
 
     private final ThreadPoolExecutor uploads;
     private final ScheduledThreadPoolExecutor clock;
-    private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late-");
+    private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late");
 
     private MaterializationThreads(int uploadThreads) {
         uploads =
@@ -52,11 +52,9 @@ public final class MaterializationThreads {
                         KEEP_ALIVE_SECONDS,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        new DaemonThreads("dstl-materialization-"));
+                        new DaemonThreads("dstl-materialization"));
         uploads.allowCoreThreadTimeOut(true);
-        clock =
-                new ScheduledThreadPoolExecutor(
-                        1, new DaemonThreads("dstl-materialization-clock-"));
+        clock = new ScheduledThreadPoolExecutor(1, new DaemonThreads("dstl-materialization-clock"));
         clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
         clock.allowCoreThreadTimeOut(true);
         clock.setRemoveOnCancelPolicy(true);
@@ -88,24 +86,5 @@ public final class MaterializationThreads {
     public void afterAWhile(Runnable action) {
         Future<?> unused =
                 clock.schedule(() -> lateActions.newThread(action).start(), 1, TimeUnit.SECONDS);
-    }
-
-    private static final class DaemonThreads implements ThreadFactory {
-
-        private final String prefix;
-        private final AtomicInteger count = new AtomicInteger();
-
-        DaemonThreads(String prefix) {
-            this.prefix = prefix;
-        }
-
-        @Override
-        public Thread newThread(Runnable target) {
-            Thread thread = new Thread(target, prefix + count.incrementAndGet());
-            thread.setDaemon(true);
-            // Not the creator's, which is the user code of one job.
-            thread.setContextClassLoader(MaterializationThreads.class.getClassLoader());
-            return thread;
-        }
     }
 }

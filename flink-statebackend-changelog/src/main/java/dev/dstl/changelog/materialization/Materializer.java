@@ -50,11 +50,11 @@ public final class Materializer implements Closeable {
 
     private final String subtask;
     private final MaterializationSettings settings;
-    private final Materializations materializations;
+    private final MaterializationLifecycle lifecycle;
     private final MailboxExecutor mailbox;
     private final Executor uploads;
     private final ScheduledExecutorService clock;
-    private final Disposal disposal;
+    private final SnapshotDeleter deleter;
     private final ClassLoader userClassLoader;
     private final MaterializationMetrics metrics;
     private final MaterializationThrottle throttle;
@@ -88,22 +88,22 @@ public final class Materializer implements Closeable {
     public Materializer(
             String subtask,
             MaterializationSettings settings,
-            Materializations materializations,
+            MaterializationLifecycle lifecycle,
             MailboxExecutor mailbox,
             Executor uploads,
             ScheduledExecutorService clock,
-            Disposal disposal,
+            SnapshotDeleter deleter,
             ClassLoader userClassLoader,
             MaterializationMetrics metrics,
             MaterializationThrottle throttle,
             Consumer<Throwable> failTask) {
         this.subtask = subtask;
         this.settings = settings;
-        this.materializations = materializations;
+        this.lifecycle = lifecycle;
         this.mailbox = mailbox;
         this.uploads = uploads;
         this.clock = clock;
-        this.disposal = disposal;
+        this.deleter = deleter;
         this.userClassLoader = userClassLoader;
         this.metrics = metrics;
         this.throttle = throttle;
@@ -146,7 +146,7 @@ public final class Materializer implements Closeable {
             running = null;
         }
         if (unfinished != null) {
-            disposal.later(unfinished);
+            deleter.deleteLater(unfinished);
         }
     }
 
@@ -158,7 +158,7 @@ public final class Materializer implements Closeable {
             cancelTimer();
         }
         long startNanos = System.nanoTime();
-        Optional<DelegateFlush> flush = materializations.flush();
+        Optional<DelegateFlush> flush = lifecycle.flush();
         if (flush.isEmpty()) {
             begin(startNanos);
             return;
@@ -199,7 +199,7 @@ public final class Materializer implements Closeable {
         metrics.started();
         Optional<DelegateSnapshot> begun;
         try {
-            begun = materializations.begin();
+            begun = lifecycle.begin();
         } catch (Exception e) {
             failed(e);
             return;
@@ -217,7 +217,7 @@ public final class Materializer implements Closeable {
         try {
             uploads.execute(() -> upload(snapshot, startNanos));
         } catch (Throwable t) {
-            disposal.later(snapshot);
+            deleter.deleteLater(snapshot);
             uploadFailed(snapshot, startNanos, t);
         }
     }
@@ -229,12 +229,12 @@ public final class Materializer implements Closeable {
             base = uploadWithinSafetyNet(snapshot);
         } catch (Throwable t) {
             post(() -> uploadFailed(snapshot, startNanos, t), "failed materialization of %s");
-            disposal.now(snapshot);
+            deleter.deleteNow(snapshot);
             ExceptionUtils.rethrowIfFatalError(t);
             return;
         }
         if (!post(() -> uploaded(snapshot, base, startNanos), "end of materialization of %s")) {
-            disposal.now(base);
+            deleter.deleteNow(base);
         }
     }
 
@@ -253,18 +253,18 @@ public final class Materializer implements Closeable {
             throws Exception {
         if (ended(startNanos)) {
             failuresInARow = 0;
-            materializations.complete(snapshot, base);
+            lifecycle.complete(snapshot, base);
             metrics.completed(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
             scheduleNext();
         } else {
-            disposal.later(base);
+            deleter.deleteLater(base);
         }
     }
 
     private void uploadFailed(DelegateSnapshot snapshot, long startNanos, Throwable cause)
             throws Exception {
         if (ended(startNanos)) {
-            materializations.fail(snapshot);
+            lifecycle.fail(snapshot);
             if (cause instanceof CancellationException) {
                 scheduleNext();
             } else {

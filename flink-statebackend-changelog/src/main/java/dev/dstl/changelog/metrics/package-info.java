@@ -1,2 +1,5 @@
-/** Every metric of the wrapper, under the names that Flink's own changelog backend gave them. */
+/**
+ * Every metric of the changelog state backend, under the names that Flink's built-in changelog gave
+ * them.
+ */
 package dev.dstl.changelog.metrics;

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SnapshotSchema;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -52,8 +52,8 @@ public final class BaseReplayer<K> {
         for (StateMetaInfoSnapshot state : schema.states()) {
             RestoredRegistration registration =
                     RestoredRegistration.ofSnapshot(state, schema.keys());
-            source.create(registration);
-            target.create(registration).copyAll(source);
+            new StateApplierFactory<>(source).create(registration);
+            new StateApplierFactory<>(target).create(registration).copyAll(source);
         }
         // so that nobody takes the key of the last entry for one that the job set
         target.delegate().getKeyContext().setCurrentKey(keyBefore);

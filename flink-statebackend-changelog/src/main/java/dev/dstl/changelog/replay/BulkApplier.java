@@ -94,7 +94,7 @@ abstract class BulkApplier extends StateApplier {
     }
 
     @Override
-    final void apply(StockChange change) throws Exception {
+    final void apply(BuiltInChange change) throws Exception {
         finish();
         entries.apply(change);
     }

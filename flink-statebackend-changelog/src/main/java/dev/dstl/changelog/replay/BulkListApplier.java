@@ -66,7 +66,7 @@ final class BulkListApplier extends BulkStateApplier {
             return super.write(record, to);
         }
         boolean isList = record.kind() == RecordKind.PUT || record.kind() == RecordKind.APPEND;
-        if (!isList || record.prefixLength() != record.identityLength()) {
+        if (!isList || record.keyPrefixLength() != record.keyLength()) {
             return false;
         }
         if (!goesOn) {
@@ -79,13 +79,13 @@ final class BulkListApplier extends BulkStateApplier {
     private boolean isOfPending(LogRecord record) {
         return pending != null
                 && record.keyGroup() == pending.keyGroup()
-                && record.prefixLength() == pending.prefixLength()
+                && record.keyPrefixLength() == pending.keyPrefixLength()
                 && Arrays.equals(
                         record.buffer(),
-                        record.identityOffset(),
+                        record.keyOffset(),
                         record.payloadOffset(),
                         pending.buffer(),
-                        pending.identityOffset(),
+                        pending.keyOffset(),
                         pending.payloadOffset());
     }
 

@@ -61,11 +61,11 @@ final class BulkMapApplier extends BulkStateApplier {
             finish();
         }
         lastKeyGroup = record.keyGroup();
-        lastLength = record.identityLength();
+        lastLength = record.keyLength();
         if (last.length < lastLength) {
             last = new byte[2 * lastLength];
         }
-        System.arraycopy(record.buffer(), record.identityOffset(), last, 0, lastLength);
+        System.arraycopy(record.buffer(), record.keyOffset(), last, 0, lastLength);
     }
 
     private boolean followsLast(LogRecord record) {
@@ -77,7 +77,7 @@ final class BulkMapApplier extends BulkStateApplier {
                         0,
                         lastLength,
                         record.buffer(),
-                        record.identityOffset(),
+                        record.keyOffset(),
                         record.payloadOffset())
                 < 0;
     }

@@ -42,7 +42,7 @@ class BulkStateApplier extends BulkApplier {
 
     @Override
     boolean write(LogRecord record, BulkTarget to) throws Exception {
-        if (record.prefixLength() != record.identityLength()) {
+        if (record.keyPrefixLength() != record.keyLength()) {
             return false;
         }
         switch (record.kind()) {

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
@@ -91,15 +91,15 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     private void select(LogRecord record) throws CorruptLogException {
-        DataInputDeserializer identity = identity(record);
+        DataInputDeserializer recordKey = recordKey(record);
         K key = read(keySerializer, record);
         N namespace = read(namespaceSerializer, record);
-        if (record.identityLength() - identity.available() != record.prefixLength()) {
+        if (record.keyLength() - recordKey.available() != record.keyPrefixLength()) {
             throw corrupt(
                     record,
                     String.format(
                             "expected a key and namespace of %d bytes, found %d",
-                            record.prefixLength(), record.identityLength() - identity.available()),
+                            record.keyPrefixLength(), record.keyLength() - recordKey.available()),
                     null);
         }
         restored.select(key, namespace);
@@ -109,7 +109,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     @Override
-    final void apply(StockChange change) throws Exception {
+    final void apply(BuiltInChange change) throws Exception {
         if (!change.wantedKeyGroups().contains(change.keyGroup())) {
             return;
         }
@@ -155,7 +155,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     }
 
     /** Reads what a change merges into its namespace, which stands first. */
-    final List<N> mergedNamespaces(StockChange change) throws CorruptLogException {
+    final List<N> mergedNamespaces(BuiltInChange change) throws CorruptLogException {
         List<N> namespaces = new ArrayList<>();
         namespaces.add(change.read(namespaceSerializer, registration()));
         int sources = change.readCount(registration());
@@ -168,12 +168,12 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     /** Takes the current key's and namespace's content from the state of another delegate. */
     abstract void copy(S source) throws Exception;
 
-    /** The identity is read as far as key and namespace go, which are current. */
+    /** The record key is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;
 
-    /** The identity is read as far as key and namespace go; reads the rest. */
+    /** The record key is read as far as key and namespace go; reads the rest. */
     abstract void checkValue(LogRecord record) throws CorruptLogException;
 
     /** The change is read as far as key and namespace go, which are current. */
-    abstract void apply(StockChange change, S state) throws Exception;
+    abstract void apply(BuiltInChange change, S state) throws Exception;
 }

@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -43,8 +43,8 @@ final class ListApplier<K, N, V>
     @Nullable private List<V> pending;
 
     private boolean pendingIsWhole;
-    private byte[] pendingIdentity = new byte[64];
-    private int pendingIdentityLength;
+    private byte[] pendingKey = new byte[64];
+    private int pendingKeyLength;
     private int pendingKeyGroup;
 
     @SuppressWarnings("unchecked") // the registration's kind tells the type
@@ -70,15 +70,15 @@ final class ListApplier<K, N, V>
 
     private boolean isOfPendingList(LogRecord record) {
         return record.keyGroup() == pendingKeyGroup
-                && record.prefixLength() == record.identityLength()
-                && record.identityLength() == pendingIdentityLength
+                && record.keyPrefixLength() == record.keyLength()
+                && record.keyLength() == pendingKeyLength
                 && Arrays.equals(
                         record.buffer(),
-                        record.identityOffset(),
+                        record.keyOffset(),
                         record.payloadOffset(),
-                        pendingIdentity,
+                        pendingKey,
                         0,
-                        pendingIdentityLength);
+                        pendingKeyLength);
     }
 
     /** Key and namespace of the list are current. */
@@ -108,16 +108,11 @@ final class ListApplier<K, N, V>
         pending = elements;
         pendingIsWhole = record.kind() == RecordKind.PUT;
         pendingKeyGroup = record.keyGroup();
-        pendingIdentityLength = record.identityLength();
-        if (pendingIdentity.length < pendingIdentityLength) {
-            pendingIdentity = new byte[2 * pendingIdentityLength];
+        pendingKeyLength = record.keyLength();
+        if (pendingKey.length < pendingKeyLength) {
+            pendingKey = new byte[2 * pendingKeyLength];
         }
-        System.arraycopy(
-                record.buffer(),
-                record.identityOffset(),
-                pendingIdentity,
-                0,
-                pendingIdentityLength);
+        System.arraycopy(record.buffer(), record.keyOffset(), pendingKey, 0, pendingKeyLength);
     }
 
     @Override
@@ -141,7 +136,7 @@ final class ListApplier<K, N, V>
     }
 
     @Override
-    void apply(StockChange change, InternalListState<K, N, V> state) throws Exception {
+    void apply(BuiltInChange change, InternalListState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
             case SET_INTERNAL:
@@ -171,7 +166,7 @@ final class ListApplier<K, N, V>
     private List<V> elements(LogRecord record) throws CorruptLogException {
         List<V> elements;
         try {
-            elements = MutationFormat.readElements(elementSerializer, payload(record));
+            elements = StateRecordFormat.readElements(elementSerializer, payload(record));
         } catch (IOException | RuntimeException e) {
             throw unreadable(record, e);
         }

@@ -17,9 +17,9 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.delegate.BulkLoad;
-import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.changelog.mutation.StateRegistration;
-import dev.dstl.changelog.mutation.StockRegistration;
+import dev.dstl.changelog.record.BuiltInRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
@@ -43,8 +43,8 @@ public final class LogReplayer<K> implements AutoCloseable {
     private final AbstractKeyedStateBackend<K> delegate;
     private final KeyGroupRange ownedKeyGroups;
     private final ClassLoader userClassLoader;
-    private final RestoredStates<K> states;
-    private final StockChange stockChange = new StockChange();
+    private final StateApplierFactory<K> appliers;
+    private final BuiltInChange builtInChange = new BuiltInChange();
     @Nullable private final BulkLoad bulkLoad;
 
     /**
@@ -55,7 +55,7 @@ public final class LogReplayer<K> implements AutoCloseable {
         this.delegate = states.delegate();
         this.ownedKeyGroups = delegate.getKeyGroupRange();
         this.userClassLoader = userClassLoader;
-        this.states = states;
+        this.appliers = new StateApplierFactory<>(states);
         this.bulkLoad = BulkLoad.of(delegate);
     }
 
@@ -80,7 +80,7 @@ public final class LogReplayer<K> implements AutoCloseable {
             throws IOException, StateMigrationException {
         K keyBefore = delegate.getKeyContext().getCurrentKey();
         KeyGroupRange wanted = ownedKeyGroups.getIntersection(keyGroups);
-        StateNumbers numbers = new StateNumbers();
+        StateIdTable ids = new StateIdTable();
         LogRecord record = new LogRecord();
         StateApplier last = null;
         while (cursor.next(record)) {
@@ -88,7 +88,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                     record.kind() != RecordKind.META && record.kind() != RecordKind.OPAQUE;
             StateApplier next =
                     applies && wanted.contains(record.keyGroup())
-                            ? numbers.applierOf(record.stateId(), record)
+                            ? ids.applierOf(record.stateId(), record)
                             : null;
             if (last != null && next != last) {
                 finish(last);
@@ -97,9 +97,9 @@ public final class LogReplayer<K> implements AutoCloseable {
             if (next != null) {
                 apply(record, next);
             } else if (record.kind() == RecordKind.META) {
-                register(record, numbers);
+                register(record, ids);
             } else if (record.kind() == RecordKind.OPAQUE) {
-                applyStock(record, wanted, numbers);
+                applyBuiltIn(record, wanted, ids);
             }
         }
         if (last != null) {
@@ -109,21 +109,21 @@ public final class LogReplayer<K> implements AutoCloseable {
         delegate.getKeyContext().setCurrentKey(keyBefore);
     }
 
-    /** What our storage calls opaque, Flink's own wrapper wrote. */
-    private void applyStock(LogRecord record, KeyGroupRange wanted, StateNumbers numbers)
+    /** What the storage calls opaque, Flink's built-in changelog wrote. */
+    private void applyBuiltIn(LogRecord record, KeyGroupRange wanted, StateIdTable ids)
             throws IOException, StateMigrationException {
-        stockChange.wrap(record, wanted);
-        if (stockChange.operation() == StockOperation.METADATA) {
-            registerStock(record, numbers);
+        builtInChange.wrap(record, wanted);
+        if (builtInChange.operation() == BuiltInOperation.METADATA) {
+            registerBuiltIn(record, ids);
             return;
         }
-        StateApplier applier = numbers.applierOf(stockChange.readStateId(), record);
+        StateApplier applier = ids.applierOf(builtInChange.readStateId(), record);
         try {
-            applier.apply(stockChange);
+            applier.apply(builtInChange);
         } catch (CorruptLogException e) {
             throw e;
         } catch (Exception e) {
-            throw refused(stockChange.operation(), applier, record, e);
+            throw refused(builtInChange.operation(), applier, record, e);
         }
     }
 
@@ -161,9 +161,9 @@ public final class LogReplayer<K> implements AutoCloseable {
                 cause);
     }
 
-    private void register(LogRecord record, StateNumbers numbers)
+    private void register(LogRecord record, StateIdTable ids)
             throws IOException, StateMigrationException {
-        if (numbers.isKnown(record.stateId(), record)) {
+        if (ids.isKnown(record.stateId(), record)) {
             return;
         }
         DataInputDeserializer payload =
@@ -175,28 +175,28 @@ public final class LogReplayer<K> implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             throw unreadable(record.stateId(), e);
         }
-        put(record.stateId(), record, registration, payload.available(), numbers);
+        put(record.stateId(), record, registration, payload.available(), ids);
     }
 
-    private void registerStock(LogRecord record, StateNumbers numbers)
+    private void registerBuiltIn(LogRecord record, StateIdTable ids)
             throws IOException, StateMigrationException {
         int stateId =
-                StockRegistration.stateId(
+                BuiltInRegistration.stateId(
                         record.buffer(), record.payloadOffset(), record.payloadLength());
-        if (numbers.isKnown(stateId, record)) {
+        if (ids.isKnown(stateId, record)) {
             return;
         }
         RestoredRegistration registration;
         try {
             registration =
-                    StockRegistration.read(
-                            stockChange.input(),
+                    BuiltInRegistration.read(
+                            builtInChange.input(),
                             delegate.getKeySerializer().snapshotConfiguration(),
                             userClassLoader);
         } catch (IOException | RuntimeException e) {
             throw unreadable(stateId, e);
         }
-        put(stateId, record, registration, stockChange.input().available(), numbers);
+        put(stateId, record, registration, builtInChange.input().available(), ids);
     }
 
     private static CorruptLogException unreadable(int stateId, Exception cause) {
@@ -209,7 +209,7 @@ public final class LogReplayer<K> implements AutoCloseable {
             LogRecord record,
             RestoredRegistration registration,
             int bytesLeft,
-            StateNumbers numbers)
+            StateIdTable ids)
             throws IOException, StateMigrationException {
         if (bytesLeft != 0) {
             throw CorruptLogException.at(
@@ -219,7 +219,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                     null);
         }
         try {
-            numbers.put(stateId, record, states.create(registration, bulkLoad));
+            ids.put(stateId, record, appliers.create(registration, bulkLoad));
         } catch (IOException | StateMigrationException e) {
             throw e;
         } catch (Exception e) {

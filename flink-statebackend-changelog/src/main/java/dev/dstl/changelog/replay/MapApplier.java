@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -84,7 +84,7 @@ final class MapApplier<K, N, UK, UV>
     }
 
     @Override
-    void apply(StockChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
+    void apply(BuiltInChange change, InternalMapState<K, N, UK, UV> state) throws Exception {
         switch (change.operation()) {
             case ADD:
                 Map<UK, UV> all = change.read(serializer, registration());
@@ -120,7 +120,7 @@ final class MapApplier<K, N, UK, UV>
     private UV mapValue(LogRecord record) throws CorruptLogException {
         UV value;
         try {
-            value = MutationFormat.readMapValue(mapValueSerializer, payload(record));
+            value = StateRecordFormat.readMapValue(mapValueSerializer, payload(record));
         } catch (IOException | RuntimeException e) {
             throw unreadable(record, e);
         }

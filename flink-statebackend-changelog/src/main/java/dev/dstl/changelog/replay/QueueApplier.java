@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
@@ -64,7 +64,7 @@ final class QueueApplier<
     }
 
     private T element(LogRecord record) throws CorruptLogException {
-        identity(record);
+        recordKey(record);
         T element = read(elementSerializer, record);
         expectEnd(record);
         return element;
@@ -83,7 +83,7 @@ final class QueueApplier<
 
     /** What the change says about its key group may be wrong, so every element is asked. */
     @Override
-    void apply(StockChange change) throws Exception {
+    void apply(BuiltInChange change) throws Exception {
         switch (change.operation()) {
             case ADD_ELEMENT:
                 int count = change.readCount(registration());
@@ -106,7 +106,7 @@ final class QueueApplier<
         change.expectEnd(registration());
     }
 
-    private boolean isWanted(T element, StockChange change) {
+    private boolean isWanted(T element, BuiltInChange change) {
         return change.wantedKeyGroups()
                 .contains(
                         KeyGroupRangeAssignment.assignToKeyGroup(

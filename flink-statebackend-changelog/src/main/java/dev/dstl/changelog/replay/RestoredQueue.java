@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaChoice;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.StateSchema;

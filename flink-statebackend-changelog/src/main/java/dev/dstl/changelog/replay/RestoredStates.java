@@ -16,10 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.delegate.BulkLoad;
-import dev.dstl.changelog.delegate.BulkTarget;
-import dev.dstl.changelog.mutation.RestoredRegistration;
-import dev.dstl.changelog.mutation.StateKind;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.SnapshotSchema;
@@ -68,87 +65,16 @@ public final class RestoredStates<K> {
     }
 
     /**
-     * Creates or updates a state or queue in the delegate.
+     * Notes in which versions a state or queue is written.
      *
-     * @param bulkLoad takes records as bytes where they are the delegate's; null if none are
-     * @throws StateMigrationException if the job's serializers cannot take over what others wrote
-     * @throws Exception if the delegate fails otherwise
+     * @return reads its keys
+     * @throws StateMigrationException if the keys cannot be read with the job's serializer
      */
-    StateApplier create(RestoredRegistration registration, @Nullable BulkLoad bulkLoad)
-            throws Exception {
-        StateApplier entries = create(registration);
-        boolean sameKeys =
-                bulkLoad != null
-                        && SchemaVersion.of(registration.keySerializerSnapshot())
-                                .hasSameBytesAs(SchemaVersion.of(delegate.getKeySerializer()));
-        if (!sameKeys) {
-            return entries;
-        }
-        return registration.kind() == StateKind.QUEUE
-                ? bulkQueue(entries, bulkLoad)
-                : bulkState(entries, bulkLoad);
-    }
-
-    private StateApplier bulkQueue(StateApplier entries, BulkLoad bulkLoad) {
-        RestoredRegistration registration = entries.registration();
-        RestoredQueue<?> restored = queue(registration.name());
-        BulkTarget target = bulkLoad.queue(registration.name());
-        return target != null && restored.takesBytesOf(registration)
-                ? new BulkQueueApplier(entries, restored, target)
-                : entries;
-    }
-
-    private StateApplier bulkState(StateApplier entries, BulkLoad bulkLoad) {
-        RestoredRegistration registration = entries.registration();
-        RestoredState<K, ?, ?, ?> restored = state(registration.name());
-        BulkTarget target = bulkLoad.state(registration.name(), registration.namespaceSerializer());
-        if (target == null || !restored.takesBytesOf(registration)) {
-            return entries;
-        }
-        switch (registration.kind()) {
-            case LIST:
-                return new BulkListApplier(entries, restored, target);
-            case MAP:
-                return new BulkMapApplier(entries, restored, target);
-            default:
-                return new BulkStateApplier(entries, restored, target);
-        }
-    }
-
-    /**
-     * The same, for records that are applied entry by entry.
-     *
-     * @throws StateMigrationException if the job's serializers cannot take over what others wrote
-     * @throws Exception if the delegate fails otherwise
-     */
-    StateApplier create(RestoredRegistration registration) throws Exception {
+    TypeSerializer<K> expect(RestoredRegistration registration) throws StateMigrationException {
         TypeSerializer<K> keySerializer = readerOfKeys(registration.keySerializerSnapshot());
         history.restored(registration.schema());
         history.restoredKeys(SchemaVersion.of(registration.keySerializerSnapshot()));
-        if (registration.kind() == StateKind.QUEUE) {
-            RestoredQueue<?> queue = queue(registration.name());
-            queue.expect(registration);
-            return new QueueApplier<>(
-                    registration, queue, delegate.getKeyContext().getNumberOfKeyGroups());
-        }
-        boolean open = state(registration.name()).expect(registration);
-        switch (registration.kind()) {
-            case VALUE:
-                return new ValueApplier<>(
-                        registration, state(registration.name()), keySerializer, open);
-            case LIST:
-                return new ListApplier<>(
-                        registration, state(registration.name()), keySerializer, open);
-            case MAP:
-                return new MapApplier<>(
-                        registration, state(registration.name()), keySerializer, open);
-            case REDUCING:
-            case AGGREGATING:
-                return new ResultApplier<>(
-                        registration, state(registration.name()), keySerializer, open);
-            default:
-                throw new IllegalArgumentException("Unknown state kind " + registration.kind());
-        }
+        return keySerializer;
     }
 
     /** The delegate's state of a name; what kind it is the first registration says. */

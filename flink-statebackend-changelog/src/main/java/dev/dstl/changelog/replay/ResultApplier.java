@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.util.List;
@@ -75,7 +75,8 @@ final class ResultApplier<K, N, SV>
     }
 
     @Override
-    void apply(StockChange change, InternalAppendingState<K, N, ?, SV, ?> state) throws Exception {
+    void apply(BuiltInChange change, InternalAppendingState<K, N, ?, SV, ?> state)
+            throws Exception {
         switch (change.operation()) {
             case SET:
             case SET_INTERNAL:
@@ -94,7 +95,7 @@ final class ResultApplier<K, N, SV>
     }
 
     /** To merge two results takes a function, which no log holds. */
-    private void merge(StockChange change, InternalAppendingState<K, N, ?, SV, ?> state)
+    private void merge(BuiltInChange change, InternalAppendingState<K, N, ?, SV, ?> state)
             throws Exception {
         List<N> namespaces = mergedNamespaces(change);
         SV only = null;

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import javax.annotation.Nullable;
@@ -68,7 +68,7 @@ abstract class StateApplier {
      * @throws CorruptLogException if the change does not fit the state
      * @throws Exception if the delegate cannot take it
      */
-    abstract void apply(StockChange change) throws Exception;
+    abstract void apply(BuiltInChange change) throws Exception;
 
     /**
      * Applies all that another delegate holds of the state.
@@ -82,9 +82,9 @@ abstract class StateApplier {
         return registration;
     }
 
-    /** Reads from the identity from now on. */
-    final DataInputDeserializer identity(LogRecord record) {
-        input.setBuffer(record.buffer(), record.identityOffset(), record.identityLength());
+    /** Reads from the record key from now on. */
+    final DataInputDeserializer recordKey(LogRecord record) {
+        input.setBuffer(record.buffer(), record.keyOffset(), record.keyLength());
         return input;
     }
 

@@ -33,7 +33,7 @@ public final class StateChangeCursor implements RecordCursor {
 
     private final CloseableIterator<StateChange> changes;
     private boolean started;
-    private boolean stock;
+    private boolean builtIn;
 
     /** Takes {@code changes} over. */
     public StateChangeCursor(CloseableIterator<StateChange> changes) {
@@ -49,12 +49,12 @@ public final class StateChangeCursor implements RecordCursor {
         byte[] bytes = change.getChange();
         if (!started) {
             started = true;
-            stock =
+            builtIn =
                     change.getKeyGroup() == StateChange.META_KEY_GROUP
                             && bytes.length > 0
-                            && StockOperation.isMetadata(bytes[0]);
+                            && BuiltInOperation.isMetadata(bytes[0]);
         }
-        if (stock) {
+        if (builtIn) {
             wrapOpaque(record, change.getKeyGroup(), bytes);
             return true;
         }

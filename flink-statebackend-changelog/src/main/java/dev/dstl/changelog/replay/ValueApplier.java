@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.replay;
 
-import dev.dstl.changelog.mutation.RestoredRegistration;
+import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -73,7 +73,7 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalVal
     }
 
     @Override
-    void apply(StockChange change, InternalValueState<K, N, V> state) throws Exception {
+    void apply(BuiltInChange change, InternalValueState<K, N, V> state) throws Exception {
         switch (change.operation()) {
             case SET:
                 V set = change.read(valueSerializer, registration());

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.restore;
 
-import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.Transition;
 import dev.dstl.log.api.LogRecord;

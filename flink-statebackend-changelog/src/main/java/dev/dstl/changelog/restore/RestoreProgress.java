@@ -69,7 +69,7 @@ final class RestoreProgress {
     /**
      * Some records more are applied.
      *
-     * @param readRecords what was read of all logs so far, with what newer records superseded
+     * @param readRecords what was read of all logs so far, obsolete ones included
      */
     void replayed(long records, long readRecords) {
         replayed += records;

@@ -18,6 +18,7 @@ package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.changelog.sorting.SortingCursor;
+import dev.dstl.log.execution.DaemonThreads;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -42,9 +43,11 @@ final class SortedLogs implements Closeable {
     private final List<SortingCursor> cursors = new ArrayList<>();
 
     /** Only one log is read at a time, so that each has what memory there is. */
-    private final ExecutorService reader = threads("changelog-replay-read", 1);
+    private final ExecutorService reader =
+            Executors.newFixedThreadPool(1, new DaemonThreads("changelog-replay-read"));
 
-    private final ExecutorService sorters = threads("changelog-replay-sort", SORTERS);
+    private final ExecutorService sorters =
+            Executors.newFixedThreadPool(SORTERS, new DaemonThreads("changelog-replay-sort"));
 
     /**
      * Begins to read.
@@ -72,16 +75,6 @@ final class SortedLogs implements Closeable {
             close();
             throw t;
         }
-    }
-
-    private static ExecutorService threads(String name, int count) {
-        return Executors.newFixedThreadPool(
-                count,
-                work -> {
-                    Thread thread = new Thread(work, name);
-                    thread.setDaemon(true);
-                    return thread;
-                });
     }
 
     int count() {

@@ -20,9 +20,9 @@ import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
 /**
- * Sorts records by state, key group and identity, bytes compared as unsigned: the order in which
+ * Sorts records by state, key group and record key, bytes compared as unsigned: the order in which
  * RocksDB keeps the entries of a state. Records that agree in all of that, and in how much of the
- * identity is key and namespace, keep the order in which they came.
+ * record key is key and namespace, keep the order in which they came.
  *
  * <p>Sorts {@code long}s whose upper half holds the next bytes to compare and whose lower half
  * holds the number of the record, so that most comparisons touch no record; what is still equal is
@@ -33,7 +33,7 @@ final class RecordSorter {
     private static final int BY_STATE = -2;
     private static final int BY_KEY_GROUP = -1;
 
-    /** Behind the last byte of the identity. */
+    /** Behind the last byte of the record key. */
     private static final int BY_PREFIX_LENGTH = Integer.MAX_VALUE;
 
     private static final int BYTES_AT_ONCE = 3;
@@ -67,7 +67,7 @@ final class RecordSorter {
      *
      * @param start inclusive
      * @param stop exclusive
-     * @param depth the next thing to compare: state, key group, a byte of the identity
+     * @param depth the next thing to compare: state, key group, a byte of the record key
      */
     private void sort(int start, int stop, int depth) {
         int from = start;
@@ -136,7 +136,7 @@ final class RecordSorter {
             case BY_KEY_GROUP:
                 return first.keyGroup();
             case BY_PREFIX_LENGTH:
-                return first.prefixLength();
+                return first.keyPrefixLength();
             default:
                 return bytesAt(depth);
         }
@@ -144,12 +144,12 @@ final class RecordSorter {
 
     /** Three bytes and how many of them there are, so that what ends comes before what goes on. */
     private int bytesAt(int depth) {
-        int left = Math.min(BYTES_AT_ONCE, first.identityLength() - depth);
+        int left = Math.min(BYTES_AT_ONCE, first.keyLength() - depth);
         int part = 0;
         for (int i = 0; i < BYTES_AT_ONCE; i++) {
             part <<= Byte.SIZE;
             if (i < left) {
-                part |= first.buffer()[first.identityOffset() + depth + i] & 0xFF;
+                part |= first.buffer()[first.keyOffset() + depth + i] & 0xFF;
             }
         }
         return part << 2 | left;
@@ -162,12 +162,12 @@ final class RecordSorter {
     /** How many bytes from {@code depth} on all of them have in common. */
     private int commonBytes(int from, int to, int depth) {
         records.read((int) keys[from], first);
-        int begin = first.identityOffset() + depth;
-        int common = first.identityLength() - depth;
+        int begin = first.keyOffset() + depth;
+        int common = first.keyLength() - depth;
         for (int i = from + 1; i < to && common > 0; i++) {
             records.read((int) keys[i], second);
-            int other = second.identityOffset() + depth;
-            int length = Math.min(common, second.identityLength() - depth);
+            int other = second.keyOffset() + depth;
+            int length = Math.min(common, second.keyLength() - depth);
             int mismatch =
                     Arrays.mismatch(
                             first.buffer(),
@@ -205,11 +205,11 @@ final class RecordSorter {
         int order =
                 Arrays.compareUnsigned(
                         first.buffer(),
-                        first.identityOffset(),
+                        first.keyOffset(),
                         first.payloadOffset(),
                         second.buffer(),
-                        second.identityOffset(),
+                        second.keyOffset(),
                         second.payloadOffset());
-        return order < 0 || (order == 0 && first.prefixLength() < second.prefixLength());
+        return order < 0 || (order == 0 && first.keyPrefixLength() < second.keyPrefixLength());
     }
 }

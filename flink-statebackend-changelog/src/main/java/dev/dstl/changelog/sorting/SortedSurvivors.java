@@ -44,7 +44,7 @@ final class SortedSurvivors {
     private int count;
 
     /**
-     * Numbers of records that remove by prefix and whose identities the current one begins with,
+     * Numbers of records that remove by prefix and whose record keys the current one begins with,
      * the shortest first.
      */
     private int[] prefixDeletes = new int[4];
@@ -67,7 +67,7 @@ final class SortedSurvivors {
         return Arrays.copyOf(all.survivors, all.count);
     }
 
-    /** Points {@link #record} at the first of a group of one identity. */
+    /** Points {@link #record} at the first of a group of one record key. */
     private int endOfGroup(int from) {
         records.read((int) sorted[from], record);
         int to = from + 1;
@@ -83,13 +83,13 @@ final class SortedSurvivors {
         }
         records.read(number, other);
         return other.stateId() == record.stateId()
-                && other.prefixLength() == record.prefixLength()
+                && other.keyPrefixLength() == record.keyPrefixLength()
                 && Arrays.equals(
                         record.buffer(),
-                        record.identityOffset(),
+                        record.keyOffset(),
                         record.payloadOffset(),
                         other.buffer(),
-                        other.identityOffset(),
+                        other.keyOffset(),
                         other.payloadOffset());
     }
 
@@ -102,7 +102,7 @@ final class SortedSurvivors {
                 survivors[count++] = prefixDelete;
                 enterPrefix(prefixDelete);
             }
-            removed = removedBefore(record.prefixLength());
+            removed = removedBefore(record.keyPrefixLength());
         }
         int last = newest(from, to, false);
         if (last > removed) {
@@ -144,13 +144,13 @@ final class SortedSurvivors {
         records.read(prefixDelete, other);
         return other.stateId() == record.stateId()
                 && other.keyGroup() == record.keyGroup()
-                && other.identityLength() <= record.identityLength()
+                && other.keyLength() <= record.keyLength()
                 && Arrays.equals(
                         record.buffer(),
-                        record.identityOffset(),
-                        record.identityOffset() + other.identityLength(),
+                        record.keyOffset(),
+                        record.keyOffset() + other.keyLength(),
                         other.buffer(),
-                        other.identityOffset(),
+                        other.keyOffset(),
                         other.payloadOffset());
     }
 
@@ -162,10 +162,10 @@ final class SortedSurvivors {
     }
 
     /** Everything older than this was removed; -1 if nothing was. */
-    private int removedBefore(int prefixLength) {
+    private int removedBefore(int keyPrefixLength) {
         for (int i = depth - 1; i >= 0; i--) {
             records.read(prefixDeletes[i], other);
-            if (other.identityLength() == prefixLength) {
+            if (other.keyLength() == keyPrefixLength) {
                 return prefixDeletes[i];
             }
         }

@@ -52,7 +52,7 @@ import org.apache.flink.util.ExceptionUtils;
  *
  * <p>A run ends with the log; or where its memory ends, and then the next one waits until this one
  * has been applied; or where a state is registered anew with other serializers, which are those of
- * the records behind. Records of which it cannot be told what they supersede come as they came,
+ * the records behind. Records of which it cannot be told what they make obsolete come as they came,
  * from the first of them on.
  *
  * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one

@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateLog;
+import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Collection;
@@ -64,13 +64,13 @@ final class LoggedListState<K, N, V>
 
     @Override
     void writePayload(List<V> value, DataOutputView record) throws IOException {
-        MutationFormat.writeElements(checkElements(value), elementSerializer, record);
+        StateRecordFormat.writeElements(checkElements(value), elementSerializer, record);
     }
 
     @Override
     public void add(V value) throws Exception {
         checkElement(value);
-        MutationFormat.writeElement(value, elementSerializer, beginRecord());
+        StateRecordFormat.writeElement(value, elementSerializer, beginRecord());
         try {
             delegate().add(value);
             append(RecordKind.APPEND);
@@ -87,7 +87,7 @@ final class LoggedListState<K, N, V>
             return;
         }
         DataOutputSerializer record = beginRecord();
-        MutationFormat.writeElements(elements, elementSerializer, record);
+        StateRecordFormat.writeElements(elements, elementSerializer, record);
         try {
             delegate().addAll(elements);
             append(RecordKind.APPEND);

@@ -16,8 +16,8 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.MutationFormat;
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateLog;
+import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Iterator;
@@ -234,14 +234,14 @@ final class LoggedMapState<K, N, UK, UV>
     void beginEntry(@Nullable K key, @Nullable N namespace, UK mapKey) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
-        log().endIdentity();
+        log().endRecordKey();
     }
 
     /** Builds the record of an entry's value. */
     void beginPut(@Nullable K key, @Nullable N namespace, UK mapKey, UV value) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
-        log().endIdentity();
-        MutationFormat.writeMapValue(value, mapValueSerializer, record);
+        log().endRecordKey();
+        StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
     }
 }

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.ArrayList;

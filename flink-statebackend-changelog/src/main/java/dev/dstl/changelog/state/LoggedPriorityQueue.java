@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -180,7 +180,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     private void begin(T element) throws IOException {
         DataOutputSerializer record = log.beginRecord();
         elementSerializer.serialize(element, record);
-        log.endPrefix();
+        log.endKeyPrefix();
     }
 
     private void append(RecordKind kind, T element) throws IOException {

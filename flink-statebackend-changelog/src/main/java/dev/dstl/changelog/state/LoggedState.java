@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.state;
 
-import dev.dstl.changelog.mutation.StateLog;
+import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * A keyed state whose mutations also go into the log. Where the new content is known before the
+ * A keyed state whose changes also go into the log. Where the new content is known before the
  * delegate changes, its record is built first, so that a serializer that throws leaves delegate and
  * log as they were. The job may catch what an access throws, so every access that may have reached
  * the delegate by half either logs what the delegate holds afterwards, or marks the log incomplete.
@@ -113,7 +113,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
         DataOutputSerializer record = log.beginRecord();
         keySerializer.serialize(key, record);
         namespaceSerializer.serialize(namespace, record);
-        log.endPrefix();
+        log.endKeyPrefix();
         return record;
     }
 

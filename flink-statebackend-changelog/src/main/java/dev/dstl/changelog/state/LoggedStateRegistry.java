@@ -17,10 +17,10 @@
 package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.delegate.DelegateStates;
-import dev.dstl.changelog.mutation.MutationLog;
-import dev.dstl.changelog.mutation.StateKind;
-import dev.dstl.changelog.mutation.StateLog;
-import dev.dstl.changelog.mutation.StateRegistration;
+import dev.dstl.changelog.record.ChangelogAppender;
+import dev.dstl.changelog.record.StateKind;
+import dev.dstl.changelog.record.StateLog;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.schema.StateSchema;
@@ -57,16 +57,16 @@ import org.apache.flink.runtime.state.internal.InternalValueState;
 public final class LoggedStateRegistry<K> {
 
     private final AbstractKeyedStateBackend<K> delegate;
-    private final MutationLog log;
+    private final ChangelogAppender log;
     private final SchemaHistory schemas;
     private final Map<String, LoggedState<K, ?, ?, ?>> statesByName = new HashMap<>();
     private final Map<String, LoggedPriorityQueue<?>> queuesByName = new LinkedHashMap<>();
 
     /**
      * @param delegate where the state lives
-     * @param log where mutations go
+     * @param log where state changes go
      */
-    public LoggedStateRegistry(AbstractKeyedStateBackend<K> delegate, MutationLog log) {
+    public LoggedStateRegistry(AbstractKeyedStateBackend<K> delegate, ChangelogAppender log) {
         this(delegate, log, new SchemaHistory());
     }
 
@@ -76,7 +76,7 @@ public final class LoggedStateRegistry<K> {
      * @param schemas in which versions; hears what the job registers
      */
     public LoggedStateRegistry(
-            AbstractKeyedStateBackend<K> delegate, MutationLog log, SchemaHistory schemas) {
+            AbstractKeyedStateBackend<K> delegate, ChangelogAppender log, SchemaHistory schemas) {
         this.delegate = delegate;
         this.log = log;
         this.schemas = schemas;
@@ -189,7 +189,7 @@ public final class LoggedStateRegistry<K> {
 
     /**
      * Writes every element of every queue again. For delegates whose snapshots omit timers; to be
-     * called after {@link MutationLog#startNewRange()}.
+     * called after {@link ChangelogAppender#startNewRange()}.
      *
      * @throws IOException if the log cannot take them
      */

@@ -18,8 +18,8 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import dev.dstl.changelog.fixture.StockChangelog;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -92,10 +92,11 @@ final class Chain implements AutoCloseable {
                     ofFlink
                             ? TestTask.start(
                                     directory,
-                                    StockChangelog.over(TestTask.delegate(directory, delegate)),
+                                    BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
                                     TestTaskStateManager.builder()
                                             .setStateChangelogStorage(
-                                                    StockChangelog.files(log, new Configuration()))
+                                                    BuiltInChangelog.files(
+                                                            log, new Configuration()))
                                             .setLocalRecoveryConfig(local)
                                             .build(),
                                     TestTask.checkpoints(directory),
@@ -121,7 +122,7 @@ final class Chain implements AutoCloseable {
         TestTask task = tasks.get(operator);
         task.value(1).update(value);
         if (ofFlink) {
-            StockChangelog.materialize(task.backend());
+            BuiltInChangelog.materialize(task.backend());
         } else if (!task.materialize()) {
             throw new AssertionError("Nothing was materialized");
         }

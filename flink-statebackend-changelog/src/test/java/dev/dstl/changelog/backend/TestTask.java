@@ -18,10 +18,10 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
-import dev.dstl.changelog.fixture.StockChangelog;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -326,7 +326,7 @@ final class TestTask implements AutoCloseable {
     }
 
     private void runMailbox(RunnableFuture<?> checkpoint) throws Exception {
-        while (StockChangelog.isOwn(backend) && !checkpoint.isDone()) {
+        while (BuiltInChangelog.isOwn(backend) && !checkpoint.isDone()) {
             mailbox.runAll();
             Thread.sleep(1);
         }

@@ -38,10 +38,10 @@ class CheckpointDeadlineTest {
     private final ManuallyTriggeredScheduledExecutorService clock =
             new ManuallyTriggeredScheduledExecutorService();
     private final CompletableFuture<String> checkpoint = new CompletableFuture<>();
-    private Optional<String> trouble = Optional.of("No room on the disk.");
+    private Optional<String> storeProblem = Optional.of("No room on the disk.");
 
     @Test
-    void checkpointThatWaitsForAStoreInTrouble_saysSoBeforeItExpires() {
+    void checkpointThatWaitsForAnUnavailableStore_saysSoBeforeItExpires() {
         watch(NOW);
         assertThat(delaySeconds()).isEqualTo(90);
         clock.triggerScheduledTasks();
@@ -53,8 +53,8 @@ class CheckpointDeadlineTest {
     }
 
     @Test
-    void checkpointThatWaitsForNoStoreInTrouble_isLeftToFlink() {
-        trouble = Optional.empty();
+    void checkpointThatWaitsForAnAvailableStore_isLeftToFlink() {
+        storeProblem = Optional.empty();
         watch(NOW);
         clock.triggerScheduledTasks();
         assertThat(checkpoint).isNotDone();
@@ -96,7 +96,7 @@ class CheckpointDeadlineTest {
     private CheckpointFailureReason reasonWith(Configuration job) {
         job.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(1));
         CompletableFuture<String> watched = new CompletableFuture<>();
-        CheckpointDeadline.of(job, new Configuration(), clock, () -> trouble)
+        CheckpointDeadline.of(job, new Configuration(), clock, () -> storeProblem)
                 .watch(watched, System.currentTimeMillis());
         clock.triggerScheduledTasks();
         try {
@@ -117,7 +117,7 @@ class CheckpointDeadlineTest {
                         CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
                         clock,
                         () -> NOW,
-                        () -> trouble)
+                        () -> storeProblem)
                 .watch(checkpoint, triggeredAtMillis);
     }
 }

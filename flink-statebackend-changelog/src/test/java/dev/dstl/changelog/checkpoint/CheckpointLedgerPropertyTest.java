@@ -18,8 +18,8 @@ package dev.dstl.changelog.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.changelog.truncation.LogTruncation;
-import dev.dstl.changelog.truncation.TruncatedLog;
+import dev.dstl.changelog.materialization.LogTruncation;
+import dev.dstl.changelog.materialization.TruncatedLog;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -35,7 +35,7 @@ public enum LogStorage {
             return new InMemoryStateChangelogStorage();
         }
     },
-    /** Ours, on a file system: takes identities, drops what is superseded, writes segments. */
+    /** DSTL, on a file system: takes record keys, drops obsolete records, writes segments. */
     DSTL {
         @Override
         public StateChangelogStorage<?> create(Path directory) {

@@ -78,8 +78,8 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
     }
 
     /**
-     * Flink's test looks for RocksDB's files in every checkpoint; ours are in the base, whose
-     * sharing has its own test.
+     * Flink's test looks for RocksDB's files in every checkpoint; those of DSTL are in the base,
+     * whose sharing has its own test.
      */
     @Override
     @TestTemplate

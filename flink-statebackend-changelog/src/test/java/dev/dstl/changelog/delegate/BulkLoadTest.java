@@ -111,12 +111,12 @@ class BulkLoadTest {
 
     private static LogRecord put(Delegate<Integer> delegate, int key) throws Exception {
         delegate.backend().setCurrentKey(key);
-        byte[] identity = bytes(IntSerializer.INSTANCE, key, VoidNamespace.INSTANCE);
+        byte[] recordKey = bytes(IntSerializer.INSTANCE, key, VoidNamespace.INSTANCE);
         DataOutputSerializer record = new DataOutputSerializer(VALUE_BYTES + 100);
-        byte[] header = new byte[RecordFormat.headerLength(1, identity.length, identity.length)];
-        RecordFormat.writeHeader(header, 0, RecordKind.PUT, 1, identity.length, identity.length);
+        byte[] header = new byte[RecordFormat.headerLength(1, recordKey.length, recordKey.length)];
+        RecordFormat.writeHeader(header, 0, RecordKind.PUT, 1, recordKey.length, recordKey.length);
         record.write(header);
-        record.write(identity);
+        record.write(recordKey);
         BytePrimitiveArraySerializer.INSTANCE.serialize(value(key), record);
         LogRecord put = new LogRecord();
         put.wrap(
@@ -129,10 +129,10 @@ class BulkLoadTest {
 
     private static <K> byte[] bytes(TypeSerializer<K> keys, K key, VoidNamespace namespace)
             throws Exception {
-        DataOutputSerializer identity = new DataOutputSerializer(32);
-        keys.serialize(key, identity);
-        VoidNamespaceSerializer.INSTANCE.serialize(namespace, identity);
-        return identity.getCopyOfBuffer();
+        DataOutputSerializer recordKey = new DataOutputSerializer(32);
+        keys.serialize(key, recordKey);
+        VoidNamespaceSerializer.INSTANCE.serialize(namespace, recordKey);
+        return recordKey.getCopyOfBuffer();
     }
 
     private static byte[] value(int key) {

@@ -89,11 +89,11 @@ class WriteBatchBytesTest {
         assertThat(batch.take()).hasSizeLessThan(100);
     }
 
-    private static LogRecord record(int keyGroup, byte[] identity) {
-        int header = RecordFormat.headerLength(3, identity.length, identity.length);
-        byte[] bytes = new byte[header + identity.length];
-        RecordFormat.writeHeader(bytes, 0, RecordKind.PUT, 3, identity.length, identity.length);
-        System.arraycopy(identity, 0, bytes, header, identity.length);
+    private static LogRecord record(int keyGroup, byte[] recordKey) {
+        int header = RecordFormat.headerLength(3, recordKey.length, recordKey.length);
+        byte[] bytes = new byte[header + recordKey.length];
+        RecordFormat.writeHeader(bytes, 0, RecordKind.PUT, 3, recordKey.length, recordKey.length);
+        System.arraycopy(recordKey, 0, bytes, header, recordKey.length);
         LogRecord record = new LogRecord();
         record.wrap(keyGroup, bytes, 0, bytes.length);
         return record;

@@ -144,14 +144,14 @@ class DelegateSnapshotTest {
     }
 
     private DelegateSnapshot snapshot(Delegate.Kind kind) throws Exception {
-        job = LoggedJob.start(kind, InMemoryLog.withIdentities());
+        job = LoggedJob.start(kind, InMemoryLog.withRecordKeys());
         job.at(1, "a");
         job.value.update("v");
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         return new DelegateSnapshots<>(
                         job.backend(),
                         job.log.writer(),
-                        job.mutations,
+                        job.appender,
                         job.registry,
                         new HookedStreams(store),
                         tooLate -> {})

@@ -27,7 +27,6 @@ import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
-import dev.dstl.changelog.truncation.LogTruncation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +67,7 @@ class MaterializerTest {
     }
 
     private void startJob(dev.dstl.changelog.fixture.Delegate.Kind delegate) throws Exception {
-        job = LoggedJob.start(delegate, InMemoryLog.withIdentities());
+        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys());
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(
@@ -400,16 +399,16 @@ class MaterializerTest {
     }
 
     private Materializer materializer(MaterializationSettings settings, Executor uploads) {
-        Disposal disposal = new Disposal("subtask", uploads);
+        SnapshotDeleter deleter = new SnapshotDeleter("subtask", uploads);
         return new Materializer(
                 "subtask",
                 settings,
-                new Materializations(
+                new MaterializationLifecycle(
                         bases,
                         new DelegateSnapshots<>(
                                 job.backend(),
                                 job.log.writer(),
-                                job.mutations,
+                                job.appender,
                                 job.registry,
                                 new MemCheckpointStreamFactory(1 << 20) {
                                     @Override
@@ -427,11 +426,11 @@ class MaterializerTest {
                         job.log.writer(),
                         new LogTruncation(job.log.writer()),
                         (CheckpointListener) job.backend(),
-                        disposal),
+                        deleter),
                 mailbox,
                 uploads,
                 clock,
-                disposal,
+                deleter,
                 getClass().getClassLoader(),
                 new MaterializationMetrics(metrics),
                 throttle,

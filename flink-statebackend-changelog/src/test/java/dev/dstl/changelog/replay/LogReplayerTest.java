@@ -42,8 +42,8 @@ class LogReplayerTest {
 
     @Test
     void severalLogsInTheirOrder_giveTheStateOfTheLast() throws Exception {
-        InMemoryLog first = InMemoryLog.withIdentities();
-        InMemoryLog second = InMemoryLog.withIdentities();
+        InMemoryLog first = InMemoryLog.withRecordKeys();
+        InMemoryLog second = InMemoryLog.withRecordKeys();
         try (LoggedJob job = LoggedJob.start(Delegate.Kind.ROCKS_DB, first)) {
             job.at(1, "a");
             job.list.add(1);
@@ -64,7 +64,7 @@ class LogReplayerTest {
             replayer.replay(first.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
             replayer.replay(second.open(), KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1));
         }
-        try (LoggedJob job = LoggedJob.on(delegate, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.on(delegate, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             assertThat(job.list.get()).containsExactly(1, 2);
             assertThat(job.map.keys()).containsExactlyInAnyOrder("k", "l");
@@ -160,11 +160,11 @@ class LogReplayerTest {
 
     @Test
     void changesOfAnotherWrapper_areRefused() throws Exception {
-        StateChange stocks = StateChange.ofDataChange(3, new byte[] {100, 0, 1});
+        StateChange ofFlink = StateChange.ofDataChange(3, new byte[] {100, 0, 1});
         try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE);
                 StateChangeCursor cursor =
                         new StateChangeCursor(
-                                CloseableIterator.fromList(List.of(stocks), change -> {}))) {
+                                CloseableIterator.fromList(List.of(ofFlink), change -> {}))) {
             assertThatThrownBy(
                             () ->
                                     replayer(delegate)
@@ -203,7 +203,7 @@ class LogReplayerTest {
     }
 
     private static InMemoryChangelogWriter logOf(Use use) throws Exception {
-        InMemoryLog log = InMemoryLog.withIdentities();
+        InMemoryLog log = InMemoryLog.withRecordKeys();
         try (LoggedJob job = LoggedJob.start(Delegate.Kind.HASH_MAP, log)) {
             job.at(1, "a");
             use.use(job);
@@ -217,32 +217,32 @@ class LogReplayerTest {
             throws IOException {
         InMemoryChangelogWriter changed = new InMemoryChangelogWriter();
         copy(log.record(0), changed, log.record(0).keyGroup());
-        int length = record.identityLength() + record.payloadLength() + moreBytes;
+        int length = record.keyLength() + record.payloadLength() + moreBytes;
         byte[] bytes =
                 Arrays.copyOfRange(
-                        record.buffer(), record.identityOffset(), record.identityOffset() + length);
+                        record.buffer(), record.keyOffset(), record.keyOffset() + length);
         changed.append(
                 kind,
                 record.keyGroup(),
                 record.stateId(),
                 bytes,
-                record.prefixLength(),
-                record.identityLength(),
+                record.keyPrefixLength(),
+                record.keyLength(),
                 length);
         return changed;
     }
 
     private static void copy(LogRecord record, InMemoryChangelogWriter target, int keyGroup)
             throws IOException {
-        int length = record.identityLength() + record.payloadLength();
+        int length = record.keyLength() + record.payloadLength();
         target.append(
                 record.kind(),
                 keyGroup,
                 record.stateId(),
                 Arrays.copyOfRange(
-                        record.buffer(), record.identityOffset(), record.identityOffset() + length),
-                record.prefixLength(),
-                record.identityLength(),
+                        record.buffer(), record.keyOffset(), record.keyOffset() + length),
+                record.keyPrefixLength(),
+                record.keyLength(),
                 length);
     }
 

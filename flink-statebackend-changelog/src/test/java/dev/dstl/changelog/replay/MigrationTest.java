@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.fixture.Delegate;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
-import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
@@ -208,15 +208,15 @@ class MigrationTest {
 
     private static void copy(LogRecord record, InMemoryChangelogWriter target, int stateId)
             throws Exception {
-        int length = record.identityLength() + record.payloadLength();
+        int length = record.keyLength() + record.payloadLength();
         target.append(
                 record.kind(),
                 record.keyGroup(),
                 stateId,
                 Arrays.copyOfRange(
-                        record.buffer(), record.identityOffset(), record.identityOffset() + length),
-                record.prefixLength(),
-                record.identityLength(),
+                        record.buffer(), record.keyOffset(), record.keyOffset() + length),
+                record.keyPrefixLength(),
+                record.keyLength(),
                 length);
     }
 
@@ -265,7 +265,7 @@ class MigrationTest {
 
     private static <K> LoggedStateRegistry<K> registry(
             Delegate<K> delegate, InMemoryChangelogWriter log) {
-        return new LoggedStateRegistry<>(delegate.backend(), new MutationLog(log));
+        return new LoggedStateRegistry<>(delegate.backend(), new ChangelogAppender(log));
     }
 
     private static <S extends State, V> InternalKvState<Integer, VoidNamespace, V> register(

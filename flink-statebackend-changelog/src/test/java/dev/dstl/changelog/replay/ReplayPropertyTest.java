@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.fixture.Delegate;
 import dev.dstl.changelog.fixture.InMemoryLog;
 import dev.dstl.changelog.fixture.LoggedJob;
-import dev.dstl.changelog.fixture.Mutation;
+import dev.dstl.changelog.fixture.StateAccess;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -36,54 +36,54 @@ class ReplayPropertyTest {
 
     @Property(tries = 80)
     void hashMap_replayGivesWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         replayGivesWhatTheJobHad(
-                Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities(), mutations, cut);
+                Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys(), accesses, cut);
     }
 
     @Property(tries = 100)
     void hashMapOnFlinksStorage_replayGivesWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
-        replayGivesWhatTheJobHad(Delegate.Kind.HASH_MAP, InMemoryLog.ofFlink(), mutations, cut);
+        replayGivesWhatTheJobHad(Delegate.Kind.HASH_MAP, InMemoryLog.ofFlink(), accesses, cut);
     }
 
     @Property(tries = 40)
     void rocksDb_replayGivesWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         replayGivesWhatTheJobHad(
-                Delegate.Kind.ROCKS_DB, InMemoryLog.withIdentities(), mutations, cut);
+                Delegate.Kind.ROCKS_DB, InMemoryLog.withRecordKeys(), accesses, cut);
     }
 
     @Property(tries = 8)
     void rocksDbOnFlinksStorage_replayGivesWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
-        replayGivesWhatTheJobHad(Delegate.Kind.ROCKS_DB, InMemoryLog.ofFlink(), mutations, cut);
+        replayGivesWhatTheJobHad(Delegate.Kind.ROCKS_DB, InMemoryLog.ofFlink(), accesses, cut);
     }
 
     @Property(tries = 8)
     void rocksDbWithHeapTimers_replayGivesWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
         replayGivesWhatTheJobHad(
                 Delegate.Kind.ROCKS_DB_WITH_HEAP_TIMERS,
-                InMemoryLog.withIdentities(),
-                mutations,
+                InMemoryLog.withRecordKeys(),
+                accesses,
                 cut);
     }
 
     @Property(tries = 40)
     void rocksDb_recordsInTheOrderOfTheirWriting_giveWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations, @ForAll @IntRange(max = 120) int cut)
+            @ForAll("accesses") List<StateAccess> accesses, @ForAll @IntRange(max = 120) int cut)
             throws Exception {
-        int end = Math.min(cut, mutations.size());
-        InMemoryLog first = InMemoryLog.withIdentities();
-        InMemoryLog second = InMemoryLog.withIdentities();
+        int end = Math.min(cut, accesses.size());
+        InMemoryLog first = InMemoryLog.withRecordKeys();
+        InMemoryLog second = InMemoryLog.withRecordKeys();
         try (LoggedJob job = LoggedJob.start(Delegate.Kind.ROCKS_DB, first)) {
-            perform(mutations.subList(0, end), job);
+            perform(accesses.subList(0, end), job);
         }
         try (LoggedJob job =
                 LoggedJob.restore(
@@ -91,7 +91,7 @@ class ReplayPropertyTest {
                         KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1),
                         first,
                         second)) {
-            perform(mutations.subList(end, mutations.size()), job);
+            perform(accesses.subList(end, accesses.size()), job);
             try (LoggedJob restored =
                     LoggedJob.restoreUnsorted(Delegate.Kind.ROCKS_DB, first, second)) {
                 assertThat(restored.contents()).isEqualTo(job.contents());
@@ -101,11 +101,11 @@ class ReplayPropertyTest {
     }
 
     @Property(tries = 8)
-    void delegatesMayChangeBetweenLogAndReplay(@ForAll("mutations") List<Mutation> mutations)
+    void delegatesMayChangeBetweenLogAndReplay(@ForAll("accesses") List<StateAccess> accesses)
             throws Exception {
         try (LoggedJob job =
-                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities())) {
-            perform(mutations, job);
+                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys())) {
+            perform(accesses, job);
             try (LoggedJob restored = LoggedJob.restore(Delegate.Kind.ROCKS_DB, job.log)) {
                 assertThat(restored.contents()).isEqualTo(job.contents());
                 assertThat(restored.pollAllTimers()).isEqualTo(job.pollAllTimers());
@@ -115,17 +115,17 @@ class ReplayPropertyTest {
 
     @Property(tries = 50)
     void twoHalvesOfTheKeyGroups_haveTogetherWhatTheJobHad(
-            @ForAll("mutations") List<Mutation> mutations) throws Exception {
+            @ForAll("accesses") List<StateAccess> accesses) throws Exception {
         try (LoggedJob job =
-                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withIdentities())) {
-            perform(mutations, job);
+                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys())) {
+            perform(accesses, job);
             for (KeyGroupRange half : List.of(KeyGroupRange.of(0, 6), KeyGroupRange.of(7, 15))) {
                 try (LoggedJob part =
                         LoggedJob.restore(
                                 Delegate.Kind.HASH_MAP,
                                 half,
                                 job.log,
-                                InMemoryLog.withIdentities())) {
+                                InMemoryLog.withRecordKeys())) {
                     assertThat(part.contents()).isEqualTo(job.contents(half));
                     assertThat(part.timersOf(half)).isEqualTo(job.timersOf(half));
                 }
@@ -134,41 +134,41 @@ class ReplayPropertyTest {
     }
 
     private static void replayGivesWhatTheJobHad(
-            Delegate.Kind kind, InMemoryLog log, List<Mutation> mutations, int cut)
+            Delegate.Kind kind, InMemoryLog log, List<StateAccess> accesses, int cut)
             throws Exception {
-        int end = Math.min(cut, mutations.size());
+        int end = Math.min(cut, accesses.size());
         try (LoggedJob job = LoggedJob.start(kind, log)) {
-            perform(mutations.subList(0, end), job);
+            perform(accesses.subList(0, end), job);
             try (LoggedJob restored = LoggedJob.restore(kind, log)) {
                 assertThat(restored.contents()).isEqualTo(job.contents());
 
                 // the restored job goes on with its own functions and serializers
-                perform(mutations.subList(end, mutations.size()), job);
-                perform(mutations.subList(end, mutations.size()), restored);
+                perform(accesses.subList(end, accesses.size()), job);
+                perform(accesses.subList(end, accesses.size()), restored);
                 assertThat(restored.contents()).isEqualTo(job.contents());
                 assertThat(restored.pollAllTimers()).isEqualTo(job.pollAllTimers());
             }
         }
     }
 
-    private static void perform(List<Mutation> mutations, LoggedJob job) throws Exception {
-        for (Mutation mutation : mutations) {
-            mutation.perform(job);
+    private static void perform(List<StateAccess> accesses, LoggedJob job) throws Exception {
+        for (StateAccess access : accesses) {
+            access.perform(job);
         }
     }
 
     @Provide
-    Arbitrary<List<Mutation>> mutations() {
+    Arbitrary<List<StateAccess>> accesses() {
         Arbitrary<Integer> keys = Arbitraries.integers().between(0, LoggedJob.KEYS - 1);
         Arbitrary<String> namespaces = Arbitraries.of(LoggedJob.NAMESPACES);
         return Combinators.combine(
-                        Arbitraries.of(Mutation.Kind.class),
+                        Arbitraries.of(StateAccess.Kind.class),
                         keys,
                         namespaces,
                         namespaces,
                         Arbitraries.integers().between(0, 3),
                         Arbitraries.integers())
-                .as(Mutation::new)
+                .as(StateAccess::new)
                 .list()
                 .ofMaxSize(120);
     }

@@ -131,7 +131,7 @@ class SortingCursorPropertyTest {
         return sorted;
     }
 
-    /** By state, key group, prefix length and identity: what an empty state then holds. */
+    /** By state, key group, prefix length and record key: what an empty state then holds. */
     private static Map<String, List<String>> contents(List<Change> changes) {
         Map<String, List<String>> contents = new HashMap<>();
         for (Change change : changes) {
@@ -158,7 +158,7 @@ class SortingCursorPropertyTest {
 
     @Provide
     Arbitrary<List<Change>> logs() {
-        // Few characters, so that one identity is often the beginning of another.
+        // Few characters, so that one record key is often the beginning of another.
         Arbitrary<String> texts =
                 Arbitraries.strings().withChars('\0', 'a', '\u00ff').ofMaxLength(5);
         return Combinators.combine(
@@ -203,12 +203,12 @@ class SortingCursorPropertyTest {
         }
 
         static Change of(LogRecord record) {
-            int split = record.identityOffset() + record.prefixLength();
+            int split = record.keyOffset() + record.keyPrefixLength();
             return new Change(
                     record.kind(),
                     record.keyGroup(),
                     record.stateId(),
-                    text(record, record.identityOffset(), split),
+                    text(record, record.keyOffset(), split),
                     text(record, split, record.payloadOffset()),
                     text(record, record.payloadOffset(), record.offset() + record.length()));
         }

@@ -214,12 +214,12 @@ class SortingCursorTest {
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
             while (closing.next(record)) {
-                String identity = text(record, record.identityOffset(), record.identityLength());
+                String recordKey = text(record, record.keyOffset(), record.keyLength());
                 String payload = text(record, record.payloadOffset(), record.payloadLength());
                 texts.add(
                         record.kind()
                                 + " "
-                                + (identity.isEmpty() ? payload : identity + "=" + payload));
+                                + (recordKey.isEmpty() ? payload : recordKey + "=" + payload));
             }
         }
         return texts;

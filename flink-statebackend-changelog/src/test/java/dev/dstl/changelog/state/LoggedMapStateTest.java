@@ -36,7 +36,7 @@ class LoggedMapStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void nullValues_areKeptAndLogged(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.map.put("k", null);
             Map<String, Integer> more = new HashMap<>();
@@ -56,7 +56,7 @@ class LoggedMapStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void entriesKeysAndValues_canBeIteratedAgain(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.map.put("k", 1);
             job.map.put("l", 2);
@@ -73,7 +73,7 @@ class LoggedMapStateTest {
     @EnumSource(Delegate.Kind.class)
     void changesThroughIterators_belongToTheKeyAndNamespaceOfTheirCreation(Delegate.Kind kind)
             throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.map.put("k", 1);
             job.map.put("l", 2);
@@ -102,8 +102,9 @@ class LoggedMapStateTest {
 
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
-    void aMapKeyIsItsOwnIdentity_withKeyAndNamespaceAsPrefix(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+    void aMapKeyHasItsOwnRecordKey_withKeyAndNamespaceAsPrefix(Delegate.Kind kind)
+            throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.map.put("k", 1);
             job.map.remove("k");
@@ -113,20 +114,20 @@ class LoggedMapStateTest {
             LogRecord put = log.record(1);
             LogRecord delete = log.record(2);
             LogRecord clear = log.record(3);
-            assertThat(put.prefixLength()).isLessThan(put.identityLength());
+            assertThat(put.keyPrefixLength()).isLessThan(put.keyLength());
             assertThat(put.payloadLength()).isEqualTo(5);
-            assertThat(delete.identityLength()).isEqualTo(put.identityLength());
+            assertThat(delete.keyLength()).isEqualTo(put.keyLength());
             assertThat(delete.payloadLength()).isZero();
             assertThat(clear.kind()).isEqualTo(RecordKind.DELETE_PREFIX);
-            assertThat(clear.identityLength()).isEqualTo(put.prefixLength());
-            assertThat(clear.prefixLength()).isEqualTo(put.prefixLength());
+            assertThat(clear.keyLength()).isEqualTo(put.keyPrefixLength());
+            assertThat(clear.keyPrefixLength()).isEqualTo(put.keyPrefixLength());
         }
     }
 
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void removeWithoutNext_isRefusedAndNotLogged(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.map.put("k", 1);
             InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();

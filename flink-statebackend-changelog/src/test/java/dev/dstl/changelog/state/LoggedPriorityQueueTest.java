@@ -33,7 +33,7 @@ class LoggedPriorityQueueTest {
     @EnumSource(Delegate.Kind.class)
     void timersCarryTheKeyGroupOfTheirElement_whateverKeyIsCurrent(Delegate.Kind kind)
             throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
             job.timers.add(LoggedJob.timer(1, 3, "a"));
             assertThat(log.record(1).keyGroup()).isEqualTo(LoggedJob.keyGroup(3));
@@ -61,7 +61,7 @@ class LoggedPriorityQueueTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void pollOfAnEmptyQueue_logsNothing(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             assertThat(job.timers.poll()).isNull();
 
             assertThat(((InMemoryChangelogWriter) job.log.writer()).size()).isZero();
@@ -71,12 +71,12 @@ class LoggedPriorityQueueTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void relog_writesAllTimersIntoTheNewRange(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.timers.add(LoggedJob.timer(1, 3, "a"));
             job.timers.add(LoggedJob.timer(2, 4, "b"));
             InMemoryChangelogWriter log = (InMemoryChangelogWriter) job.log.writer();
 
-            job.mutations.startNewRange();
+            job.appender.startNewRange();
             job.registry.relogQueues();
 
             assertThat(log.kinds().subList(3, log.size()))

@@ -48,7 +48,7 @@ class LoggedStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void aSerializerThatThrows_leavesDelegateAndLogAsTheyWere(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             VersionedStringSerializer serializer = new VersionedStringSerializer(1);
             InternalValueState<Integer, String, String> value =
                     value(job.create(new ValueStateDescriptor<>("v", serializer)));
@@ -99,7 +99,7 @@ class LoggedStateTest {
     @EnumSource(Delegate.Kind.class)
     void whatIsLogged_isWhatWasWritten_notWhatTheJobMadeOfItLater(Delegate.Kind kind)
             throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             InternalValueState<Integer, String, List<Integer>> state = lists(job);
             job.at(1, "a");
             state.setCurrentNamespace("a");
@@ -124,7 +124,7 @@ class LoggedStateTest {
     @EnumSource(Delegate.Kind.class)
     void mergeNamespaces_logsTheResultAndKeepsTheCurrentNamespace(Delegate.Kind kind)
             throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.sum.add(1L);
             job.at(1, "b");
@@ -145,7 +145,7 @@ class LoggedStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void addToReducingAndAggregatingState_logsTheResult(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             job.sum.add(1L);
             job.sum.add(2L);
@@ -162,7 +162,7 @@ class LoggedStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void withoutAKey_nothingIsWrittenAndTheReasonIsSaid(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.value.setCurrentNamespace("a");
 
             assertThatThrownBy(() -> job.value.update("v"))
@@ -177,7 +177,7 @@ class LoggedStateTest {
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void nullsInLists_areRefused(Delegate.Kind kind) throws Exception {
-        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withIdentities())) {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
             job.at(1, "a");
             List<Integer> withNull = new ArrayList<>();
             withNull.add(null);

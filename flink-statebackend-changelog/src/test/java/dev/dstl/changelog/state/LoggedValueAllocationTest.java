@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.dstl.changelog.fixture.CountingLogWriter;
 import dev.dstl.changelog.fixture.Delegate;
-import dev.dstl.changelog.mutation.MutationLog;
+import dev.dstl.changelog.record.ChangelogAppender;
 import java.lang.management.ManagementFactory;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
@@ -42,7 +42,8 @@ class LoggedValueAllocationTest {
         try (Delegate<Long> delegate = Delegate.Kind.HASH_MAP.create(LongSerializer.INSTANCE)) {
             InternalValueState<Long, VoidNamespace, String> state =
                     (InternalValueState<Long, VoidNamespace, String>)
-                            new LoggedStateRegistry<>(delegate.backend(), new MutationLog(writer))
+                            new LoggedStateRegistry<>(
+                                            delegate.backend(), new ChangelogAppender(writer))
                                     .createOrUpdateState(
                                             VoidNamespaceSerializer.INSTANCE,
                                             new ValueStateDescriptor<>(

@@ -20,7 +20,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,15 +28,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Any number of views while the map changes, is sealed and is compacted, against plain maps. */
-class SpilledViewsTest {
+class SpilledViewsTest extends SpilledMapFixture {
 
     /** A view and what it must go on showing. */
     private static final class Then {
@@ -52,23 +48,8 @@ class SpilledViewsTest {
         }
     }
 
-    @TempDir Path disk;
-    private PoolOnDisk disks;
-    private SpilledMap map;
     private final Map<String, byte[]> entries = new HashMap<>();
     private final Map<String, byte[]> parts = new HashMap<>();
-
-    @BeforeEach
-    void open() throws IOException {
-        disks = new PoolOnDisk(disk, 512 << 10);
-        map = new SpilledMap(disks.pool());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        map.close();
-        disks.close();
-    }
 
     private static byte[] bytes(String key) {
         return key.getBytes(StandardCharsets.UTF_8);

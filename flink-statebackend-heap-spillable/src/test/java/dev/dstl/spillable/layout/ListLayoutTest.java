@@ -18,11 +18,9 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.entry.SpilledMapFixture;
 import dev.dstl.spillable.entry.SpilledView;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -35,35 +33,17 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ListLayoutTest {
+class ListLayoutTest extends SpilledMapFixture {
 
     private static final ListSerializer<String> LISTS =
             new ListSerializer<>(StringSerializer.INSTANCE);
 
-    @TempDir Path disk;
-    private PoolOnDisk disks;
-    private SpilledMap map;
     private final ListLayout<Integer, Long, String> layout =
             new ListLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, LISTS);
-
-    @BeforeEach
-    void open() throws IOException {
-        disks = new PoolOnDisk(disk, 512 << 10);
-        map = new SpilledMap(disks.pool());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        map.close();
-        disks.close();
-    }
 
     private List<String> read(int key) throws IOException {
         layout.select(key, 0L);

@@ -18,11 +18,9 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.entry.SpilledMapFixture;
 import dev.dstl.spillable.entry.SpilledView;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,35 +29,17 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MapLayoutTest {
+class MapLayoutTest extends SpilledMapFixture {
 
     private static final MapSerializer<String, String> MAPS =
             new MapSerializer<>(StringSerializer.INSTANCE, StringSerializer.INSTANCE);
 
-    @TempDir Path disk;
-    private PoolOnDisk disks;
-    private SpilledMap map;
     private final MapLayout<Integer, Long, String, String> layout =
             new MapLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, MAPS);
-
-    @BeforeEach
-    void open() throws IOException {
-        disks = new PoolOnDisk(disk, 512 << 10);
-        map = new SpilledMap(disks.pool());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        map.close();
-        disks.close();
-    }
 
     private Map<String, String> read(int key) throws IOException {
         layout.select(key, 0L);

@@ -18,11 +18,9 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.entry.SpilledMapFixture;
 import dev.dstl.spillable.entry.SpilledView;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -36,32 +34,14 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A state in one entry, and the selection of entries, which all layouts share. */
-class PlainLayoutTest {
+class PlainLayoutTest extends SpilledMapFixture {
 
-    @TempDir Path disk;
-    private PoolOnDisk disks;
-    private SpilledMap map;
     private final PlainLayout<String, Integer, String> layout =
             new PlainLayout<>(
                     StringSerializer.INSTANCE, IntSerializer.INSTANCE, StringSerializer.INSTANCE);
-
-    @BeforeEach
-    void open() throws IOException {
-        disks = new PoolOnDisk(disk, 512 << 10);
-        map = new SpilledMap(disks.pool());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        map.close();
-        disks.close();
-    }
 
     private void write(String key, int namespace, String state) throws IOException {
         layout.select(key, namespace);

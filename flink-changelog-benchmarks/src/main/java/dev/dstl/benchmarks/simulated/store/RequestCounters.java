@@ -56,7 +56,7 @@ public final class RequestCounters {
 
     /** Counters that only this process sees. */
     public static RequestCounters inMemory() {
-        // Atomic access needs memory off the heap, aligned.
+        // Atomic access needs off-heap memory, aligned.
         return new RequestCounters(
                 ByteBuffer.allocateDirect(FILE_BYTES + Long.BYTES).alignedSlice(Long.BYTES));
     }

@@ -67,7 +67,7 @@ final class KeyedState {
             return;
         }
         String prefix = prefix(record);
-        String name = prefix + record.identity().substring(record.prefixLength);
+        String name = prefix + record.recordKey().substring(record.keyPrefixLength);
         switch (record.kind) {
             case PUT:
                 values.put(name, added(FIRST, record));

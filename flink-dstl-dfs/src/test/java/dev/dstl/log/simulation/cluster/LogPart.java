@@ -116,7 +116,7 @@ public final class LogPart {
     /**
      * Reads the records.
      *
-     * @throws LogMismatch if something that may never be combined away is not what was written
+     * @throws LogMismatch if something that may never be deduplicated away is not what was written
      */
     public List<TestRecord> read() throws IOException {
         ReadSession once = new ReadSession(1, 0, () -> 0, () -> {}, () -> {});

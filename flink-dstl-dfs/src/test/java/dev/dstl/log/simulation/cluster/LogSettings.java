@@ -31,8 +31,8 @@ final class LogSettings {
 
     private LogSettings() {}
 
-    /** Only what is merged is read while the job runs. */
-    private static int mergeParts(Dice dice, boolean slow, boolean reads) {
+    /** Only what is compacted is read while the job runs. */
+    private static int compactionMinRuns(Dice dice, boolean slow, boolean reads) {
         if (reads) {
             return 2;
         }
@@ -64,7 +64,7 @@ final class LogSettings {
                         .set(
                                 DstlOptions.INLINE_THRESHOLD,
                                 new MemorySize(small ? 20_000 : dice.oneOf(0L, 0L, 300L, 20_000L)))
-                        .set(DstlOptions.COMPACTION_MIN_RUNS, mergeParts(dice, slow, reads))
+                        .set(DstlOptions.COMPACTION_MIN_RUNS, compactionMinRuns(dice, slow, reads))
                         .set(
                                 DstlOptions.COMPACTION_MAX_SIZE,
                                 new MemorySize(dice.oneOf(reads ? 100_000L : 1_000L, 100_000L)))

@@ -127,10 +127,10 @@ public enum Mutant {
         }
     },
 
-    /** Merges never run. */
-    MERGES_FORGOTTEN {
+    /** Compactions never run. */
+    COMPACTIONS_FORGOTTEN {
         @Override
-        Executor merges(Executor merges) {
+        Executor compactions(Executor compactions) {
             return work -> {};
         }
     },
@@ -174,8 +174,8 @@ public enum Mutant {
         return starts;
     }
 
-    Executor merges(Executor merges) {
-        return merges;
+    Executor compactions(Executor compactions) {
+        return compactions;
     }
 
     long maxInFlightBytes(DstlSettings settings) {

@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.schedule.Dice;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** Records of every kind, on few identities so that they meet. */
+/** Records of every kind, on few record keys so that they meet. */
 final class RandomRecords {
 
     private static final int STATES = 3;
@@ -37,7 +37,7 @@ final class RandomRecords {
     TestRecord next(KeyGroupRange keyGroups) {
         int keyGroup = keyGroups.getStartKeyGroup() + dice.below(keyGroups.getNumberOfKeyGroups());
         int state = dice.below(STATES);
-        // A key has one key group, so no identity occurs in two of them.
+        // A key has one key group, so no record key occurs in two of them.
         String prefix = keyGroup + dice.oneOf("a", "b", "c") + dice.oneOf("", "-x");
         switch (dice.below(16)) {
             case 0:

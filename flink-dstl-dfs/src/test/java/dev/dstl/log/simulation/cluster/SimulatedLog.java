@@ -64,8 +64,8 @@ public final class SimulatedLog {
     /** As in the production code. */
     private static final long IDLE_MEMORY_MILLIS = 10_000;
 
-    /** The share of the memory of a job that a merge may take is one in so many. */
-    private static final long MERGE_SHARE = 2;
+    /** The share of the memory of a job that a compaction may take is one in so many. */
+    private static final long COMPACTION_SHARE = 2;
 
     /** How many times as large as in a segment records are in memory, at most. */
     private static final long MAX_EXPANSION = 4;
@@ -97,7 +97,7 @@ public final class SimulatedLog {
     private final InFlightBudget budget;
     private final SegmentUploader uploader;
     private final GroupCommit commit;
-    private final FiberThreads merges;
+    private final FiberThreads compactions;
     private final Compactor compactor;
     private final JobMemory memory;
     private final Timers timers;
@@ -163,11 +163,11 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
-        merges = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
+        compactions = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
         compactor =
                 new Compactor(
                         settings,
-                        mutant.merges(merges),
+                        mutant.compactions(compactions),
                         taskManager.pages(),
                         new DstlHandleReader(),
                         timers,
@@ -264,7 +264,7 @@ public final class SimulatedLog {
         closed = true;
         uploader.close();
         commit.close();
-        merges.shutDownNow();
+        compactions.shutDownNow();
         uploads.shutDown(() -> registry.whenQuiet(this::stopThreads));
         recentSegments.close();
         noteRecentSegments();
@@ -291,7 +291,7 @@ public final class SimulatedLog {
         timerLane.close();
         discards.vanish();
         localDisk.vanish();
-        merges.vanish();
+        compactions.vanish();
         uploads.vanish();
     }
 
@@ -326,7 +326,7 @@ public final class SimulatedLog {
 
     /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
     long compactionMaxBytes() {
-        long memoryBytes = settings.maxInFlightBytes() / MERGE_SHARE / MAX_EXPANSION;
+        long memoryBytes = settings.maxInFlightBytes() / COMPACTION_SHARE / MAX_EXPANSION;
         return settings.compactionMinRuns() == 0
                 ? 0
                 : Math.min(settings.compactionMaxBytes(), Math.max(1, memoryBytes));
@@ -346,9 +346,9 @@ public final class SimulatedLog {
         return uploads.count();
     }
 
-    /** Merges that run or wait for their turn. */
-    public int mergesUnderWay() {
-        return merges.count();
+    /** Compactions that run or wait for their turn. */
+    public int compactionsUnderWay() {
+        return compactions.count();
     }
 
     /** Whether nothing may be left to upload, as nobody writes and nothing goes wrong. */
@@ -420,7 +420,7 @@ public final class SimulatedLog {
     }
 
     /** How often some batches became one. */
-    public long merges() {
+    public long compactions() {
         return metrics.count("numberOfCompactions");
     }
 

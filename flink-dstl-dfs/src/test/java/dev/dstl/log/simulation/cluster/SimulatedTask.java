@@ -37,7 +37,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
 /**
  * One attempt of one subtask: appends to the real writer and to the model, takes part in
- * checkpoints, materializes and truncates as the wrapper does. Everything happens in its lane.
+ * checkpoints, materializes and truncates as the state backend does. Everything happens in its
+ * lane.
  */
 final class SimulatedTask {
 
@@ -59,7 +60,7 @@ final class SimulatedTask {
     private final RandomRecords randomRecords;
     private final boolean truncatesEagerly;
 
-    /** As the wrapper does; without, the log does not merge. */
+    /** As the state backend does; without, the log does not compact. */
     private final boolean marksBases;
 
     private final boolean keepsLongLog;
@@ -210,8 +211,8 @@ final class SimulatedTask {
                 record.keyGroup,
                 record.stateId,
                 bytes,
-                record.prefixLength,
-                record.identity.length,
+                record.keyPrefixLength,
+                record.recordKey.length,
                 bytes.length);
         records.add(record);
         state.apply(record);
@@ -248,7 +249,7 @@ final class SimulatedTask {
         truncate();
     }
 
-    /** A materialized prefix may go at once; the wrapper waits until it is subsumed, too. */
+    /** A materialized prefix may go at once; the state backend waits until it is subsumed, too. */
     private void truncate() {
         boolean bySubsumption = !truncatesEagerly && subsumedTo.compareTo(materializedTo) < 0;
         writer.truncate(bySubsumption ? subsumedTo : materializedTo);

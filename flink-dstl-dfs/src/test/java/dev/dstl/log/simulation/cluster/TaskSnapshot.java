@@ -84,7 +84,7 @@ public final class TaskSnapshot {
         return own;
     }
 
-    /** Bytes of the parts of the log that are merged at most; 0 if none are. */
+    /** Bytes of the parts of the log that are compacted at most; 0 if none are. */
     public long compactionMaxBytes() {
         return compactionMaxBytes;
     }

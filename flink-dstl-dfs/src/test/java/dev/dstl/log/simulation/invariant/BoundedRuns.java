@@ -23,7 +23,7 @@ import dev.dstl.log.simulation.cluster.TaskSnapshot;
 /** However long a log is, a checkpoint names few parts of it. */
 public final class BoundedRuns extends Invariant {
 
-    /** As documented, besides what is too large to be merged. */
+    /** As documented, besides what is too large to be compacted. */
     private static final long MAX_RUNS = 64;
 
     @Override

@@ -26,7 +26,7 @@ import javax.annotation.Nullable;
 
 /**
  * Some time after the last fault ended, checkpoints take as long as they usually do although the
- * load is as before, and nothing is stuck: no upload, no merge, no persist.
+ * load is as before, and nothing is stuck: no upload, no compaction, no persist.
  */
 public final class Liveness extends Invariant {
 
@@ -118,7 +118,7 @@ public final class Liveness extends Invariant {
         for (SimulatedLog log : cluster().logs()) {
             if (!log.isVanished()) {
                 check(log, "uploads", log.uploadsUnderWay(), log.deafUploads());
-                check(log, "merges", log.mergesUnderWay(), 0);
+                check(log, "compactions", log.compactionsUnderWay(), 0);
                 check(log, "slow attempts", log.slowAttempts(), log.deafUploads());
             }
         }

@@ -201,7 +201,7 @@ final class Subtask implements AutoCloseable {
         return localFailure;
     }
 
-    /** A mutation has reached a delegate and perhaps not the log, so checkpoints may fail. */
+    /** A state change has reached a delegate and perhaps not the log, so checkpoints may fail. */
     void markIncomplete() {
         incomplete = true;
     }

@@ -1,0 +1,208 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.batch.PagedRecord;
+import java.util.Arrays;
+import java.util.BitSet;
+
+/**
+ * Finds the obsolete records of a batch, by the rules of {@link dev.dstl.log.api.RecordKind}: the
+ * last write wins. Not thread safe; keeps its memory from batch to batch.
+ *
+ * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
+ * record numbers, what makes older ones obsolete: the record key of each PUT and DELETE, the key
+ * prefix of each DELETE_PREFIX. A record that finds its key or its prefix there is obsolete. It
+ * need not be remembered itself, because whatever made it obsolete covers at least as much.
+ *
+ * <p>Where hardly anything repeats, the table is all cost: several cache misses per record. So a
+ * large batch is sampled first. The sample is all records whose key's hash falls into one of
+ * {@value #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share
+ * estimates that of the batch without bias, unlike a sample of records would. A sample of few
+ * records means few keys: a small table, and repetitions. A DELETE_PREFIX covers keys of any class,
+ * so batches that have one are never sampled.
+ */
+final class BatchDeduplicator {
+
+    static final int SAMPLE_RATE = 16;
+
+    /** Batches of fewer records are cheap to deduplicate, and their samples say little. */
+    static final int MIN_RECORDS_TO_SAMPLE = 8192;
+
+    private static final int MIN_SAMPLE = 128;
+
+    /** Obsolete bytes below one in so many do not pay. */
+    private static final int WORTHWHILE_SHARE = 20;
+
+    private static final int MAX_TABLE_KEPT = 1 << 19;
+
+    private final PagedRecord record = new PagedRecord();
+    private final PagedRecord candidate = new PagedRecord();
+    private BitSet obsolete = new BitSet();
+
+    /** Record number plus one; 0 is free. */
+    private int[] table = new int[0];
+
+    /** A power of two, so that a hash becomes a slot by masking; at least half stays free. */
+    private int tableSize;
+
+    private int prefixEntries;
+
+    private PagedBytes bytes;
+    private BatchRecords records;
+
+    /**
+     * Looks through a batch.
+     *
+     * @return the numbers of obsolete records, those of the sample alone if more would not pay;
+     *     valid until the next call
+     */
+    BitSet find(BatchRecords batch) {
+        records = batch;
+        bytes = batch.bytes();
+        obsolete.clear();
+        if (!batch.hasKeys()) {
+            return obsolete;
+        }
+        boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
+        if (!sampled || isWorthwhile()) {
+            obsolete.clear();
+            pass(false);
+        }
+        return obsolete;
+    }
+
+    long keptBytes() {
+        return (long) table.length * Integer.BYTES + obsolete.size() / Byte.SIZE;
+    }
+
+    /** Frees what an exceptionally large batch needed. */
+    void trim() {
+        if (table.length > MAX_TABLE_KEPT) {
+            table = new int[0];
+            obsolete = new BitSet();
+        }
+        records = null;
+        bytes = null;
+    }
+
+    private boolean isWorthwhile() {
+        pass(true);
+        long sampleBytes = 0;
+        long deadBytes = 0;
+        int sampleCount = 0;
+        for (int i = 0; i < records.count(); i++) {
+            if (isInSample(i)) {
+                sampleCount++;
+                sampleBytes += records.length(i);
+                deadBytes += obsolete.get(i) ? records.length(i) : 0;
+            }
+        }
+        return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
+    }
+
+    /** By the upper bits of the hash, since the table uses the lower ones. */
+    private boolean isInSample(int number) {
+        return Integer.remainderUnsigned(records.hash(number) >>> Short.SIZE, SAMPLE_RATE) == 0;
+    }
+
+    private void pass(boolean sampleOnly) {
+        clearTable();
+        for (int i = records.count() - 1; i >= 0; i--) {
+            if (!sampleOnly || isInSample(i)) {
+                records.read(i, record);
+                visit(i);
+            }
+        }
+    }
+
+    private void visit(int number) {
+        switch (record.kind()) {
+            case PUT:
+            case DELETE:
+                if (isCovered(number)) {
+                    obsolete.set(number);
+                } else {
+                    insert(number);
+                }
+                break;
+            case APPEND:
+                if (isCovered(number)) {
+                    obsolete.set(number);
+                }
+                break;
+            case DELETE_PREFIX:
+                if (isPrefixCovered()) {
+                    obsolete.set(number);
+                } else {
+                    insert(number);
+                    prefixEntries++;
+                }
+                break;
+            default:
+                break;
+        }
+    }
+
+    private boolean isCovered(int number) {
+        return contains(records.hash(number), record.keyLength(), false) || isPrefixCovered();
+    }
+
+    private boolean isPrefixCovered() {
+        return prefixEntries > 0
+                && contains(BatchRecords.prefixHash(bytes, record), record.keyPrefixLength(), true);
+    }
+
+    private boolean contains(int hash, int length, boolean prefix) {
+        int mask = tableSize - 1;
+        for (int slot = hash & mask; table[slot] != 0; slot = (slot + 1) & mask) {
+            int number = table[slot] - 1;
+            if (records.hash(number) == hash && isSame(number, length, prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isSame(int number, int length, boolean prefix) {
+        records.read(number, candidate);
+        return BatchRecords.isPrefixDelete(candidate) == prefix
+                && candidate.stateId() == record.stateId()
+                && candidate.keyLength() == length
+                && bytes.equal(candidate.keyPosition(), record.keyPosition(), length);
+    }
+
+    private void insert(int number) {
+        int mask = tableSize - 1;
+        int slot = records.hash(number) & mask;
+        while (table[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
+        table[slot] = number + 1;
+    }
+
+    private void clearTable() {
+        tableSize = Integer.highestOneBit(records.count()) << 2;
+        if (table.length < tableSize) {
+            table = new int[tableSize];
+        } else {
+            Arrays.fill(table, 0, tableSize, 0);
+        }
+        prefixEntries = 0;
+    }
+}

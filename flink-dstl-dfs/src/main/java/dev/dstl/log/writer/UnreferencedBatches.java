@@ -1,0 +1,68 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.writer;
+
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.local.LocalLog;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Drops references to batches, and releases without any lock what nobody refers to any more. */
+final class UnreferencedBatches implements Runnable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UnreferencedBatches.class);
+
+    private final GroupCommit commit;
+    private final LocalLog localLog;
+    private final List<TailBatch> batches = new ArrayList<>();
+
+    UnreferencedBatches(GroupCommit commit, LocalLog localLog) {
+        this.commit = commit;
+        this.localLog = localLog;
+    }
+
+    /** Called with the lock of the {@link LogTail} held. */
+    void add(TailBatch batch) {
+        if (batch.release()) {
+            batches.add(batch);
+        }
+    }
+
+    /** Called with the lock of the {@link LogTail} held. */
+    void addAll(List<TailBatch> released) {
+        released.forEach(this::add);
+    }
+
+    /** One that cannot be released keeps nothing else from being so. */
+    @Override
+    public void run() {
+        for (TailBatch batch : batches) {
+            try {
+                localLog.release(batch.copyInCheckpoints());
+            } catch (Throwable t) {
+                LOG.error("The copy of {} leaks; this is a defect, please report it.", batch, t);
+            }
+            try {
+                commit.release(batch.sealed());
+            } catch (Throwable t) {
+                LOG.error("{} leaks; this is a defect, please report it.", batch, t);
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+
+/**
+ * Truncates a log up to what neither a later checkpoint nor a checkpoint that is still wanted can
+ * need: the smaller of what the base covers and what the newest subsumed checkpoint covered.
+ * Belongs to the task thread.
+ */
+public final class LogTruncation {
+
+    private final StateChangelogWriter<?> writer;
+    private SequenceNumber materializedTo;
+    private SequenceNumber subsumedTo;
+    private SequenceNumber truncatedTo;
+
+    /** The {@code writer} stays the caller's. */
+    public LogTruncation(StateChangelogWriter<?> writer) {
+        this.writer = writer;
+        this.materializedTo = writer.initialSequenceNumber();
+        this.subsumedTo = writer.initialSequenceNumber();
+        this.truncatedTo = writer.initialSequenceNumber();
+    }
+
+    /** The base now holds everything logged before {@code to}, exclusive. */
+    public void materialized(SequenceNumber to) {
+        materializedTo = larger(materializedTo, to);
+        truncate();
+    }
+
+    /** A checkpoint was subsumed that held the log up to {@code to}, exclusive. */
+    public void subsumed(SequenceNumber to) {
+        subsumedTo = larger(subsumedTo, to);
+        truncate();
+    }
+
+    private void truncate() {
+        SequenceNumber to = materializedTo.compareTo(subsumedTo) < 0 ? materializedTo : subsumedTo;
+        if (to.compareTo(truncatedTo) > 0) {
+            writer.truncate(to);
+            truncatedTo = to;
+        }
+    }
+
+    private static SequenceNumber larger(SequenceNumber a, SequenceNumber b) {
+        return a.compareTo(b) < 0 ? b : a;
+    }
+}

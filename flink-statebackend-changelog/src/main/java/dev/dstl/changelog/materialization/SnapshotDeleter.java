@@ -1,0 +1,101 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.materialization;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import org.apache.flink.util.ExceptionUtils;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes files of snapshots that no checkpoint ever got, and that therefore nobody else deletes.
+ * What cannot be deleted is logged and stays behind. Thread safe.
+ */
+public final class SnapshotDeleter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotDeleter.class);
+
+    private final String subtask;
+    private final Executor blocking;
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+
+    /**
+     * @param subtask for the log
+     * @param blocking runs what blocks; stays the caller's
+     */
+    public SnapshotDeleter(String subtask, Executor blocking) {
+        this.subtask = subtask;
+        this.blocking = blocking;
+    }
+
+    /** Deletes on a thread that may block. */
+    public void deleteLater(MaterializedBase base) {
+        deleteLater(base::discard, base);
+    }
+
+    /** Deletes the copies on the local disk, on a thread that may block. */
+    public void deleteLocalCopiesLater(MaterializedBase base) {
+        if (!base.local().snapshots().isEmpty()) {
+            deleteLater(base::discardLocalCopies, base);
+        }
+    }
+
+    /** Interrupts the snapshot or deletes its files, on a thread that may block. */
+    public void deleteLater(DelegateSnapshot snapshot) {
+        deleteLater(snapshot::discard, snapshot);
+    }
+
+    /** Interrupts the snapshot or deletes its files, on the calling thread. */
+    void deleteNow(DelegateSnapshot snapshot) {
+        deleteNow(snapshot::discard, snapshot);
+    }
+
+    /** Deletes on the calling thread. */
+    void deleteNow(MaterializedBase base) {
+        deleteNow(base::discard, base);
+    }
+
+    private void deleteLater(ThrowingRunnable<Exception> deletion, Object what) {
+        waiting.add(() -> deleteNow(deletion, what));
+        try {
+            blocking.execute(this::deleteWaiting);
+        } catch (Throwable t) {
+            // such as a thread that cannot be started; whatever is deleted next takes this along
+            LOG.warn("Files of {} of {} are deleted later than usual", what, subtask, t);
+        }
+    }
+
+    private void deleteWaiting() {
+        Runnable next = waiting.poll();
+        while (next != null) {
+            next.run();
+            next = waiting.poll();
+        }
+    }
+
+    private void deleteNow(ThrowingRunnable<Exception> deletion, Object what) {
+        try {
+            deletion.run();
+        } catch (Throwable t) {
+            LOG.warn("Files of {} of {} could not be deleted and stay behind", what, subtask, t);
+            ExceptionUtils.rethrowIfFatalError(t);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.record;
+
+import dev.dstl.log.api.ChangelogWriter;
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.api.RecordKind;
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All state changes of one keyed backend on their way into its log. Belongs to the task thread. The
+ * writer stays its creator's, who also closes it.
+ *
+ * <p>Once it is not known what of a state access reached the delegate, or what did could not be
+ * logged, the log is incomplete: the next checkpoint has to bring a snapshot of the delegate that
+ * is taken after that.
+ */
+public final class ChangelogAppender {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ChangelogAppender.class);
+
+    private static final int INITIAL_SCRATCH_BYTES = 256;
+
+    /** What one huge value may leave behind; above, the scratch is given back at once. */
+    private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
+
+    private final StateChangelogWriter<?> writer;
+    @Nullable private final ChangelogWriter recordWriter;
+    private final Runnable requireFullCheckpoint;
+
+    private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+    private int nextStateId;
+    private int range;
+    private int warnedInRange = -1;
+
+    /** A log from which nobody takes checkpoints. */
+    public ChangelogAppender(StateChangelogWriter<?> writer) {
+        this(writer, () -> {});
+    }
+
+    /**
+     * @param writer a {@link ChangelogWriter}, or any other, which then gets encoded records
+     * @param requireFullCheckpoint called, on the task thread, when the next checkpoint must not
+     *     rely on what was logged so far
+     */
+    public ChangelogAppender(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
+        this.writer = writer;
+        this.requireFullCheckpoint = requireFullCheckpoint;
+        this.recordWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;
+        addCompactionBoundary();
+    }
+
+    private void addCompactionBoundary() {
+        if (recordWriter != null) {
+            recordWriter.addCompactionBoundary();
+        }
+    }
+
+    /** Opens the way into the log for one more state; writes nothing yet. */
+    public StateLog register(StateRegistration registration) {
+        return new StateLog(this, registration);
+    }
+
+    /**
+     * To be called when a materialization starts, right after the writer gave the sequence number
+     * that it covers: what is logged from here on must be readable without anything logged before,
+     * so each state registers itself again before its next record.
+     */
+    public void startNewRange() {
+        range++;
+        addCompactionBoundary();
+    }
+
+    /**
+     * To be called when a materialization came to nothing, by any thread.
+     *
+     * @param at the sequence number that it covered
+     */
+    public void forgetRange(SequenceNumber at) {
+        if (recordWriter != null) {
+            recordWriter.removeCompactionBoundary(at);
+        }
+    }
+
+    /**
+     * The next checkpoint must bring a full snapshot of the delegate that is taken after this call,
+     * whatever is logged until then.
+     */
+    public void requireFullCheckpoint() {
+        requireFullCheckpoint.run();
+    }
+
+    int range() {
+        return range;
+    }
+
+    int nextStateId() {
+        return nextStateId++;
+    }
+
+    /** Empty space for the next record; valid until the next call. */
+    DataOutputSerializer emptyScratch() {
+        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
+            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+        }
+        scratch.clear();
+        return scratch;
+    }
+
+    void markIncomplete(StateLog state, Throwable cause) {
+        requireFullCheckpoint();
+        if (warnedInRange != range) {
+            warnedInRange = range;
+            LOG.warn(
+                    "The next checkpoint is a full one: a change is missing in the {}",
+                    state,
+                    cause);
+        }
+    }
+
+    /** Appends what stands in the scratch. */
+    void append(RecordKind kind, int keyGroup, int stateId, int keyPrefixLength, int keyLength)
+            throws IOException {
+        append(
+                kind,
+                keyGroup,
+                stateId,
+                scratch.getSharedBuffer(),
+                keyPrefixLength,
+                keyLength,
+                scratch.length());
+        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
+            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
+        }
+    }
+
+    void appendRegistration(int stateId, byte[] registration) throws IOException {
+        append(
+                RecordKind.META,
+                StateChange.META_KEY_GROUP,
+                stateId,
+                registration,
+                0,
+                0,
+                registration.length);
+    }
+
+    private void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int keyPrefixLength,
+            int keyLength,
+            int length)
+            throws IOException {
+        if (recordWriter != null) {
+            recordWriter.append(kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
+            return;
+        }
+        int headerLength = RecordFormat.headerLength(stateId, keyPrefixLength, keyLength);
+        byte[] record = new byte[headerLength + length];
+        RecordFormat.writeHeader(record, 0, kind, stateId, keyPrefixLength, keyLength);
+        System.arraycopy(bytes, 0, record, headerLength, length);
+        if (kind == RecordKind.META) {
+            writer.appendMeta(record);
+        } else {
+            writer.append(keyGroup, record);
+        }
+    }
+}

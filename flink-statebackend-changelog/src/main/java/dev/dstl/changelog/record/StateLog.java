@@ -1,0 +1,115 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.record;
+
+import dev.dstl.log.api.RecordKind;
+import java.io.IOException;
+import java.util.Arrays;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/**
+ * One state's way into the log. A record is built in three steps and then appended in one call, so
+ * that a serializer that throws leaves no trace:
+ *
+ * <pre>
+ *   DataOutputSerializer record = log.beginRecord();   // write key and namespace
+ *   log.endKeyPrefix();                                // write the map key, if there is one
+ *   log.endRecordKey();                                // write the payload
+ *   log.append(kind, keyGroup);
+ * </pre>
+ *
+ * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be under way.
+ */
+public final class StateLog {
+
+    private static final int NEVER = -1;
+
+    private final ChangelogAppender log;
+    private StateRegistration registration;
+    private int stateId;
+    private int registeredInRange = NEVER;
+
+    private DataOutputSerializer record;
+    private int keyPrefixLength;
+    private int keyLength;
+
+    StateLog(ChangelogAppender log, StateRegistration registration) {
+        this.log = log;
+        this.registration = registration;
+        this.stateId = log.nextStateId();
+    }
+
+    /**
+     * Takes over what the job registered under the same name again. With other serializers the
+     * state gets a new id, since records of one id are read with one set of serializers.
+     */
+    public void update(StateRegistration changed) throws IOException {
+        if (!Arrays.equals(registration.toBytes(), changed.toBytes())) {
+            stateId = log.nextStateId();
+            registeredInRange = NEVER;
+        }
+        registration = changed;
+    }
+
+    /** Starts a record; an unfinished one is forgotten. */
+    public DataOutputSerializer beginRecord() {
+        record = log.emptyScratch();
+        return record;
+    }
+
+    /** What was written until here is key and namespace, and the record key unless more follows. */
+    public void endKeyPrefix() {
+        keyPrefixLength = record.length();
+        keyLength = keyPrefixLength;
+    }
+
+    /** What was written until here is the record key. */
+    public void endRecordKey() {
+        keyLength = record.length();
+    }
+
+    /**
+     * Appends the record that is under way, after the state's registration if the range has none.
+     *
+     * @throws IOException if the log cannot take it; the next checkpoint is a full one then
+     */
+    public void append(RecordKind kind, int keyGroup) throws IOException {
+        try {
+            if (registeredInRange != log.range()) {
+                log.appendRegistration(stateId, registration.toBytes());
+                registeredInRange = log.range();
+            }
+            log.append(kind, keyGroup, stateId, keyPrefixLength, keyLength);
+        } catch (Throwable e) {
+            markIncomplete(e);
+            throw e;
+        }
+    }
+
+    /**
+     * To be called when it is not known what reached the delegate, or when what did cannot be
+     * logged: the next checkpoint is a full one.
+     */
+    public void markIncomplete(Throwable cause) {
+        log.markIncomplete(this, cause);
+    }
+
+    @Override
+    public String toString() {
+        return "log of state '" + registration.name() + "' (" + registration.kind() + ")";
+    }
+}

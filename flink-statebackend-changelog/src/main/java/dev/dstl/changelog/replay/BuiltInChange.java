@@ -1,0 +1,128 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.replay;
+
+import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.log.api.LogRecord;
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * A change that Flink's own changelog logged, read from front to back. Points at other changes in
+ * turn. Belongs to the task thread.
+ */
+final class BuiltInChange {
+
+    private final DataInputDeserializer input = new DataInputDeserializer();
+    private BuiltInOperation operation = BuiltInOperation.METADATA;
+    private int keyGroup;
+    private KeyGroupRange wanted = KeyGroupRange.EMPTY_KEY_GROUP_RANGE;
+
+    /**
+     * Points at a change; its operation is read.
+     *
+     * @param record holds the change
+     * @param wantedKeyGroups what is to be restored of the log
+     */
+    void wrap(LogRecord record, KeyGroupRange wantedKeyGroups) throws CorruptLogException {
+        input.setBuffer(record.buffer(), record.payloadOffset(), record.payloadLength());
+        keyGroup = record.keyGroup();
+        wanted = wantedKeyGroups;
+        try {
+            operation = BuiltInOperation.of(input.readByte());
+        } catch (IOException e) {
+            throw new CorruptLogException(
+                    "a state change of Flink's built-in changelog: " + e.getMessage() + ".", e);
+        }
+    }
+
+    BuiltInOperation operation() {
+        return operation;
+    }
+
+    /** That of the key which was current when it was logged; with a timer it may be wrong. */
+    int keyGroup() {
+        return keyGroup;
+    }
+
+    /** What is to be restored of the log. */
+    KeyGroupRange wantedKeyGroups() {
+        return wanted;
+    }
+
+    /** What has not been read yet. */
+    DataInputDeserializer input() {
+        return input;
+    }
+
+    int readStateId() throws CorruptLogException {
+        try {
+            return input.readUnsignedShort();
+        } catch (IOException e) {
+            throw new CorruptLogException(
+                    "a state change of Flink's built-in changelog ends early.", e);
+        }
+    }
+
+    <T> T read(TypeSerializer<T> serializer, RestoredRegistration state)
+            throws CorruptLogException {
+        try {
+            return serializer.deserialize(input);
+        } catch (IOException | RuntimeException e) {
+            throw corrupt(state, "the serializers of its registration cannot read it: " + e, e);
+        }
+    }
+
+    int readCount(RestoredRegistration state) throws CorruptLogException {
+        int count;
+        try {
+            count = input.readInt();
+        } catch (IOException e) {
+            throw corrupt(state, "it ends early", e);
+        }
+        if (count < 0) {
+            throw corrupt(state, "expected a count, found " + count, null);
+        }
+        return count;
+    }
+
+    void expectEnd(RestoredRegistration state) throws CorruptLogException {
+        if (input.available() != 0) {
+            throw corrupt(
+                    state,
+                    String.format("expected its end, found %d more bytes", input.available()),
+                    null);
+        }
+    }
+
+    CorruptLogException unexpected(RestoredRegistration state) {
+        return corrupt(state, "states of this kind have no such changes", null);
+    }
+
+    CorruptLogException corrupt(
+            RestoredRegistration state, String found, @Nullable Throwable cause) {
+        return new CorruptLogException(
+                String.format(
+                        "a change %s of state '%s' (%s) in key group %d, which Flink's own"
+                                + " changelog wrote: %s.",
+                        operation, state.name(), state.kind(), keyGroup, found),
+                cause);
+    }
+}

@@ -1,2 +1,0 @@
-/** When the beginning of a log may go. */
-package dev.dstl.changelog.truncation;

@@ -1,0 +1,476 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.changelog.contract.Delegate;
+import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.BuiltInChangelog;
+import dev.dstl.changelog.fixture.FakeJobManager;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
+import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.TestTaskStateManager;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
+import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
+import org.apache.flink.runtime.state.internal.InternalMergingState;
+import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Jobs move from Flink's own changelog to this one, and back. */
+class BuiltInRestoreTest {
+
+    private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+
+    @TempDir private Path directory;
+
+    /** How Flink's own changelog can store its log. */
+    enum BuiltInLog {
+        FILES {
+            @Override
+            StateChangelogStorage<?> create(Path directory) throws Exception {
+                return BuiltInChangelog.files(directory, new Configuration());
+            }
+        },
+        COMPRESSED_FILES {
+            @Override
+            StateChangelogStorage<?> create(Path directory) throws Exception {
+                Configuration configuration = new Configuration();
+                configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
+                return BuiltInChangelog.files(directory, configuration);
+            }
+        },
+        /** Many change sets in a file, many files in a handle. */
+        PREEMPTIVE_FILES {
+            @Override
+            StateChangelogStorage<?> create(Path directory) throws Exception {
+                Configuration configuration = new Configuration();
+                configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
+                configuration.setString(
+                        "state.changelog.dstl.dfs.preemptive-persist-threshold", "300 b");
+                return BuiltInChangelog.files(directory, configuration);
+            }
+        },
+        MEMORY {
+            @Override
+            StateChangelogStorage<?> create(Path directory) {
+                return new InMemoryStateChangelogStorage();
+            }
+
+            @Override
+            String identifier() {
+                return "memory";
+            }
+        },
+        /** DSTL's log, under Flink's own state backend. */
+        OUR_SEGMENTS {
+            @Override
+            StateChangelogStorage<?> create(Path directory) {
+                return LogStorage.DSTL.create(directory);
+            }
+
+            @Override
+            String identifier() {
+                return "dstl";
+            }
+        };
+
+        abstract StateChangelogStorage<?> create(Path directory) throws Exception;
+
+        String identifier() {
+            return "filesystem";
+        }
+    }
+
+    static Stream<Arguments> delegatesAndLogs() {
+        return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
+                .flatMap(
+                        delegate ->
+                                Stream.of(BuiltInLog.values())
+                                        .map(log -> Arguments.of(delegate, log)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("delegatesAndLogs")
+    void checkpointOfFlinksOwnChangelog_isRestored_continued_andLeftBehind(
+            Delegate delegate, BuiltInLog log) throws Exception {
+        FakeJobManager jobManager;
+        Map<String, Object> contents;
+        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
+            jobManager = task.jobManager;
+            EveryState states = new EveryState(task);
+            states.change(1, ALL);
+            task.checkpoint(1);
+            BuiltInChangelog.materialize(task.backend());
+            states.change(2, ALL);
+            task.checkpoint(2);
+            states.change(3, ALL);
+            ChangelogStateBackendHandle handle = task.checkpoint(3);
+            assertThat(handle.getMaterializedStateHandles()).isNotEmpty();
+            assertThat(storagesOf(handle)).containsExactly(log.identifier());
+            if (log == BuiltInLog.PREEMPTIVE_FILES) {
+                assertThat(positionsOf(handle)).isGreaterThan(2 * filesOf(handle));
+                assertThat(filesOf(handle)).isGreaterThan(1);
+            }
+            contents = states.contents(ALL);
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            EveryState states = new EveryState(task);
+            assertThat(states.contents(ALL)).isEqualTo(contents);
+            states.change(4, ALL);
+            assertThat(storagesOf(task.checkpoint(4))).containsOnly(log.identifier(), "dstl");
+            contents = states.contents(ALL);
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
+            assertThat(task.materialize()).isTrue();
+            assertThat(storagesOf(task.checkpoint(5))).isEmpty();
+        }
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+            assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("delegatesAndLogs")
+    void checkpointOfFlinksOwnChangelog_isRestoredByTwoSubtasks_thenByOneAgain(
+            Delegate delegate, BuiltInLog log) throws Exception {
+        FakeJobManager jobManager;
+        Map<String, Object> contents;
+        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
+            jobManager = task.jobManager;
+            EveryState states = new EveryState(task);
+            states.change(1, ALL);
+            states.change(2, ALL);
+            task.checkpoint(1);
+            contents = states.contents(ALL);
+        }
+        List<KeyedStateHandle> parts = new java.util.ArrayList<>();
+        Map<String, Object> found = new TreeMap<>();
+        TreeSet<Object> timers = new TreeSet<>();
+        for (KeyGroupRange part : List.of(KeyGroupRange.of(0, 3), KeyGroupRange.of(4, 7))) {
+            FakeJobManager own = new FakeJobManager();
+            try (TestTask task =
+                    TestTask.startSubtask(
+                            directory,
+                            delegate,
+                            LogStorage.DSTL,
+                            own,
+                            part,
+                            cut(jobManager, part))) {
+                Map<String, Object> ofPart = new EveryState(task).contents(part);
+                timers.addAll((java.util.Collection<?>) ofPart.remove("timers"));
+                found.putAll(ofPart);
+                parts.add(task.checkpoint(2));
+            }
+        }
+        found.put("timers", timers);
+        assertThat(found).isEqualTo(contents);
+        try (TestTask task =
+                TestTask.start(directory, delegate, LogStorage.DSTL, new FakeJobManager(), parts)) {
+            assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Delegate.class,
+            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
+    void canonicalSavepoint_isTheWayBackToFlinksOwnChangelog(Delegate delegate) throws Exception {
+        KeyedStateHandle savepoint;
+        Map<String, Object> contents;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            EveryState states = new EveryState(task);
+            states.change(1, ALL);
+            task.materialize();
+            states.change(2, ALL);
+            savepoint = canonicalSavepoint(task, 7);
+            contents = states.contents(ALL);
+        }
+        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Delegate.class,
+            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
+    void nativeSavepoint_isAWayBackToFlinksOwnChangelogAsWell(Delegate delegate) throws Exception {
+        KeyedStateHandle savepoint;
+        Map<String, Object> contents;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            EveryState states = new EveryState(task);
+            states.change(1, ALL);
+            savepoint =
+                    task.jobManager.acknowledge(
+                            7,
+                            TestTask.finish(
+                                    task.trigger(
+                                            7,
+                                            SavepointType.savepoint(SavepointFormatType.NATIVE))));
+            contents = states.contents(ALL);
+        }
+        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = BuiltInLog.class,
+            names = {"FILES", "MEMORY"})
+    void mergedResults_whichOnlyTheJobsFunctionKnows_areRefusedWithTheWayOut(BuiltInLog log)
+            throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = builtIn(Delegate.HASHMAP, log, new FakeJobManager(), ALL, List.of())) {
+            jobManager = task.jobManager;
+            InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
+            for (String session : List.of("s1", "s2")) {
+                sums.setCurrentNamespace(session);
+                sums.add(1L);
+            }
+            sums.mergeNamespaces("s1", List.of("s2"));
+            task.checkpoint(1);
+        }
+        assertThatThrownBy(
+                        () ->
+                                TestTask.start(
+                                        directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
+                .hasMessageContaining("a change MERGE_NS of state 'sums' (REDUCING)")
+                .hasMessageContaining("Flink's own changelog cannot restore it either")
+                .hasMessageContaining("Take a canonical savepoint");
+        assertThatThrownBy(
+                        () ->
+                                builtIn(
+                                        Delegate.HASHMAP,
+                                        log,
+                                        new FakeJobManager(),
+                                        ALL,
+                                        jobManager.latest()))
+                .as("Flink's own changelog, on the same checkpoint")
+                .isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void windowsThatMoveWithoutBeingMerged_areRestored() throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task =
+                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
+            jobManager = task.jobManager;
+            InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
+            sums.setCurrentNamespace("s2");
+            sums.add(5L);
+            sums.mergeNamespaces("s1", List.of("s2", "s3"));
+            task.checkpoint(1);
+        }
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
+            sums.setCurrentNamespace("s1");
+            assertThat(sums.get()).isEqualTo(5L);
+            sums.setCurrentNamespace("s2");
+            assertThat(sums.get()).isNull();
+        }
+    }
+
+    @Test
+    void ourCheckpoint_isRefusedByFlinksOwnChangelog_notMisread() throws Exception {
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.value(1).update("one");
+            assertThat(storagesOf(task.checkpoint(1))).containsExactly("dstl");
+        }
+        assertThat(
+                        jobManager.latest().stream()
+                                .map(ChangelogStateBackendHandle.class::cast)
+                                .flatMap(handle -> storagesOf(handle).stream()))
+                .as("the name by which Flink looks for a storage that reads it")
+                .doesNotContain("filesystem", "memory");
+    }
+
+    @Test
+    void truncatedFile_failsTheRestore_namingFileOffsetExpectedAndFound() throws Exception {
+        FakeJobManager jobManager = oneRecordInAFile();
+        Path file = onlyFile();
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length - 3));
+        assertThatThrownBy(
+                        () ->
+                                TestTask.start(
+                                        directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
+                .hasMessageContaining("/" + file.getFileName() + ", byte ")
+                .hasMessageContaining("expected a change of")
+                .hasMessageContaining("found the end of the file after")
+                .hasMessageContaining("Restore from another checkpoint or savepoint");
+        Files.write(file, bytes);
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            assertThat(task.value(1).value()).as("nothing was lost").isEqualTo("one");
+        }
+    }
+
+    @Test
+    void missingFile_failsTheRestore_sayingWhichAndWhatToDo() throws Exception {
+        FakeJobManager jobManager = oneRecordInAFile();
+        Path file = onlyFile();
+        Files.delete(file);
+        assertThatThrownBy(
+                        () ->
+                                TestTask.start(
+                                        directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
+                .hasMessageContaining(file.getFileName().toString())
+                .hasMessageContaining("is gone")
+                .hasMessageContaining("restore from another checkpoint or savepoint");
+    }
+
+    private FakeJobManager oneRecordInAFile() throws Exception {
+        try (TestTask task =
+                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
+            task.value(1).update("one");
+            task.checkpoint(1);
+            return task.jobManager;
+        }
+    }
+
+    private Path onlyFile() throws Exception {
+        List<Path> files =
+                FileUtils.listFiles(directory.resolve("stock").toFile(), null, true).stream()
+                        .map(java.io.File::toPath)
+                        .collect(Collectors.toList());
+        assertThat(files).hasSize(1);
+        return files.get(0);
+    }
+
+    private static KeyedStateHandle canonicalSavepoint(TestTask task, long id) throws Exception {
+        return task.jobManager.acknowledge(
+                id,
+                TestTask.finish(
+                        StreamOperatorStateHandler.prepareCanonicalSavepoint(
+                                        task.backend(), new CloseableRegistry())
+                                .snapshot(
+                                        id,
+                                        0,
+                                        task.streams(id),
+                                        TestTask.options(
+                                                SavepointType.savepoint(
+                                                        SavepointFormatType.CANONICAL)))));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static InternalMergingState<Integer, String, Long, Long, Long> sums(TestTask task)
+            throws Exception {
+        task.backend().setCurrentKey(1);
+        return (InternalMergingState<Integer, String, Long, Long, Long>)
+                (Object)
+                        task.backend()
+                                .getOrCreateKeyedState(
+                                        StringSerializer.INSTANCE,
+                                        new ReducingStateDescriptor<>(
+                                                "sums", Long::sum, LongSerializer.INSTANCE));
+    }
+
+    private static List<KeyedStateHandle> cut(FakeJobManager jobManager, KeyGroupRange part) {
+        return jobManager.latest().stream()
+                .map(handle -> handle.getIntersection(part))
+                .collect(Collectors.toList());
+    }
+
+    private static Set<String> storagesOf(ChangelogStateBackendHandle handle) {
+        return handle.getNonMaterializedStateHandles().stream()
+                .map(ChangelogStateHandle::getStorageIdentifier)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static long positionsOf(ChangelogStateBackendHandle handle) {
+        return positions(handle).count();
+    }
+
+    private static long filesOf(ChangelogStateBackendHandle handle) {
+        return positions(handle).distinct().count();
+    }
+
+    private static Stream<Object> positions(ChangelogStateBackendHandle handle) {
+        return handle.getNonMaterializedStateHandles().stream()
+                .flatMap(
+                        log ->
+                                ((ChangelogStateHandleStreamImpl) log)
+                                        .getHandlesAndOffsets().stream())
+                .map(position -> position.f0);
+    }
+
+    /** As a restore in the mode CLAIM does: checkpoints after it may build on the savepoint. */
+    private void goOnWithFlinksOwnChangelog(
+            Delegate delegate, KeyedStateHandle savepoint, Map<String, Object> contents)
+            throws Exception {
+        FakeJobManager flink = new FakeJobManager();
+        Map<String, Object> changed;
+        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, List.of(savepoint))) {
+            EveryState states = new EveryState(task);
+            assertThat(states.contents(ALL)).isEqualTo(contents);
+            states.change(3, ALL);
+            changed = states.contents(ALL);
+            task.checkpoint(8);
+        }
+        assertThat(changed).isNotEqualTo(contents);
+        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, flink.latest())) {
+            assertThat(new EveryState(task).contents(ALL)).isEqualTo(changed);
+        }
+    }
+
+    private TestTask builtIn(
+            Delegate delegate,
+            BuiltInLog log,
+            FakeJobManager jobManager,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> restored)
+            throws Exception {
+        return TestTask.start(
+                directory,
+                BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
+                TestTaskStateManager.builder()
+                        .setStateChangelogStorage(log.create(directory.resolve("stock")))
+                        .build(),
+                TestTask.checkpoints(directory),
+                jobManager,
+                keyGroups,
+                restored);
+    }
+}

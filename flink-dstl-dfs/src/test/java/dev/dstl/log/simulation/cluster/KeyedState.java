@@ -31,6 +31,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 final class KeyedState {
 
     private static final long FIRST = 17;
+    private static final int BYTES_PER_VALUE = 30;
 
     private final NavigableMap<String, Long> values;
 
@@ -44,6 +45,11 @@ final class KeyedState {
 
     KeyedState copy() {
         return new KeyedState(new TreeMap<>(values));
+    }
+
+    /** What a snapshot would take, about. */
+    long sizeBytes() {
+        return (long) values.size() * BYTES_PER_VALUE;
     }
 
     /** The part in some key groups. */

@@ -70,6 +70,9 @@ public final class SimulatedLog {
     /** How many times as large as in a segment records are in memory, at most. */
     private static final long MAX_EXPANSION = 4;
 
+    /** So many that their number of runs and inline bytes are limited. */
+    private static final int MANY_SUBTASKS = 4_000;
+
     /** Real time would pass while the simulated one stands still. */
     private static final long NO_PAUSE_MILLIS = 0;
 
@@ -85,6 +88,10 @@ public final class SimulatedLog {
     private final Dice dice;
     private final String incarnation;
     private final DstlSettings settings;
+
+    /** Of the operator; with many subtasks each may bring the JobManager less. */
+    private final int parallelism;
+
     private final Lane timerLane;
     private final FiberThreads uploads;
     private final LaneExecutor discards;
@@ -117,6 +124,7 @@ public final class SimulatedLog {
                         SegmentName.incarnation(
                                 1_700_000_000_000L + schedule.nowMillis(), dice.bits()));
         settings = LogSettings.random(dice, cluster.conditions(), cluster.store().basePath());
+        parallelism = dice.oneOf(1, 1, MANY_SUBTASKS);
         timerLane = schedule.lane(name + "-timer");
         timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
         cluster.opened(this);
@@ -249,6 +257,8 @@ public final class SimulatedLog {
                 "operator",
                 taskManager.pages(),
                 settings.sealThresholdBytes(),
+                settings.inlineThresholdBytes(parallelism),
+                settings.runLimit(parallelism),
                 commit,
                 compactor,
                 new SimulatedMailbox(task));
@@ -322,6 +332,11 @@ public final class SimulatedLog {
     /** The process it runs in. */
     public SimulatedTaskManager taskManager() {
         return taskManager;
+    }
+
+    /** Runs that compaction leaves at most where it has time. */
+    int runLimit() {
+        return settings.runLimit(parallelism);
     }
 
     /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */

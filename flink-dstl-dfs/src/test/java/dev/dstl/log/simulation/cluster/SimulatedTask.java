@@ -246,6 +246,9 @@ final class SimulatedTask {
         restored = new ArrayList<>();
         records = new ArrayList<>(records.subList(covered, records.size()));
         materializedTo = upTo;
+        if (marksBases) {
+            writer.baseReplaced(snapshot.sizeBytes());
+        }
         truncate();
     }
 
@@ -296,7 +299,8 @@ final class SimulatedTask {
                                             expected,
                                             localPart(result, own, older),
                                             range.part,
-                                            marksBases ? log.compactionMaxBytes() : 0);
+                                            marksBases ? log.compactionMaxBytes() : 0,
+                                            log.runLimit());
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
     }

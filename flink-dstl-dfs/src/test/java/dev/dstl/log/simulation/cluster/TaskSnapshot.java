@@ -33,6 +33,7 @@ public final class TaskSnapshot {
     @Nullable private final LocalPart local;
     @Nullable private final LogPart own;
     private final long compactionMaxBytes;
+    private final int runLimit;
 
     TaskSnapshot(
             KeyGroupRange keyGroups,
@@ -41,7 +42,9 @@ public final class TaskSnapshot {
             KeyedState expected,
             @Nullable LocalPart local,
             @Nullable LogPart own,
-            long compactionMaxBytes) {
+            long compactionMaxBytes,
+            int runLimit) {
+        this.runLimit = runLimit;
         this.local = local;
         this.own = own;
         this.compactionMaxBytes = compactionMaxBytes;
@@ -75,7 +78,8 @@ public final class TaskSnapshot {
                 expected.in(part),
                 part.equals(keyGroups) ? local : null,
                 null,
-                0);
+                0,
+                runLimit);
     }
 
     /** What the task has written itself, or null if nothing. */
@@ -87,6 +91,11 @@ public final class TaskSnapshot {
     /** Bytes of the parts of the log that are compacted at most; 0 if none are. */
     public long compactionMaxBytes() {
         return compactionMaxBytes;
+    }
+
+    /** Runs that compaction leaves at most where it has time. */
+    public int runLimit() {
+        return runLimit;
     }
 
     /** What could be read without the store, or null if nothing. */

@@ -118,7 +118,7 @@ final class RestoredQueue<
         name = newName;
         serializer = newSerializer;
         queue = delegate.create(newName, newSerializer, true);
-        elements = SchemaVersion.of(newSerializer);
+        elements = SchemaVersion.fixed(newSerializer);
         outdated = false;
         version++;
     }

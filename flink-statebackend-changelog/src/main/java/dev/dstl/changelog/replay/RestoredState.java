@@ -152,7 +152,7 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
                         true);
         state = (S) registered;
         version++;
-        namespaces = SchemaVersion.of(state.getNamespaceSerializer());
+        namespaces = SchemaVersion.fixed(state.getNamespaceSerializer());
         values = SchemaVersion.of(state.getValueSerializer());
     }
 

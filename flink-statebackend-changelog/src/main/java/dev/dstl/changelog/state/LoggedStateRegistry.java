@@ -109,7 +109,7 @@ public final class LoggedStateRegistry<K> {
         schemas.registered(
                 new StateSchema(
                         name,
-                        SchemaVersion.of(state.getNamespaceSerializer()),
+                        SchemaVersion.fixed(state.getNamespaceSerializer()),
                         SchemaVersion.of(state.getValueSerializer())));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedState<K, N, SV, ?> known = (LoggedState<K, N, SV, ?>) statesByName.get(name);
@@ -165,7 +165,7 @@ public final class LoggedStateRegistry<K> {
                 delegate.create(name, elementSerializer, allowFutureMetadataUpdates);
         StateRegistration registration =
                 StateRegistration.ofQueue(name, delegate.getKeySerializer(), elementSerializer);
-        schemas.registered(new StateSchema(name, null, SchemaVersion.of(elementSerializer)));
+        schemas.registered(new StateSchema(name, null, SchemaVersion.fixed(elementSerializer)));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedPriorityQueue<T> known = (LoggedPriorityQueue<T>) queuesByName.get(name);
         if (known == null) {

@@ -225,6 +225,37 @@ class SchemaUpgradeRescaleTest {
 
     @ParameterizedTest
     @EnumSource(Delegate.class)
+    void fieldThatIsRemoved_isNotNeededToReadTheChangelog(Delegate used) throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(NEW, TWO, List.of(), (subtask, states) -> states.upgrade(1));
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
+    /** Their schemas differ, since a POJO's serializer names the subclasses that it has written. */
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void fieldThatIsRemoved_isNotNeededToReadBasesOfDifferentSchemas(Delegate used)
+            throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(
+                        NEW,
+                        TWO,
+                        List.of(),
+                        (subtask, states) -> {
+                            if (subtask == 0) {
+                                states.writeSubclass();
+                            }
+                            create(subtask, states);
+                        });
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
     void changedSchema_makesTheNextCheckpointFullAndNoOther(Delegate used) throws Exception {
         delegate = used;
         List<KeyedStateHandle> handles = run(OLD, ONE, List.of(), this::create);
@@ -279,7 +310,10 @@ class SchemaUpgradeRescaleTest {
                                         "Account",
                                         "public class Account { public Account() {} "
                                                 + fields
-                                                + " }"));
+                                                + " }",
+                                        "Special",
+                                        "public class Special extends Account {"
+                                                + " public Special() {} }"));
                 TemporaryClassLoaderContext asInATask = TemporaryClassLoaderContext.of(job)) {
             for (KeyGroupRange keyGroups : subtasks) {
                 try (KeyedTask<Integer> task =
@@ -342,6 +376,20 @@ class SchemaUpgradeRescaleTest {
         /** Writes all accounts again. */
         void upgrade(int since) throws Exception {
             write(since);
+        }
+
+        /** From then on the serializers know it. */
+        void writeSubclass() throws Exception {
+            Object special =
+                    type.getClassLoader().loadClass("Special").getConstructor().newInstance();
+            for (int key : keys()) {
+                task.state(key, value).update(special);
+                task.state(key, list).update(List.of(special));
+                task.state(key, map).put("special", special);
+                task.state(key, map).remove("special");
+                task.state(key, reducing).add(special);
+                task.state(key, reducing).clear();
+            }
         }
 
         private void write(int since) throws Exception {

@@ -33,7 +33,7 @@ public final class SealedBatch {
     private long omittedBy;
     private long reservedBytes;
     private BatchState state = BatchState.SEALED;
-    @Nullable private CutSegment segment;
+    @Nullable private RolledSegment segment;
 
     /**
      * @param batch released when it is encoded or not needed any more
@@ -110,12 +110,12 @@ public final class SealedBatch {
     }
 
     @Nullable
-    CutSegment segment() {
+    RolledSegment segment() {
         return segment;
     }
 
-    void cutInto(CutSegment cut) {
+    void rollInto(RolledSegment rolled) {
         moveTo(BatchState.IN_SEGMENT);
-        segment = cut;
+        segment = rolled;
     }
 }

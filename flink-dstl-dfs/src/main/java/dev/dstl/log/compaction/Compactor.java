@@ -197,7 +197,7 @@ public final class Compactor {
         this.reader = reader;
         this.timers = timers;
         this.throttle = new CompactionThrottle(timers);
-        this.outputs = new GatheredOutputs(timers, settings.cutThresholdBytes(), this::submitDue);
+        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::submitDue);
         this.metrics = metrics;
         metrics.measureHangingCompactionReads(this::hangingReads);
     }

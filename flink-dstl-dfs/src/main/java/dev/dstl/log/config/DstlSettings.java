@@ -46,7 +46,7 @@ public final class DstlSettings {
     private final boolean compressionEnabled;
     private final long sealThresholdBytes;
     private final long lingerMillis;
-    private final long cutThresholdBytes;
+    private final long rollThresholdBytes;
     private final int uploadBufferBytes;
     private final int uploadThreads;
     private final int discardThreads;
@@ -84,7 +84,7 @@ public final class DstlSettings {
         sealThresholdBytes =
                 values.bytes(DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD, 1, Long.MAX_VALUE);
         lingerMillis = values.millis(DstlOptions.PERSIST_DELAY, Duration.ZERO);
-        cutThresholdBytes = values.bytes(DstlOptions.PERSIST_SIZE_THRESHOLD, 1, Long.MAX_VALUE);
+        rollThresholdBytes = values.bytes(DstlOptions.PERSIST_SIZE_THRESHOLD, 1, Long.MAX_VALUE);
         uploadBufferBytes = (int) values.bytes(DstlOptions.UPLOAD_BUFFER_SIZE, 1, 1L << 30);
         uploadThreads = values.count(DstlOptions.UPLOAD_THREADS, 1, 1000);
         discardThreads = values.count(DstlOptions.DISCARD_THREADS, 1, 1000);
@@ -108,13 +108,13 @@ public final class DstlSettings {
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
-        if (cutThresholdBytes > maxInFlightBytes) {
+        if (rollThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' is %d bytes and '%s' is %d bytes: segments would be cut later"
+                            "'%s' is %d bytes and '%s' is %d bytes: segments would be rolled later"
                                     + " than the tasks are stopped. Raise '%s' or lower '%s'.",
                             DstlOptions.PERSIST_SIZE_THRESHOLD.key(),
-                            cutThresholdBytes,
+                            rollThresholdBytes,
                             DstlOptions.MAX_IN_FLIGHT.key(),
                             maxInFlightBytes,
                             DstlOptions.MAX_IN_FLIGHT.key(),
@@ -206,14 +206,14 @@ public final class DstlSettings {
         return sealThresholdBytes;
     }
 
-    /** How long a sealed batch waits for others; 0 cuts a segment at once. */
+    /** How long a sealed batch waits for others; 0 rolls a segment at once. */
     public long lingerMillis() {
         return lingerMillis;
     }
 
     /** Sealed bytes of all writers that end the wait; at most {@link #maxInFlightBytes()}. */
-    public long cutThresholdBytes() {
-        return cutThresholdBytes;
+    public long rollThresholdBytes() {
+        return rollThresholdBytes;
     }
 
     /** The largest buffer between a segment and its stream. */

@@ -58,7 +58,7 @@ public final class OwnedSegment {
     }
 
     /** Returns whether this changed the owner. */
-    synchronized boolean handOut() {
+    synchronized boolean handOver() {
         if (references == 0) {
             throw new IllegalStateException(
                     "A segment without references cannot be handed over: " + file);
@@ -70,9 +70,9 @@ public final class OwnedSegment {
     }
 
     /** Returns whether this changed the owner. */
-    synchronized boolean takeBack() {
+    synchronized boolean reclaim() {
         if (deliveries == 0) {
-            throw new IllegalStateException("A segment was taken back too often: " + file);
+            throw new IllegalStateException("A segment was reclaimed too often: " + file);
         }
         if (--deliveries > 0) {
             return false;

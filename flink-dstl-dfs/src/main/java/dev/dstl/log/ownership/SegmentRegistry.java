@@ -92,8 +92,8 @@ public final class SegmentRegistry {
      *
      * @throws IllegalStateException if the segment is not durable, or has no reference left
      */
-    public void handOut(OwnedSegment segment) {
-        if (segment.handOut()) {
+    public void handOver(OwnedSegment segment) {
+        if (segment.handOver()) {
             ownedSegments.decrementAndGet();
         }
     }
@@ -103,8 +103,8 @@ public final class SegmentRegistry {
      * another handle that may have been sent the segment is the TaskManager's again, and without
      * references it is deleted.
      */
-    public void takeBack(OwnedSegment segment) {
-        if (segment.takeBack()) {
+    public void reclaim(OwnedSegment segment) {
+        if (segment.reclaim()) {
             ownedSegments.incrementAndGet();
             if (!segment.isReferenced()) {
                 deleteOwned(segment);

@@ -72,8 +72,8 @@ final class RetryPolicy {
         return (long) (delay * (0.5 + random / 2));
     }
 
-    /** How long to leave a segment alone that was given up, unless a checkpoint asks for it. */
-    long restDelayMillis() {
+    /** How long an upload is suspended unless a checkpoint needs it earlier, in ms. */
+    long suspensionMillis() {
         return Math.max(1, maxRetryDelayMillis);
     }
 

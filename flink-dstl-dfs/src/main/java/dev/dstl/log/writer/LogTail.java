@@ -56,7 +56,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LogTail implements AgedLog, TailBatchListener, CompactionListener<TailBatch> {
 
-    /** Batches that travel inline at most before a segment is cut for them. */
+    /** Batches that travel inline at most before a segment is rolled for them. */
     private static final int MAX_INLINE_BATCHES = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
@@ -423,7 +423,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             boolean inline = false;
             for (int i = 0; i < positions.size(); i++) {
                 BatchPosition position = positions.get(i);
-                boolean isNew = position.isInline() || persist.batches().get(i).handOut();
+                boolean isNew = position.isInline() || persist.batches().get(i).handOver();
                 newBytes += isNew ? position.frameBytes() : 0;
                 inline |= position.isInline();
             }

@@ -51,7 +51,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** One for the tail, one for every persist under way that contains the batch. */
     private int references = 1;
 
-    private boolean handedOut;
+    private boolean handedOver;
     private boolean encoding;
     private boolean settled;
 
@@ -115,7 +115,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     }
 
     @Override
-    public void parked(IOException cause) {
+    public void suspended(IOException cause) {
         tail.suspended(this, cause);
     }
 
@@ -284,13 +284,13 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** The local copy of its segment that a checkpoint may refer to, if there is one. */
     @Nullable
     LocalCopy copyInCheckpoints() {
-        return handedOut && position != null ? position.localCopy() : null;
+        return handedOver && position != null ? position.localCopy() : null;
     }
 
     /** Returns whether no checkpoint was given the segment for this batch before. */
-    boolean handOut() {
-        boolean first = !handedOut;
-        handedOut = true;
+    boolean handOver() {
+        boolean first = !handedOver;
+        handedOver = true;
         return first;
     }
 

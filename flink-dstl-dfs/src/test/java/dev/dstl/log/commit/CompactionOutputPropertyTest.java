@@ -206,6 +206,6 @@ class CompactionOutputPropertyTest {
         public void durable(BatchPosition position) {}
 
         @Override
-        public void parked(IOException cause) {}
+        public void suspended(IOException cause) {}
     }
 }

@@ -138,8 +138,8 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
-    public void handedOut(String file) {
-        invariants.forEach(invariant -> invariant.handedOut(file));
+    public void handedOver(String file) {
+        invariants.forEach(invariant -> invariant.handedOver(file));
     }
 
     long completedCheckpoints() {

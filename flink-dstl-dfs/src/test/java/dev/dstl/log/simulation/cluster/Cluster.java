@@ -281,10 +281,10 @@ public final class Cluster {
     }
 
     /** A persist succeeded with a handle to these files. */
-    void handedOut(LogPart part) {
+    void handedOver(LogPart part) {
         for (String file : part.files()) {
-            histories.get(file).wasHandedOut();
-            watcher.handedOut(file);
+            histories.get(file).wasHandedOver();
+            watcher.handedOver(file);
         }
     }
 

@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.store.StoreWatcher;
 public interface ClusterWatcher extends StoreWatcher {
 
     /** A persist succeeded with a handle to this file. */
-    void handedOut(String file);
+    void handedOver(String file);
 
     /** The JobManager has completed a checkpoint. */
     void completed(CompletedCheckpoint checkpoint);

@@ -353,7 +353,7 @@ final class SimulatedTask {
     private void acknowledge(long checkpointId, CheckpointedRange range, TaskSnapshot snapshot) {
         if (!over && !range.aborted) {
             if (range.part != null) {
-                cluster.handedOut(range.part);
+                cluster.handedOver(range.part);
             }
             jobManager.sendLate(
                     "acknowledge " + checkpointId,

@@ -77,7 +77,7 @@ public abstract class Invariant implements ClusterWatcher {
     public void deleteRequested(String file, String client, boolean existed, boolean done) {}
 
     @Override
-    public void handedOut(String file) {}
+    public void handedOver(String file) {}
 
     @Override
     public void completed(CompletedCheckpoint checkpoint) {}

@@ -115,7 +115,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
     @Nullable
     private Leftover leftoverReason(String file) {
         FileHistory history = cluster().history(file);
-        if (history.isHandedOut()) {
+        if (history.isHandedOver()) {
             boolean known = history.isKnownToJobManager();
             return known ? null : Leftover.HANDLE_WAS_LOST;
         }

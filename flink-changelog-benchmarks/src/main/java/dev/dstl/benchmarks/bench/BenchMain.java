@@ -49,7 +49,7 @@ public final class BenchMain {
 
     /**
      * Runs the benchmarks. System properties say where: {@code dstl.bench.directory} (everything
-     * that is written), {@code dstl.bench.stock} (the jars of Flink's changelog), {@code
+     * that is written), {@code dstl.bench.built-in} (the jars of Flink's changelog), {@code
      * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (what was built), {@code
      * dstl.bench.spent-seconds} (how long that took), {@code dstl.bench.columns} (the width of the
      * terminal, if there is one).
@@ -120,7 +120,7 @@ public final class BenchMain {
                             options.mode(),
                             Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
-                            path("dstl.bench.stock", "target/stock"),
+                            path("dstl.bench.built-in", "target/built-in"),
                             path("dstl.bench.plugins", "plugins"),
                             display);
             return bench.run(options.plan(), results);

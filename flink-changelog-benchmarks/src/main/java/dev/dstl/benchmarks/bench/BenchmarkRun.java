@@ -65,7 +65,7 @@ final class BenchmarkRun {
      * Takes over a job that has just been submitted.
      *
      * @param cluster with one TaskManager; stays the caller's
-     * @param watch told what goes on
+     * @param watch notified of the progress
      */
     BenchmarkRun(
             PlannedRun run,
@@ -146,7 +146,7 @@ final class BenchmarkRun {
         result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 
-    /** A window without a checkpoint tells nothing, so on a slow machine it becomes longer. */
+    /** A window without a checkpoint shows nothing, so on a slow machine it becomes longer. */
     private void awaitCheckpointAfter(long beginMillis)
             throws RunFailure, ClusterException, InterruptedException {
         long deadline = System.nanoTime() + CHECKPOINT_TIMEOUT.toNanos();

@@ -17,7 +17,7 @@
 package dev.dstl.log.commit;
 
 /**
- * Where a sealed batch stands.
+ * The state of a sealed batch.
  *
  * <pre>
  *   SEALED --> QUEUED --> IN_SEGMENT --> DURABLE

@@ -329,7 +329,7 @@ public final class GroupCommit implements AutoCloseable {
                 batches,
                 (segment, failure) -> {
                     memory().release(MemoryUse.ENCODING, workingBytes);
-                    InlineSegment.tell(whenDone, name, segment, failure);
+                    InlineSegment.report(whenDone, name, segment, failure);
                 });
     }
 

@@ -36,7 +36,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
  * One compaction of neighbouring runs of a changelog, from the choice until the output is durable
- * or given up, which it is at the latest when the store has taken too long. Thread safe.
+ * or the compaction is abandoned, at the latest at a timeout. Thread safe.
  *
  * @param <B> the runs of the changelog
  */

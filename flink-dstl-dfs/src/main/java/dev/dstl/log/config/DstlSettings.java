@@ -62,7 +62,7 @@ public final class DstlSettings {
     private final int compactionMinRuns;
     private final long compactionMaxBytes;
     private final int maxRunsPerOperator;
-    private final double maxExtraRequestFraction;
+    private final double hedgeBudget;
     private final double hedgeQuantile;
     private final long minHedgeDelayMillis;
 
@@ -104,7 +104,7 @@ public final class DstlSettings {
         maxRunsPerOperator =
                 values.count(DstlOptions.COMPACTION_MAX_RUNS_PER_OPERATOR, 1, Integer.MAX_VALUE);
         readAheadBytes(values);
-        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
+        hedgeBudget = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
@@ -241,7 +241,7 @@ public final class DstlSettings {
         return retryMode;
     }
 
-    /** Age at which an attempt gets a second one beside it; 0 for never. */
+    /** Age at which an attempt gets a second attempt; 0 for never. */
     public long attemptTimeoutMillis() {
         return attemptTimeoutMillis;
     }
@@ -298,8 +298,8 @@ public final class DstlSettings {
     }
 
     /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */
-    public double maxExtraRequestFraction() {
-        return maxExtraRequestFraction;
+    public double hedgeBudget() {
+        return hedgeBudget;
     }
 
     /** The share of attempts that are fast enough, in {@code [0.5, 0.999]}. */
@@ -307,7 +307,7 @@ public final class DstlSettings {
         return hedgeQuantile;
     }
 
-    /** Age below which an attempt never gets a second one beside it. */
+    /** Age below which an attempt is never hedged. */
     public long minHedgeDelayMillis() {
         return minHedgeDelayMillis;
     }

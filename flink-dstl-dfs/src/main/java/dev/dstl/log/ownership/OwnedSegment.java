@@ -21,7 +21,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * What is known about the owner of one segment. Changed by {@link SegmentRegistry} alone; thread
+ * The owner of one segment and its references. Changed only by {@link SegmentRegistry}; thread
  * safe.
  */
 public final class OwnedSegment {

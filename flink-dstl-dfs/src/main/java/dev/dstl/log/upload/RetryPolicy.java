@@ -19,7 +19,7 @@ package dev.dstl.log.upload;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.RetryMode;
 
-/** When there is another attempt, and when the waiting checkpoint is told. Immutable. */
+/** Decides when an upload is retried, and when the waiting checkpoint fails. Immutable. */
 final class RetryPolicy {
 
     /** Without second attempts, an attempt this old is given up; more than any slow store needs. */

@@ -45,7 +45,7 @@ public interface SegmentSource {
     /**
      * The upload is suspended until it is resumed; the data is kept.
      *
-     * @param cause tells the user what happened
+     * @param cause shown to the user
      */
     void suspended(IOException cause);
 }

@@ -30,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes one segment durable, by as many attempts as it takes. Each attempt has a file of its own.
- * An attempt that is slower than most, or timed out, may get another one beside it; the first to
- * succeed wins, the others are cancelled, and their files are deleted. One that others overtake is
- * replaced. Only an attempt that ended is ever called failed, and the upload is suspended only when
- * none is alive.
+ * Uploads one segment, with as many attempts as needed. Each attempt writes a file of its own. A
+ * slow or timed-out attempt may get a second, concurrent attempt; the first to succeed wins, the
+ * others are cancelled and their files deleted. An attempt that others overtake is replaced. Only
+ * an attempt that has ended counts as failed, and the upload is suspended only when no attempt is
+ * live.
  *
  * <p>Thread safe; no method blocks. The work is done on upload threads.
  */

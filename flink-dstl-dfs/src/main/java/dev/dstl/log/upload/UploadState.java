@@ -17,7 +17,7 @@
 package dev.dstl.log.upload;
 
 /**
- * Where the upload of one segment stands.
+ * The state of the upload of one segment.
  *
  * <pre>
  *              .----------.

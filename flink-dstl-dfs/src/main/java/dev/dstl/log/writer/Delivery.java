@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of one handle from the log to the JobManager. Its segments are the JobManager's unless
- * the handle is dropped before it leaves the TaskManager, as happens with that of a checkpoint
- * which is cancelled meanwhile. Thread safe.
+ * The delivery of one handle to the JobManager. The JobManager owns its segments unless the handle
+ * is dropped before it leaves the TaskManager, as is the handle of a checkpoint that was cancelled.
+ * Thread safe.
  */
 final class Delivery {
 

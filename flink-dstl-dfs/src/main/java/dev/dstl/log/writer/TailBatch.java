@@ -28,10 +28,10 @@ import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 
 /**
- * A sealed batch as its log sees it. Guarded by the {@link LogTail} it belongs to.
+ * A sealed batch of a log. Guarded by the {@link LogTail} it belongs to.
  *
- * <p>A small batch keeps its records until it is durable, whatever the upload does with them, so
- * that they can be encoded once more for a handle; from then on it keeps the encoded bytes.
+ * <p>A small batch retains its records until it is durable, even after its upload released them, so
+ * that they can also be encoded for a handle; after that it retains the encoded bytes.
  */
 final class TailBatch implements BatchListener, CompactionInput {
 

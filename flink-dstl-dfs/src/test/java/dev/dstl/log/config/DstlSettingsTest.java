@@ -105,7 +105,7 @@ class DstlSettingsTest {
         assertThat(settings.maxSlowAttempts()).isEqualTo(20);
         assertThat(settings.maxAgeMillis()).isEqualTo(5_000);
         assertThat(settings.inlineThresholdBytes()).isEqualTo(20 << 10);
-        assertThat(settings.maxExtraRequestFraction()).isEqualTo(0.05);
+        assertThat(settings.hedgeBudget()).isEqualTo(0.05);
         assertThat(settings.hedgeQuantile()).isEqualTo(0.98);
         assertThat(settings.minHedgeDelayMillis()).isEqualTo(50);
     }

@@ -19,7 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LocalPart;
+import dev.dstl.log.simulation.cluster.LocalSnapshot;
 import dev.dstl.log.simulation.cluster.LogMismatch;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.invariant.AtMostOneOwner;
@@ -153,7 +153,7 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
-    public void restoring(LocalPart local) {
+    public void restoring(LocalSnapshot local) {
         invariants.forEach(invariant -> invariant.restoring(local));
     }
 

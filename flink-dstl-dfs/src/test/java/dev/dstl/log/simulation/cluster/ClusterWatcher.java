@@ -28,7 +28,7 @@ public interface ClusterWatcher extends StoreWatcher {
     void completed(CompletedCheckpoint checkpoint);
 
     /** A task is about to restore, and this part of the newest checkpoint should be there. */
-    void restoring(LocalPart local);
+    void restoring(LocalSnapshot local);
 
     /** A task read something else from a checkpoint than was written. */
     void mismatched(LogMismatch mismatch);

@@ -17,10 +17,10 @@
 package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LogPart;
+import dev.dstl.log.simulation.cluster.LogHandle;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
-/** However long a log is, a checkpoint names few parts of it. */
+/** However long a log is, a checkpoint names few runs of it. */
 public final class BoundedRuns extends Invariant {
 
     /** As documented, besides what is too large to be compacted. */
@@ -36,7 +36,7 @@ public final class BoundedRuns extends Invariant {
     }
 
     private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
-        LogPart own = snapshot.own();
+        LogHandle own = snapshot.own();
         if (own == null || snapshot.compactionMaxBytes() == 0) {
             return;
         }
@@ -44,7 +44,7 @@ public final class BoundedRuns extends Invariant {
         long tooLarge = 2 * own.bytes() / snapshot.compactionMaxBytes();
         if (own.runs() > MAX_RUNS + tooLarge) {
             violated(
-                    "checkpoint %d names %d parts of a log of %d bytes",
+                    "checkpoint %d names %d runs of a log of %d bytes",
                     checkpoint.id(), own.runs(), own.bytes());
         }
     }

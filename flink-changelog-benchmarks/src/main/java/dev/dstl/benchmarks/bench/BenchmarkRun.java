@@ -119,8 +119,9 @@ final class BenchmarkRun {
         String taskManager = cluster.taskManagers().get(0);
         ProcessProbe process = ProcessProbe.of(cluster.pidOf(taskManager));
         RequestCounts requestsBefore = files.store().counts();
-        Duration processorTimeBefore = process.processorTime();
-        Duration busyBefore = MachineProbe.busyTime();
+        Duration cpuTimeBefore = process.cpuTime();
+        MachineProbe machine = new MachineProbe();
+        Duration busyBefore = machine.busyTime();
         long failedBefore = client.failedCheckpoints(job);
         long recordsBefore = board.read().records();
         long beginMillis = System.currentTimeMillis();
@@ -131,9 +132,9 @@ final class BenchmarkRun {
 
         result.records = board.read().records() - recordsBefore;
         result.windowSeconds = (System.nanoTime() - beginNanos) / 1e9;
-        result.cpuSeconds = process.processorTime().minus(processorTimeBefore).toNanos() / 1e9;
+        result.cpuSeconds = process.cpuTime().minus(cpuTimeBefore).toNanos() / 1e9;
         result.otherCpuSeconds =
-                MachineProbe.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
+                machine.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
         result.traffic = traffic(files.store().counts().minus(requestsBefore));
         long endMillis = System.currentTimeMillis();
         for (CompletedCheckpoint checkpoint : client.checkpoints(job)) {

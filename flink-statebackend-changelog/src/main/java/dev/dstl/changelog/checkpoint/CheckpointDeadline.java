@@ -35,9 +35,9 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
  *
  * <p>A checkpoint that expires also counts against the failures that Flink tolerates, which by
  * default are none: the job is restarted until its restart strategy gives up and Flink deletes its
- * checkpoints. A restart does not repair the store, and the changes are safe in memory. So unless
- * the user configures the number of tolerated failures, the decline reason is one that Flink does
- * not count, and the job runs until the store is back.
+ * checkpoints. A restart does not repair the store, and the changes stay in memory anyway. So
+ * unless the user configures the number of tolerated failures, the decline reason is one that Flink
+ * does not count, and the job runs until the store is back.
  */
 public final class CheckpointDeadline {
 

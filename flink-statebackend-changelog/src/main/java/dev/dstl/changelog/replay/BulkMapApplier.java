@@ -22,8 +22,8 @@ import java.util.Arrays;
 
 /**
  * Applies the records of a map state as bytes. The delegate clears a map by iterating over its
- * entries, so earlier writes to the map must have been flushed. They have been if records come in
- * the order of their keys.
+ * entries, so earlier writes to that map must not be pending. None are if records come in the order
+ * of their keys.
  */
 final class BulkMapApplier extends BulkStateApplier {
 

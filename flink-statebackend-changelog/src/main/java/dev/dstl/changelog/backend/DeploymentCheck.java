@@ -33,7 +33,7 @@ import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogS
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 
-/** Finds deployments in which logging cannot work, before the first record. Task thread. */
+/** Rejects deployments in which the changelog cannot work, before the first record. Task thread. */
 final class DeploymentCheck {
 
     private final Environment environment;

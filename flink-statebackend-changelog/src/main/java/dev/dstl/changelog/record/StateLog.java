@@ -22,8 +22,8 @@ import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * One state's way into the log. A record is built in three steps and then appended in one call, so
- * that a serializer that throws leaves no trace:
+ * Appends the records of one state. A record is built in three steps and then appended in one call,
+ * so that a serializer that throws leaves no trace:
  *
  * <pre>
  *   DataOutputSerializer record = log.beginRecord();   // write key and namespace
@@ -32,7 +32,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  *   log.append(kind, keyGroup);
  * </pre>
  *
- * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be under way.
+ * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be open.
  */
 public final class StateLog {
 

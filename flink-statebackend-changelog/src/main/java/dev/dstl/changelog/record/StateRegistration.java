@@ -33,7 +33,7 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWrite
 import org.apache.flink.util.InstantiationUtil;
 
 /**
- * What replay must know to read the records of a state: the payload of its META record.
+ * The payload of a META record: everything that replay needs to read the records of a state.
  *
  * <pre>
  *   +---------+--------+-------+----------------+-----------------+-----------------+-----+---------+

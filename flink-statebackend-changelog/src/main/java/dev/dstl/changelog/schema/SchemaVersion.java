@@ -25,7 +25,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * What a serializer was like when it wrote: what has to be known to read its bytes. Belongs to the
+ * The snapshot of a serializer at the time of writing, needed to read its bytes. Belongs to the
  * task thread, as serializers do.
  *
  * @param <T> type of what is written
@@ -41,7 +41,7 @@ public final class SchemaVersion<T> {
         this.migratable = migratable;
     }
 
-    /** The version that a snapshot of a serializer tells of. */
+    /** The version that a serializer snapshot describes. */
     public static <T> SchemaVersion<T> of(TypeSerializerSnapshot<T> snapshot) {
         return new SchemaVersion<>(snapshot, true);
     }

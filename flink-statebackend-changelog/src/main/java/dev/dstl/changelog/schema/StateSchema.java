@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.CommonSerializerKeys;
 
-/** In which version a state is written. Belongs to the task thread. */
+/** The schema version of a state. Belongs to the task thread. */
 public final class StateSchema {
 
     private final String name;

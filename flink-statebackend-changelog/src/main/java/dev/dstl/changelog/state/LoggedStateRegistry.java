@@ -48,9 +48,9 @@ import org.apache.flink.runtime.state.internal.InternalReducingState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /**
- * The logged states of one keyed backend by name. Knows only what the job registered, nothing that
- * a restore created in the delegate. Belongs to the task thread; delegate and log stay their
- * creator's.
+ * The logged states of one keyed backend by name. Contains only states that the job registered,
+ * none that a restore created in the delegate. Used by the task thread only; owns neither delegate
+ * nor log.
  *
  * @param <K> type of the key
  */

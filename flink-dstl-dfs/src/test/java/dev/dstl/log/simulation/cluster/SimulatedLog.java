@@ -53,8 +53,8 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 
 /**
- * The log of the job on one TaskManager: the production classes, put together as the production
- * code does, on simulated threads, timers and files.
+ * The log of the job on one TaskManager: the production classes, connected as in production, on
+ * simulated threads, timers and files.
  */
 public final class SimulatedLog {
 
@@ -171,7 +171,7 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
-        compactions = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
+        compactions = threads(name + "-compaction", Integer.MAX_VALUE, cluster.threadStarts());
         compactor =
                 new Compactor(
                         settings,
@@ -324,7 +324,7 @@ public final class SimulatedLog {
         return store.heldBytes();
     }
 
-    /** Bytes of these that no thread can be made to let go. */
+    /** Bytes held by threads that cannot be interrupted. */
     public long deafBytes() {
         return deafUploads() * store.largestBytes();
     }
@@ -349,7 +349,7 @@ public final class SimulatedLog {
 
     /** Threads that nothing can end. */
     public int deafUploads() {
-        return cluster.store().deafWrites(incarnation);
+        return cluster.store().uninterruptibleWrites(incarnation);
     }
 
     public int slowAttempts() {

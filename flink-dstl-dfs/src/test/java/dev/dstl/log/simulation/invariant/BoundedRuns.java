@@ -17,7 +17,7 @@
 package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LogPart;
+import dev.dstl.log.simulation.cluster.LogHandle;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
 /**
@@ -36,7 +36,7 @@ public final class BoundedRuns extends Invariant {
     }
 
     private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
-        LogPart own = snapshot.own();
+        LogHandle own = snapshot.own();
         if (own == null || snapshot.compactionMaxBytes() == 0) {
             return;
         }

@@ -19,11 +19,11 @@ package dev.dstl.log.ownership;
 /**
  * Who has to delete a segment.
  *
- * <pre>
- *   UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
- *       |                |
- *       '---> NOBODY <---'
- * </pre>
+ * <pre>{@code
+ * UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
+ *     |                |
+ *     '---> NOBODY <---'
+ * }</pre>
  *
  * <p>Once a handle that contains the segment was sent to the JobManager, the TaskManager cannot
  * know whether some checkpoint needs it. Not having heard of one proves nothing, as notifications

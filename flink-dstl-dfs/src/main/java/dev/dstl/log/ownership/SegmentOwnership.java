@@ -19,11 +19,11 @@ package dev.dstl.log.ownership;
 /**
  * The process that has to delete a segment.
  *
- * <pre>
- *   UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
- *       |                |
- *       '---> NOBODY <---'
- * </pre>
+ * <pre>{@code
+ * UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
+ *     |                |
+ *     '---> NOBODY <---'
+ * }</pre>
  *
  * <p>Once a handle that contains the segment was sent to the JobManager, the TaskManager cannot
  * know whether some checkpoint needs it. A missing notification proves nothing, since notifications

@@ -58,7 +58,8 @@ public final class StateLog {
      * state gets a new id, since records of one id are read with one set of serializers.
      */
     public void update(StateRegistration changed) throws IOException {
-        if (!Arrays.equals(registration.toBytes(), changed.toBytes())) {
+        if (registration.isOutdated()
+                || !Arrays.equals(registration.toBytes(), changed.toBytes())) {
             stateId = log.nextStateId();
             registeredInRange = NEVER;
         }
@@ -83,13 +84,18 @@ public final class StateLog {
     }
 
     /**
-     * Appends the record that is under way, after the state's registration if the range has none.
+     * Appends the record that is under way, after the state's registration if the range has none,
+     * or one that does not describe the record's classes: then under a new id, since records of one
+     * id are read with one set of serializers.
      *
      * @throws IOException if the log cannot take it; the next checkpoint is a full one then
      */
     public void append(RecordKind kind, int keyGroup) throws IOException {
         try {
-            if (registeredInRange != log.range()) {
+            if (registeredInRange != log.range() || registration.isOutdated()) {
+                if (registeredInRange == log.range()) {
+                    stateId = log.nextStateId();
+                }
                 log.appendRegistration(stateId, registration.toBytes());
                 registeredInRange = log.range();
             }

@@ -233,6 +233,25 @@ class SchemaUpgradeRescaleTest {
         run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
     }
 
+    /** When the states were registered in the changelog, nobody knew the subclass. */
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void subclassThatIsWrittenLater_isDescribedInTheChangelog(Delegate used) throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(
+                        NEW,
+                        TWO,
+                        List.of(),
+                        (subtask, states) -> {
+                            states.upgrade(1);
+                            states.useSubclass();
+                            states.upgrade(2);
+                        });
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
     /** Their schemas differ, since a POJO's serializer names the subclasses that it has written. */
     @ParameterizedTest
     @EnumSource(Delegate.class)
@@ -343,6 +362,7 @@ class SchemaUpgradeRescaleTest {
         private final KeyedTask<Integer> task;
         private final Class<Object> type;
         private final KeyGroupRange keyGroups;
+        private Class<?> written;
         private final ValueStateDescriptor<Object> value;
         private final ListStateDescriptor<Object> list;
         private final MapStateDescriptor<String, Object> map;
@@ -356,6 +376,7 @@ class SchemaUpgradeRescaleTest {
             this.task = task;
             this.keyGroups = keyGroups;
             type = (Class<Object>) job.loadClass("Account");
+            written = type;
             TypeSerializer<Object> serializer =
                     Types.POJO(type).createSerializer(new SerializerConfigImpl());
             value = new ValueStateDescriptor<>("value", serializer);
@@ -376,6 +397,11 @@ class SchemaUpgradeRescaleTest {
         /** Writes all accounts again. */
         void upgrade(int since) throws Exception {
             write(since);
+        }
+
+        /** Writes it from now on. */
+        void useSubclass() throws ReflectiveOperationException {
+            written = type.getClassLoader().loadClass("Special");
         }
 
         /** From then on the serializers know it. */
@@ -456,7 +482,7 @@ class SchemaUpgradeRescaleTest {
         }
 
         private Object account(int key, int since) throws ReflectiveOperationException {
-            Object account = type.getConstructor().newInstance();
+            Object account = written.getConstructor().newInstance();
             type.getField("cents").setLong(account, 100 + key);
             if (since > 0) {
                 type.getField("since").setInt(account, since);

@@ -274,7 +274,7 @@ public enum TypeFamily {
      * downgraded.
      */
     public static TypeFamily[] reversible() {
-        return new TypeFamily[] {POJO_WITHOUT_SUBCLASSES, KRYO, AVRO};
+        return new TypeFamily[] {POJO, POJO_WITHOUT_SUBCLASSES, KRYO, AVRO};
     }
 
     /** What a job sees of a value in a generation. */

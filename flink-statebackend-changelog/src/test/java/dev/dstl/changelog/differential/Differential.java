@@ -87,7 +87,6 @@ final class Differential {
                         conditions);
         this.refusals =
                 new Refusals(
-                        history.shape(),
                         plain,
                         changelog,
                         () -> new PlainJob(history.shape(), directory, clock::get),
@@ -372,8 +371,11 @@ final class Differential {
             id = latest.getCheckpointID();
             pointer = latest.getExternalPointer();
         }
-        RestoreMode claimMode = claimMode(step.number(1));
-        Deployment next = next(step, canonical);
+        Deployment next = next(step, fromSavepoint, canonical);
+        RestoreMode claimMode =
+                namesFilesByTheirPlace(next, fromSavepoint && !canonical)
+                        ? RestoreMode.NO_CLAIM
+                        : claimMode(step.number(1));
         changelog.end(JobStatus.CANCELED);
         spoiled.clear();
         if (next.generation() != deployment.generation() && refusals.refuses(next, id)) {
@@ -412,13 +414,29 @@ final class Differential {
                 [number % 3];
     }
 
-    private Deployment next(Step step, boolean canonical) {
+    /**
+     * Whether the next checkpoint would name files of a savepoint by their place beside its
+     * metadata, which are not beside that of the checkpoint: Flink's RocksDB backend alone does so.
+     */
+    private static boolean namesFilesByTheirPlace(Deployment next, boolean fromNativeSavepoint) {
+        return fromNativeSavepoint
+                && !next.changelog()
+                && next.storage().findsByBytes()
+                && next.storage() != Storage.ROCKSDB_FULL;
+    }
+
+    private Deployment next(Step step, boolean fromSavepoint, boolean canonical) {
         Storage[] storages = storages();
         return new Deployment(
                 generation(step.number(4)),
                 parallelism(step.number(2)),
                 canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
-                hasChangelog(step));
+                hasChangelog(step) || (!fromSavepoint && mayBeMixed()));
+    }
+
+    /** Whether Flink alone would misread our job's checkpoints: they may hold several versions. */
+    private boolean mayBeMixed() {
+        return deployment.changelog() && !history.shape().registersAtOpen();
     }
 
     /** Whether the job has it after a new submission. */
@@ -428,16 +446,27 @@ final class Differential {
 
     /**
      * No earlier one if our job may still have what the plain one has lost on the way, and no other
-     * one if the plain job would misread its checkpoint.
+     * one if Flink would misread the bases of our job's checkpoint.
      */
     private int generation(int number) {
-        if (refusals.misreads(deployment)) {
+        if (describesTooFewClasses()) {
             return deployment.generation();
         }
         int generation = anyGeneration(number);
         return history.shape().registersAtOpen()
                 ? generation
                 : Math.max(generation, deployment.generation());
+    }
+
+    /**
+     * Whether a snapshot may lack classes that are in it: on the heap because it describes them
+     * before it writes them; anywhere because a task believes the first of several descriptions.
+     */
+    private boolean describesTooFewClasses() {
+        JobShape shape = history.shape();
+        return shape.hasSubclasses()
+                && !shape.meetsClasses()
+                && (deployment.parallelism() > 1 || !deployment.storage().findsByBytes());
     }
 
     /** Mostly one that is near, since others are mostly refused. */

@@ -372,10 +372,7 @@ final class Differential {
             pointer = latest.getExternalPointer();
         }
         Deployment next = next(step, fromSavepoint, canonical);
-        RestoreMode claimMode =
-                namesFilesByTheirPlace(next, fromSavepoint && !canonical)
-                        ? RestoreMode.NO_CLAIM
-                        : claimMode(step.number(1));
+        RestoreMode claimMode = claimMode(step.number(1));
         changelog.end(JobStatus.CANCELED);
         spoiled.clear();
         if (next.generation() != deployment.generation() && refusals.refuses(next, id)) {
@@ -414,24 +411,21 @@ final class Differential {
                 [number % 3];
     }
 
-    /**
-     * Whether the next checkpoint would name files of a savepoint by their place beside its
-     * metadata, which are not beside that of the checkpoint: Flink's RocksDB backend alone does so.
-     */
-    private static boolean namesFilesByTheirPlace(Deployment next, boolean fromNativeSavepoint) {
-        return fromNativeSavepoint
-                && !next.changelog()
-                && next.storage().findsByBytes()
-                && next.storage() != Storage.ROCKSDB_FULL;
-    }
-
     private Deployment next(Step step, boolean fromSavepoint, boolean canonical) {
         Storage[] storages = storages();
         return new Deployment(
                 generation(step.number(4)),
                 parallelism(step.number(2)),
                 canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
-                hasChangelog(step) || (!fromSavepoint && mayBeMixed()));
+                hasChangelog(step) || (fromSavepoint ? !canonical && sharesFiles() : mayBeMixed()));
+    }
+
+    /**
+     * Whether Flink alone could not go on from a native savepoint: it names files of the savepoint
+     * by their place beside its metadata, which are not beside that of the next checkpoint.
+     */
+    private boolean sharesFiles() {
+        return deployment.storage().findsByBytes() && deployment.storage() != Storage.ROCKSDB_FULL;
     }
 
     /** Whether Flink alone would misread our job's checkpoints: they may hold several versions. */

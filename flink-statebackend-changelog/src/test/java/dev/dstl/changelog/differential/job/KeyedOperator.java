@@ -162,11 +162,12 @@ public final class KeyedOperator implements AutoCloseable {
                                 new TimerSerializer<>(backend.getKeySerializer(), namespaces)));
     }
 
-    /** Registers all states, as a job that does so when it opens. */
+    /** Registers all states and timers, as a job that does so when it opens. */
     public void registerAll() throws Exception {
         for (int state = 0; state < shape.states().size(); state++) {
             access(state, namespace(0));
         }
+        JobShape.QUEUES.forEach(this::queue);
     }
 
     /** Fires all timers up to a time; which those were, sorted. */

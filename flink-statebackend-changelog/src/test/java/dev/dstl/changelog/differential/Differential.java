@@ -65,6 +65,9 @@ final class Differential {
     /** Whether our job may have states in several versions. */
     private boolean mixed;
 
+    /** Whether a snapshot of our job may describe fewer classes than are in it. */
+    private boolean describesTooFewClasses;
+
     /**
      * @param directory empty; for files of all kinds
      * @param trace gets what happened
@@ -75,7 +78,7 @@ final class Differential {
         this.directory = directory;
         this.trace = trace;
         this.conditions = conditions;
-        this.deployment = history.start();
+        deploy(history.start());
         this.plain = new PlainJob(history.shape(), directory, clock::get);
         this.changelog =
                 new ChangelogJob(
@@ -91,6 +94,20 @@ final class Differential {
                         changelog,
                         () -> new PlainJob(history.shape(), directory, clock::get),
                         conditions);
+    }
+
+    /**
+     * Snapshots from now on may lack classes that are in them: on the heap because they describe
+     * them before they write them; anywhere because a task believes the first of several
+     * descriptions.
+     */
+    private void deploy(Deployment next) {
+        deployment = next;
+        JobShape shape = history.shape();
+        describesTooFewClasses |=
+                shape.hasSubclasses()
+                        && !shape.meetsClasses()
+                        && (next.parallelism() > 1 || !next.storage().findsByBytes());
     }
 
     /** Runs the history to its end, and a little further. */
@@ -328,7 +345,7 @@ final class Differential {
         changelog.stopTasks();
         CompletedCheckpoint latest = changelog.latest();
         Long id = latest == null ? null : (Long) latest.getCheckpointID();
-        deployment = next;
+        deploy(next);
         spoiled.clear();
         plain.start(deployment, id);
         try {
@@ -381,7 +398,7 @@ final class Differential {
         }
         countChanges(next, fromSavepoint, canonical, claimMode);
         mixed |= !history.shape().registersAtOpen() && next.generation() != deployment.generation();
-        deployment = next;
+        deploy(next);
         plain.start(deployment, id);
         try {
             changelog.submit(deployment, pointer, claimMode);
@@ -443,24 +460,13 @@ final class Differential {
      * one if Flink would misread the bases of our job's checkpoint.
      */
     private int generation(int number) {
-        if (describesTooFewClasses()) {
+        if (describesTooFewClasses) {
             return deployment.generation();
         }
         int generation = anyGeneration(number);
         return history.shape().registersAtOpen()
                 ? generation
                 : Math.max(generation, deployment.generation());
-    }
-
-    /**
-     * Whether a snapshot may lack classes that are in it: on the heap because it describes them
-     * before it writes them; anywhere because a task believes the first of several descriptions.
-     */
-    private boolean describesTooFewClasses() {
-        JobShape shape = history.shape();
-        return shape.hasSubclasses()
-                && !shape.meetsClasses()
-                && (deployment.parallelism() > 1 || !deployment.storage().findsByBytes());
     }
 
     /** Mostly one that is near, since others are mostly refused. */

@@ -40,10 +40,10 @@ enum BatchState {
     RELEASED;
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     BatchState to(BatchState next) {
         boolean allowed =

@@ -16,9 +16,9 @@
 
 package dev.dstl.log.memory;
 
-/** The uses of changelog memory. */
+/** Uses of changelog memory. */
 public enum MemoryUse {
-    /** Pages of batches that tasks append to. */
+    /** Pages of active batches. */
     ACTIVE,
     /** Batches that are sealed and not durable. */
     IN_FLIGHT,

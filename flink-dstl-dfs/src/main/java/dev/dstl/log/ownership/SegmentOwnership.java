@@ -42,10 +42,10 @@ public enum SegmentOwnership {
     NOBODY;
 
     /**
-     * Moves on.
+     * Moves on to the next owner.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     SegmentOwnership to(SegmentOwnership next) {
         boolean allowed =

@@ -33,19 +33,19 @@ public final class BasePath {
 
     private final Path path;
 
-    /** Takes any path; what is wrong with it shows when it is opened. */
+    /** Creates a base path. Any path is accepted; problems show when it is opened. */
     public BasePath(Path path) {
         this.path = path;
     }
 
     /**
-     * The store below it. May take as long as the client of the file system does, and some wait for
-     * ever.
+     * Opens the store below the base path. Blocks as long as the file system client does, which may
+     * be forever.
      *
-     * @param maxBufferBytes see {@link FileSystemSegmentStore}
-     * @param memory of the job
+     * @param maxBufferBytes maximum size of the buffer of one write
+     * @param memory changelog memory of the job
      * @throws IllegalConfigurationException if no file system is registered for the scheme
-     * @throws IOException if it cannot be set up at present
+     * @throws IOException if the file system cannot be set up now
      */
     FileSystemSegmentStore open(int maxBufferBytes, JobMemory memory) throws IOException {
         try {
@@ -62,10 +62,10 @@ public final class BasePath {
     }
 
     /**
-     * What the user has to know while nothing can be stored there.
+     * Returns a message for users while nothing can be stored below the base path.
      *
-     * @param since since when
-     * @param cause why
+     * @param since since when nothing can be stored
+     * @param cause the latest failure
      */
     String complaint(String since, String cause) {
         return String.format(

@@ -27,7 +27,7 @@ package dev.dstl.log.upload;
  * </pre>
  */
 enum StoreState {
-    /** Attempts succeed, but for a few. */
+    /** Attempts succeed, with few exceptions. */
     HEALTHY(0),
     /** It takes segments again after an outage; what waited is on its way. */
     RECOVERED(1),
@@ -42,16 +42,16 @@ enum StoreState {
         this.severity = severity;
     }
 
-    /** The value of the metric, higher is worse. */
+    /** Returns the value of the metric; higher is worse. */
     int severity() {
         return severity;
     }
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     StoreState to(StoreState next) {
         boolean allowed;

@@ -47,10 +47,10 @@ enum UploadState {
     }
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     UploadState to(UploadState next) {
         boolean allowed;

@@ -29,7 +29,8 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
  * A segment that travels in a handle instead of a file. Flink treats two such handles as equal if
- * their names are equal, so the name contains the id of the changelog and the first and last sequence number, and a changelog puts each batch into one inline segment at most.
+ * their names are equal, so the name contains the id of the changelog and the first and last
+ * sequence number, and a changelog puts each batch into one inline segment at most.
  */
 final class InlineSegment {
 

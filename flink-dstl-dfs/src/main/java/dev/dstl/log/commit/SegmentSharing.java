@@ -26,7 +26,8 @@ import java.util.List;
  *
  * <p>The JobManager deletes a segment as soon as a checkpoint completes, unless that checkpoint or
  * a later one has been acknowledged with the segment. So no checkpoint without the segment may
- * complete between the first checkpoint in which one changelog names it and the first in which another does:
+ * complete between the first checkpoint in which one changelog names it and the first in which
+ * another does:
  *
  * <pre>
  *   checkpoint     6         7         8
@@ -34,14 +35,15 @@ import java.util.List;
  *   log B        inline    inline    names S        but S went when 7 completed
  * </pre>
  *
- * <p>A batch is in all checkpoints of its changelog after those that <em>omitted</em> it: the last one
- * before it was sealed, or the last one whose handle had it inline. So a segment is first named
+ * <p>A batch is in all checkpoints of its changelog after those that <em>omitted</em> it: the last
+ * one before it was sealed, or the last one whose handle had it inline. So a segment is first named
  * after the lowest of these, and never missed by a later checkpoint than the highest. It is safe if
  * the two differ by at most one.
  *
  * <p>The output of a compaction is omitted by all checkpoints before it takes the place of its
- * inputs, which each changelog decides for itself. If that is too far from the checkpoints at which other changelogs did so, the output may not replace them; it is then treated as if it had never been in the
- * segment.
+ * inputs, which each changelog decides for itself. If that is too far from the checkpoints at which
+ * other changelogs did so, the output may not replace them; it is then treated as if it had never
+ * been in the segment.
  */
 final class SegmentSharing {
 

@@ -38,7 +38,8 @@ import java.util.TreeMap;
  *                            '--no successor here--> a later checkpoint completes: released
  * </pre>
  *
- * <p>What a changelog leaves when it is closed belongs to every later checkpoint of the same task, until that has a base of its own and truncates. Thread-safe; no method blocks.
+ * <p>What a changelog leaves when it is closed belongs to every later checkpoint of the same task,
+ * until that has a base of its own and truncates. Thread-safe; no method blocks.
  */
 public final class LocalLogs {
 

@@ -26,8 +26,8 @@ import javax.annotation.Nullable;
 
 /**
  * A cache of the segments that a job wrote recently on this TaskManager, in the form in which they
- * were uploaded. Compaction reads them here instead of from the store, where each changelog would need a
- * request per segment. A miss only costs that request.
+ * were uploaded. Compaction reads them here instead of from the store, where each changelog would
+ * need a request per segment. A miss only costs that request.
  *
  * <p>Counts as cache memory, so all other uses have precedence. If there is no room for a new
  * segment, the oldest are evicted, since compaction mostly reads the newest runs. Thread-safe; no

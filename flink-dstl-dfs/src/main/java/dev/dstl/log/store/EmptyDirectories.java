@@ -83,8 +83,9 @@ public final class EmptyDirectories {
 
     /**
      * Deletes some empty directories of other writers of the same job. They remain because the
-     * JobManager deletes the last segments of an ended writer, but no directories. A few directories are tried, chosen at random so that writers that start together try
-     * different ones. A live writer recreates its directory. Blocks.
+     * JobManager deletes the last segments of an ended writer, but no directories. A few
+     * directories are tried, chosen at random so that writers that start together try different
+     * ones. A live writer recreates its directory. Blocks.
      */
     public static void deleteSomeBeside(FileSystem fileSystem, Path directory) {
         if (!canBeDeleted(fileSystem)) {

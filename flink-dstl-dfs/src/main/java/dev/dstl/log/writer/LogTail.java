@@ -41,9 +41,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sealed batches of one changelog that are not truncated, and the checkpoints that wait for them. The
- * task thread adds, persists and truncates; threads of the changelog storage report the outcome of each batch.
- * The thread that reports the last missing batch completes the future, without any lock held.
+ * The sealed batches of one changelog that are not truncated, and the checkpoints that wait for
+ * them. The task thread adds, persists and truncates; threads of the changelog storage report the
+ * outcome of each batch. The thread that reports the last missing batch completes the future,
+ * without any lock held.
  *
  * <p>If the batches of a persist that are not durable are small, they travel in the handle: the
  * persist waits for their encoding and for no upload. They are written to a segment later.

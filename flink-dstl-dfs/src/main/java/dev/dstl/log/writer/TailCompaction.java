@@ -35,10 +35,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The compactions of one changelog, one at a time. After a failure the next one waits for some persists
- * or some time, whichever comes first: checkpoints may be rare, and those of an idle task add no
- * run. Runs that could not be read back off for longer, so that others are compacted meanwhile.
- * Guarded by the {@link LogTail} it belongs to.
+ * The compactions of one changelog, one at a time. After a failure the next one waits for some
+ * persists or some time, whichever comes first: checkpoints may be rare, and those of an idle task
+ * add no run. Runs that could not be read back off for longer, so that others are compacted
+ * meanwhile. Guarded by the {@link LogTail} it belongs to.
  */
 final class TailCompaction {
 

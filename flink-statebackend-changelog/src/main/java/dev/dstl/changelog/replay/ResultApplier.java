@@ -23,7 +23,10 @@ import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
-/** Applies the records of a reducing or aggregating state: results, never what was added. */
+/**
+ * Applies the records of a reducing or aggregating state, which contain results, never added
+ * values.
+ */
 final class ResultApplier<K, N, SV>
         extends KeyedStateApplier<K, N, SV, InternalAppendingState<K, N, ?, SV, ?>> {
 
@@ -94,7 +97,10 @@ final class ResultApplier<K, N, SV>
         }
     }
 
-    /** To merge two results takes a function, which no log holds. */
+    /**
+     * Moves the result of one merged namespace. Fails for several results: merging them needs the
+     * function of the job, which the changelog does not contain.
+     */
     private void merge(BuiltInChange change, InternalAppendingState<K, N, ?, SV, ?> state)
             throws Exception {
         List<N> namespaces = mergedNamespaces(change);

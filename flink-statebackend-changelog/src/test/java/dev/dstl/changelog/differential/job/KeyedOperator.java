@@ -43,7 +43,7 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * One keyed operator of one subtask: what the job does to its states and timers, and what is in
- * them. Registers a state when it is used for the first time. Owns its backend. Not thread safe.
+ * them. Registers a state when it is used for the first time. Owns its backend. Not thread-safe.
  */
 public final class KeyedOperator implements AutoCloseable {
 

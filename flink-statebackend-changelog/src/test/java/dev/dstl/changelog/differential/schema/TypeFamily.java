@@ -32,7 +32,7 @@ import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
 
 /**
  * A family of serializers. From one generation of the job to the next they stay, are reconfigured,
- * migrate or become incompatible. Thread safe.
+ * migrate or become incompatible. Thread-safe.
  */
 public enum TypeFamily {
     /** Always the same. */

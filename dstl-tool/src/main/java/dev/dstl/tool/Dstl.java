@@ -98,7 +98,7 @@ public final class Dstl implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Say what to do: inspect, verify, orphans or doctor.");
+                spec.commandLine(), "Name a command: inspect, verify, orphans or doctor.");
     }
 
     /** Prints the version of the tool. Created by picocli. */

@@ -278,7 +278,7 @@ final class JobLog implements AutoCloseable {
             MailboxExecutor mailbox,
             int parallelism) {
         UUID logId = UUID.randomUUID();
-        LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
+        LOG.info("Changelog {} records the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
                 logId,
                 keyGroupRange,

@@ -58,8 +58,8 @@ public final class CheckpointFile {
         if (!CheckpointFile.isMeantBy(status)) {
             throw new ToolException(
                     String.format(
-                            "%s is no checkpoint: name the directory of one checkpoint (chk-N) or"
-                                    + " savepoint, or its file %s.",
+                            "%s is not a checkpoint: name the directory of one checkpoint (chk-N)"
+                                    + " or savepoint, or its file %s.",
                             access.path(), NAME));
         }
         Path file = status.isDir() ? new Path(access.path(), NAME) : access.path();
@@ -67,7 +67,7 @@ public final class CheckpointFile {
         if (metadata.isEmpty() || metadata.get().isDir()) {
             throw new ToolException(
                     String.format(
-                            "Directory %s has no %s, so it is no complete checkpoint: name the"
+                            "Directory %s has no %s, so it is not a complete checkpoint: name the"
                                     + " directory of one checkpoint (chk-N) or savepoint.",
                             access.path(), NAME));
         }

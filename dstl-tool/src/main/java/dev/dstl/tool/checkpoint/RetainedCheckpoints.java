@@ -75,7 +75,7 @@ public final class RetainedCheckpoints {
     private static RetainedCheckpoints below(FileAccess directory) throws ToolException {
         if (!directory.status().isDir()) {
             throw new ToolException(
-                    directory.path() + " is no directory, so no checkpoints are below it.");
+                    directory.path() + " is not a directory, so no checkpoints are below it.");
         }
         FileNotFoundException gone = null;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -69,7 +69,7 @@ public final class SegmentReport implements Report {
             if (e.offset() == 0) {
                 throw new ToolException(
                         String.format(
-                                "%s is no DSTL segment: expected %s, found %s.",
+                                "%s is not a DSTL segment: expected %s, found %s.",
                                 file, e.expected(), e.found()),
                         e);
             }

@@ -63,7 +63,7 @@ public final class FlinkHome {
                     || jarsBelow(lib, 1).stream().noneMatch(FlinkHome::isDistribution)) {
                 throw new ToolException(
                         String.format(
-                                "%s is no directory of a Flink: no flink-dist-*.jar is in %s.",
+                                "%s is not the directory of a Flink: no flink-dist-*.jar is in %s.",
                                 directory, lib));
             }
             return new FlinkHome(directory);

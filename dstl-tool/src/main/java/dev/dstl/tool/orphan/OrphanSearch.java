@@ -162,7 +162,7 @@ public final class OrphanSearch {
                             path));
         }
         if (!basePath.status().isDir()) {
-            throw new ToolException(path + " is no directory, so no segments are below it.");
+            throw new ToolException(path + " is not a directory, so no segments are below it.");
         }
     }
 

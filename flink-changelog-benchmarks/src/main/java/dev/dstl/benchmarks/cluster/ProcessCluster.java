@@ -42,7 +42,6 @@ import org.apache.flink.configuration.WebOptions;
  * TaskManager processes on 127.0.0.1, with the class path of this process or another one. Kills are
  * real kills.
  *
- *
  * <p>Owns its processes, which end with {@link #close()}, with this process, and when this process
  * is killed. Owns only logs and temporary files in its directory. Used by one thread.
  */

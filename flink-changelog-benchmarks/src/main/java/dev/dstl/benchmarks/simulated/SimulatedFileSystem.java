@@ -204,7 +204,7 @@ public final class SimulatedFileSystem extends FileSystem {
     private String objectKey(Path path) throws IOException {
         String key = key(path);
         if (key.isEmpty()) {
-            throw new IOException("The root of a store is no object: " + path);
+            throw new IOException("The root of a store is not an object: " + path);
         }
         return key;
     }

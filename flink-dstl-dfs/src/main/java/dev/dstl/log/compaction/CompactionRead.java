@@ -77,7 +77,7 @@ final class CompactionRead {
                 return null;
             }
             if (!records.compareAndSet(batch, null)) {
-                throw new InterruptedIOException("Reading was given up");
+                throw new InterruptedIOException("The read was abandoned");
             }
             return batch.seal(sequence);
         } finally {

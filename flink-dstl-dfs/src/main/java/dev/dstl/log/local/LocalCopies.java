@@ -224,7 +224,7 @@ public final class LocalCopies implements AutoCloseable {
 
     private static void deleteNow(File file) {
         if (!file.delete() && file.exists()) {
-            LOG.debug("Could not delete {}, it is tried again when the job ends here", file);
+            LOG.debug("Could not delete {}, which is retried when the job ends here", file);
         }
     }
 

@@ -57,12 +57,12 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
  *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
  *     numberOfCompactions           runs compacted into one, see compaction.min-runs
- *     numberOfCompactionFailures    compactions given up; they are retried later
+ *     numberOfCompactionFailures    compactions that failed; they are retried later
  *     numberOfRecentSegmentReads    segments that compaction read from memory
  *     numberOfRecentSegmentMisses   segments that it read from the local disk or the store instead
  *     recentSegmentBytes            segments kept in memory for compaction, part of memoryBytes
  *     numberOfReadRetries           reads of compactions that failed and were retried
- *     hangingCompactionReads        reads of compactions that were given up and do not end
+ *     hangingCompactionReads        abandoned reads of compactions that still hang
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind

@@ -159,7 +159,7 @@ public final class ReadSession {
      * Marks the calling thread as waiting for the store or the local disk.
      *
      * @param segment the segment being read; a {@link SegmentCopy} only while its copy is read
-     * @throws InterruptedIOException if the session was given up
+     * @throws InterruptedIOException if the session was abandoned
      */
     synchronized void begin(StreamStateHandle segment) throws InterruptedIOException {
         enter(new Operation(segment, nanoTime.getAsLong()));
@@ -168,7 +168,7 @@ public final class ReadSession {
     /**
      * Marks the calling thread as waiting for another thread of the session.
      *
-     * @throws InterruptedIOException if the session was given up
+     * @throws InterruptedIOException if the session was abandoned
      */
     public synchronized void beginWaiting() throws InterruptedIOException {
         enter(new Operation(null, 0));
@@ -206,7 +206,7 @@ public final class ReadSession {
     }
 
     private static InterruptedIOException givenUp() {
-        return new InterruptedIOException("Reading was given up");
+        return new InterruptedIOException("The read was abandoned");
     }
 
     @GuardedBy("this")
@@ -343,7 +343,7 @@ public final class ReadSession {
         try {
             CLOSERS.newThread(() -> streams.forEach(ReadSession::close)).start();
         } catch (Throwable noThread) {
-            LOG.debug("Streams of reads that were given up are closed by their readers", noThread);
+            LOG.debug("Streams of abandoned reads are closed by their readers", noThread);
         }
     }
 
@@ -351,7 +351,7 @@ public final class ReadSession {
         try {
             stream.close();
         } catch (Throwable t) {
-            LOG.debug("Could not close the stream of a read that was given up", t);
+            LOG.debug("Could not close the stream of an abandoned read", t);
         }
     }
 

@@ -144,7 +144,7 @@ final class Encoders {
                 job.fail(failure);
             }
         } else if (!others) {
-            LOG.debug("No thread could be started to encode, it is tried again", failure);
+            LOG.debug("No thread could be started to encode, which is retried", failure);
             timers.schedule(this::openLaneIfNeeded, RETRY_MILLIS);
         }
     }

@@ -347,7 +347,7 @@ public final class SegmentUpload {
         }
         if (encodingFailed) {
             LOG.error(
-                    "Changes could not be encoded as {}; they are kept and tried again. This is a"
+                    "Changes could not be encoded as {}; they are kept and retried. This is a"
                             + " defect, please report it.",
                     attempt,
                     cause);

@@ -205,9 +205,9 @@ public final class SegmentUploader implements AutoCloseable {
     void notStarted(UploadAttempt attempt, Throwable cause) {
         if (threadsMissing.compareAndSet(false, true)) {
             LOG.warn(
-                    "No thread could be started to upload {}; it is tried again and nothing is"
+                    "No thread could be started to upload {}; it is retried and nothing is"
                             + " lost. Raise the limit of threads of the TaskManager's process."
-                            + " Said once.",
+                            + " Logged once.",
                     attempt,
                     cause);
         }

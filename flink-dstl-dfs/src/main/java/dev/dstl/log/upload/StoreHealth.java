@@ -230,8 +230,8 @@ final class StoreHealth {
         return () ->
                 LOG.warn(
                         "The changelog store {} is degraded: {} uploads failed or timed out, the"
-                                + " latest because of: {}. They are tried again and nothing is"
-                                + " lost; checkpoints take longer. {} bytes wait.",
+                                + " latest because of: {}. They are retried and nothing is lost;"
+                                + " checkpoints take longer. {} bytes wait.",
                         store,
                         counted,
                         last,
@@ -245,9 +245,9 @@ final class StoreHealth {
         change(StoreState.OUTAGE);
         return () ->
                 LOG.warn(
-                        "The changelog store {} has taken nothing for {} s, the latest problem was:"
-                                + " {}. Changes are kept in memory and uploaded when it is back:"
-                                + " {} bytes wait, and at {} the tasks stop taking input."
+                        "The changelog store {} has accepted nothing for {} s, the latest problem"
+                                + " was: {}. State changes are kept in memory and uploaded when it"
+                                + " is back: {} bytes wait, and at {} the tasks stop taking input."
                                 + " Checkpoints wait or are declined. Check the store; nothing has"
                                 + " to be restarted.",
                         store,
@@ -264,8 +264,8 @@ final class StoreHealth {
         keepTicking();
         return () ->
                 LOG.info(
-                        "The changelog store {} takes segments again after {} s, nothing was lost."
-                                + " {} bytes still wait.",
+                        "The changelog store {} accepts segments again after {} s, nothing was"
+                                + " lost. {} bytes still wait.",
                         store,
                         TimeUnit.MILLISECONDS.toSeconds(millis),
                         waitingBytes.getAsLong());

@@ -159,9 +159,9 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
         keyed.dispose();
         throw new UnsupportedOperationException(
                 String.format(
-                        "%s cannot stand behind a changelog because its keyed backend is no"
-                                + " AbstractKeyedStateBackend; use another 'state.backend.type' or"
-                                + " set 'state.changelog.enabled: false'.",
+                        "%s cannot be the delegate of a changelog because its keyed backend is"
+                                + " not an AbstractKeyedStateBackend; use another"
+                                + " 'state.backend.type' or set 'state.changelog.enabled: false'.",
                         delegate.getClass().getName()));
     }
 }

@@ -65,7 +65,7 @@ public final class LogLimits {
         if (!(fraction > 0 && fraction <= 1)) {
             throw new MisconfigurationException(
                     String.format(
-                            "'%s: %s' is no share of the time; set it to more than 0 and at most 1.",
+                            "'%s: %s' is not a fraction; set it to more than 0 and at most 1.",
                             MATERIALIZE_MAX_TIME_FRACTION.key(), fraction));
         }
         return new LogLimits(

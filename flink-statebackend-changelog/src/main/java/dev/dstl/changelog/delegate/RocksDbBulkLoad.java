@@ -165,7 +165,7 @@ final class RocksDbBulkLoad implements BulkLoad {
                                                 columnFamily, "rocksdb.num-files-at-level0"))
                                 < options.level0SlowdownWritesTrigger() - FILES_TO_SLOWDOWN;
             } catch (RocksDBException e) {
-                throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
+                throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);
             }
         }
 

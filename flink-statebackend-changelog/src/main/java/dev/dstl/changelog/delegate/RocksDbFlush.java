@@ -67,7 +67,7 @@ final class RocksDbFlush implements DelegateFlush {
             }
             return entries < FEW_ENTRIES;
         } catch (RocksDBException e) {
-            throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
+            throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);
         }
     }
 

@@ -302,7 +302,7 @@ public final class Materializer implements Closeable {
                             cause));
             return;
         }
-        LOG.warn("Materialization of {} failed and will be tried again", subtask, cause);
+        LOG.warn("Materialization of {} failed and will be retried", subtask, cause);
         scheduleNext();
     }
 

@@ -134,7 +134,7 @@ public final class ChangelogAppender {
         if (warnedInRange != range) {
             warnedInRange = range;
             LOG.warn(
-                    "The next checkpoint is a full one: a change is missing in the {}",
+                    "The next checkpoint is a full one: a change is missing from the {}",
                     state,
                     cause);
         }

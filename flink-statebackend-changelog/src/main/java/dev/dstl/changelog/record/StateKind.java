@@ -71,7 +71,7 @@ public enum StateKind {
                 return AGGREGATING;
             default:
                 throw new IllegalArgumentException(
-                        "The changelog backend has no state of type "
+                        "The changelog backend does not support state of type "
                                 + type
                                 + ". Use value, list, map, reducing or aggregating state, or switch"
                                 + " state.changelog.enabled off.");

@@ -123,8 +123,8 @@ final class BuiltInChange {
             RestoredRegistration state, String found, @Nullable Throwable cause) {
         return new CorruptLogException(
                 String.format(
-                        "a change %s of state '%s' (%s) in key group %d, which Flink's own"
-                                + " changelog wrote: %s.",
+                        "a change %s of state '%s' (%s) in key group %d, which Flink's"
+                                + " built-in changelog wrote: %s.",
                         operation, state.name(), state.kind(), keyGroup, found),
                 cause);
     }

@@ -230,7 +230,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                             + registration.name()
                             + "' ("
                             + registration.kind()
-                            + ") of the log",
+                            + ") of the changelog",
                     e);
         }
     }

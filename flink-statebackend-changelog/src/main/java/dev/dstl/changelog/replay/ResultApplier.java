@@ -111,10 +111,10 @@ final class ResultApplier<K, N, SV>
             if (result != null && only != null) {
                 throw change.corrupt(
                         registration(),
-                        "it merges results, which takes the job's function, and that log does not"
-                                + " hold what came of it. Flink's own changelog cannot restore it"
-                                + " either. Take a canonical savepoint of the job while it still"
-                                + " runs there, and restore from that",
+                        "it merges results, which needs the job's function, and the changelog does"
+                                + " not contain the outcome. Flink's built-in changelog cannot"
+                                + " restore it either. Take a canonical savepoint of the job"
+                                + " while it still runs there, and restore from that",
                         null);
             }
             if (result != null) {

@@ -62,7 +62,7 @@ public final class StateChangeCursor implements RecordCursor {
             record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "The changelog contains a state change that is no record of DSTL ("
+                    "The changelog contains a state change that is not a record of DSTL ("
                             + e.getMessage()
                             + "). Was the checkpoint written by another changelog backend?",
                     e);

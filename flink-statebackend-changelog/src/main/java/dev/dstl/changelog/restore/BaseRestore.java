@@ -107,7 +107,7 @@ final class BaseRestore<K> {
         if (cut == null) {
             return;
         }
-        LOG.info("{} is written in other schema versions and restored alone", snapshot.handle);
+        LOG.info("{} is written in other schema versions and restored separately", snapshot.handle);
         AbstractKeyedStateBackend<K> alone = delegates.create(own, keySerializer, List.of(cut));
         try {
             new BaseReplayer<>(states).replay(alone, snapshot.schema);

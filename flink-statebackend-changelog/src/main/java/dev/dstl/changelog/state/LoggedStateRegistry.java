@@ -149,7 +149,7 @@ public final class LoggedStateRegistry<K> {
                         ((AggregatingStateDescriptor) descriptor).getAggregateFunction());
             default:
                 throw new IllegalArgumentException(
-                        "State " + descriptor.getName() + " is no keyed state");
+                        "State " + descriptor.getName() + " is not keyed state");
         }
     }
 

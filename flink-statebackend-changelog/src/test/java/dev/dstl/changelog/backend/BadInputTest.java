@@ -121,7 +121,7 @@ class BadInputTest {
                                         new FakeJobManager(),
                                         List.of()))
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("Unwrappable cannot stand behind a changelog")
+                .hasMessageContaining("Unwrappable cannot be the delegate of a changelog")
                 .hasMessageContaining("use another 'state.backend.type' or set")
                 .hasMessageContaining("'state.changelog.enabled: false'");
     }

@@ -274,7 +274,7 @@ class BuiltInRestoreTest {
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
                 .hasMessageContaining("a change MERGE_NS of state 'sums' (REDUCING)")
-                .hasMessageContaining("Flink's own changelog cannot restore it either")
+                .hasMessageContaining("Flink's built-in changelog cannot restore it either")
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(
                         () ->

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Several jobs on one TaskManager, which share its memory. */
+/** Several jobs on one TaskManager share its changelog memory. */
 @Timeout(120)
 class SessionTaskManagerTest {
 

@@ -40,7 +40,7 @@ import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What cannot be restored says why, and leaves everything as it was. */
+/** Input that cannot be restored is reported, and left unchanged. */
 class BadInputTest {
 
     @TempDir private Path directory;

@@ -57,7 +57,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Jobs move from Flink's own changelog to this one, and back. */
+/** Jobs move from Flink's built-in changelog to DSTL, and back. */
 class BuiltInRestoreTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);

@@ -136,7 +136,7 @@ class SessionTaskManagerTest {
         store.failAlways(WriteFault.HANG);
         fill();
         assertThat(memory.limitBytes()).isEqualTo(LIMIT);
-        // While a batch is encoded, the segment is there beside it.
+        // While a batch is encoded, its segment takes memory as well.
         long encoding = (1L + Runtime.getRuntime().availableProcessors()) * (2 << 20);
         assertThat(memory.reservedBytes())
                 .isLessThan(LIMIT + JOBS * TASKS * OVERSHOOT_OF_A_TASK + encoding);

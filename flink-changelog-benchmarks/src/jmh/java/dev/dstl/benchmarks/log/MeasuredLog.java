@@ -64,6 +64,6 @@ public enum MeasuredLog {
 
     abstract StateChangelogStorageFactory factory();
 
-    /** Appends the way the wrapper above this log has to. */
+    /** Appends as the changelog state backend of this storage must. */
     abstract LogAppender appender(StateChangelogWriter<?> writer);
 }

@@ -59,7 +59,7 @@ public final class SimulatedFileSystem extends FileSystem {
         this.store = store;
     }
 
-    /** The store behind this file system. */
+    /** Returns the store of this file system. */
     public SimulatedObjectStore store() {
         return store;
     }
@@ -172,7 +172,7 @@ public final class SimulatedFileSystem extends FileSystem {
         return false;
     }
 
-    /** Nothing to do: on an object store a directory exists as soon as an object lies in it. */
+    /** Has no effect: on an object store a directory exists as soon as it contains an object. */
     @Override
     public boolean mkdirs(Path path) {
         return true;

@@ -145,7 +145,7 @@ final class TotalsJob {
         return new ListStateDescriptor<>("numbers", Types.LONG);
     }
 
-    /** The numbers, and then one more, for which there is no hurry. */
+    /** The numbers, and then one more, which is not urgent. */
     private static final class Numbers implements StripedInput<Long> {
 
         private static final long serialVersionUID = 1L;

@@ -21,8 +21,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The owner of one segment and its references. Changed only by {@link SegmentRegistry}; thread
- * safe.
+ * The owner of one segment and its references. Changed only by {@link SegmentRegistry};
+ * thread-safe.
  */
 public final class OwnedSegment {
 

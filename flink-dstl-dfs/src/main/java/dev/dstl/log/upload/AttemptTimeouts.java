@@ -23,9 +23,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Decides when an attempt is timed out: at upload.timeout, but not before three times the slowest
  * recent upload of similar size. An attempt that is slow because the link is shared or the store is
- * distant does not time out. An upload that took {@value #OUTLIER} times as long as the median
- * hung, and says no more than one that took just that. Learns from the first success on. Thread
- * safe.
+ * distant does not time out. An upload that took {@value #OUTLIER} times as long as the median has
+ * hung, and counts with that duration. Learns from the first success on. Thread-safe.
  */
 final class AttemptTimeouts {
 

@@ -22,6 +22,7 @@ import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_
 
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.compat.PeriodicCheckpoints;
 import dev.dstl.log.config.Installation;
 import dev.dstl.log.config.KnownKeys;
 import org.apache.flink.configuration.Configuration;
@@ -31,7 +32,6 @@ import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
-import org.apache.flink.streaming.api.graph.StreamConfig;
 
 /** Finds deployments in which logging cannot work, before the first record. Task thread. */
 final class DeploymentCheck {
@@ -131,7 +131,7 @@ final class DeploymentCheck {
     }
 
     private boolean checkpointsAreDurable() {
-        return new StreamConfig(environment.getTaskConfiguration()).isCheckpointingEnabled()
+        return PeriodicCheckpoints.areEnabled(environment)
                 && !(environment.getCheckpointStorageAccess()
                         instanceof MemoryBackendCheckpointStorageAccess);
     }

@@ -25,6 +25,7 @@ import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.compat.PeriodicCheckpoints;
 import dev.dstl.log.config.Installation;
 import dev.dstl.log.config.KnownKeys;
+import dev.dstl.log.config.Release;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
@@ -100,8 +101,10 @@ final class DeploymentCheck {
                     String.format(
                             "'%s: %s' names no storage that this TaskManager has; set it to 'dstl'"
                                     + " in the configuration of the TaskManagers, and put"
-                                    + " dstl-flink-1.20-<version>.jar into their lib/.",
-                            STATE_CHANGE_LOG_STORAGE.key(), configured));
+                                    + " dstl-flink-%s-<version>.jar into their lib/.",
+                            STATE_CHANGE_LOG_STORAGE.key(),
+                            configured,
+                            Release.current().flinkLine()));
         }
         if (storage instanceof InMemoryStateChangelogStorage && checkpointsAreDurable()) {
             throw MemoryStorage.refusal(configured);

@@ -60,6 +60,7 @@ import org.apache.flink.runtime.state.StateSnapshotTransformers;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
@@ -213,6 +214,20 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
                             stateDesc.getSerializer(),
                             stateDesc.getName(),
                             previousStateSerializer));
+        }
+        // Compatible in Flink 2, whose own backends convert the entries.
+        boolean expiring =
+                TtlStateFactory.TtlSerializer.isTtlStateSerializer(previousStateSerializer);
+        if (expiring
+                != TtlStateFactory.TtlSerializer.isTtlStateSerializer(stateDesc.getSerializer())) {
+            throw new StateMigrationException(
+                    String.format(
+                            "State '%s' was written %s a time to live and is registered %s one,"
+                                    + " between which the spillable heap cannot convert; leave the"
+                                    + " time to live as it was, or give the state another name.",
+                            stateDesc.getName(),
+                            expiring ? "with" : "without",
+                            expiring ? "without" : "with"));
         }
         table.setMetaInfo(
                 allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo,

@@ -18,7 +18,6 @@ package dev.dstl.benchmarks;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -27,6 +26,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.dstl.log.testing.ClassKnots;
+import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,9 +45,25 @@ class ArchitectureTest {
 
     private static final int LARGEST_KNOT = 3;
 
+    private static final PackageLayers LAYERS =
+            new PackageLayers(
+                    "dev.dstl.benchmarks",
+                    "bench demo",
+                    "harness job page workload.orders workload.words",
+                    "comparison simulated workload",
+                    "cluster probe report simulated.store source",
+                    "display measurement progress simulated.content verification");
+
     @ArchTest
-    static final ArchRule packagesHaveNoCycles =
-            slices().matching("dev.dstl.benchmarks.(**)").should().beFreeOfCycles();
+    static void packagesUseOnlyLowerLayers(JavaClasses classes) {
+        assertThat(LAYERS.violations(classes)).isEmpty();
+    }
+
+    @Test
+    void architecturePageShowsTheLayers() throws IOException {
+        assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
+                .contains(LAYERS.text());
+    }
 
     @ArchTest
     static void knotsOfClassesAreSmall(JavaClasses classes) {

@@ -38,9 +38,9 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
- * The storage of one job on one TaskManager. Flink makes one for every job; threads, files and
- * complaints about the configuration come with the first task that has a changelog. Thread safe.
- * Closing returns at once; what still runs is interrupted and ends by itself.
+ * The storage of one job on one TaskManager. Flink creates one for every job. Threads and files are
+ * created, and the configuration is checked, when the first task with a changelog starts. Thread
+ * safe. Closing returns at once; running work is interrupted and ends on its own.
  */
 public final class DstlStorage implements ChangelogStorage {
 

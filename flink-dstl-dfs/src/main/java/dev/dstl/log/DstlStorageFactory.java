@@ -31,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What {@code state.changelog.storage: dstl} names. Flink also finds it by the identifier in every
- * handle that the log wrote.
+ * The factory behind {@code state.changelog.storage: dstl}. On restore, Flink finds it by the
+ * storage identifier in the handle.
  */
 public class DstlStorageFactory implements StateChangelogStorageFactory {
 

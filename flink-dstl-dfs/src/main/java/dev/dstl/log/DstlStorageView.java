@@ -24,9 +24,9 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
 /**
- * What a restore reads from. Flink makes one view per job and TaskManager by the identifier of the
- * first handle it meets, so this one is asked for handles of every identifier. It reads those of
- * DSTL, and complains about others by name. Thread safe.
+ * The reading side of the storage. Flink creates one view per job and TaskManager, by the
+ * identifier of the first handle, and then passes it handles of every identifier. It reads the
+ * handles of DSTL and rejects others by name. Thread safe.
  */
 public final class DstlStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {

@@ -17,9 +17,9 @@
 package dev.dstl.log;
 
 /**
- * What {@code state.changelog.storage: filesystem} names, so that a configuration made for Flink's
- * own storage keeps working. Takes precedence over Flink's because {@code lib/} comes before the
- * distribution on the class path.
+ * The factory behind {@code state.changelog.storage: filesystem}, so that a configuration made for
+ * Flink's own storage keeps working. Takes precedence over Flink's because {@code lib/} comes
+ * before the distribution on the class path.
  */
 public final class FilesystemStorageFactory extends DstlStorageFactory {
 

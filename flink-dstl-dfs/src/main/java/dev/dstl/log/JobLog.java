@@ -59,7 +59,10 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The parts of the log of one job on one TaskManager, put together; owns its threads. */
+/**
+ * The changelog of one job on one TaskManager: creates and connects its components and owns its
+ * threads.
+ */
 final class JobLog implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
@@ -111,8 +114,8 @@ final class JobLog implements AutoCloseable {
             CompletableFuture.allOf(segmentsDeleted, copiesDeleted).thenRun(this::nothingLeft);
 
     /**
-     * Puts the parts together. Waits for the file system of the base path, but not for long, and
-     * writes nothing.
+     * Creates and connects the components. Waits for the file system of the base path, but not for
+     * long, and writes nothing.
      *
      * @throws org.apache.flink.configuration.IllegalConfigurationException if there is no file
      *     system for its scheme

@@ -30,14 +30,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of this process that have not ended. When the process stops, it waits a little for them
- * to delete what no checkpoint contains. A process that is killed leaves that behind.
+ * The logs of this process that have not ended. When the process stops, it waits a few seconds for
+ * them to delete what no checkpoint contains. A killed process leaves that behind.
  */
 final class OpenLogs {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenLogs.class);
 
-    /** Short, since whoever stops a process soon kills it. */
+    /** Short, since a process that does not stop soon is killed. */
     private static final long BOUND_MILLIS = 4_000;
 
     private static final OpenLogs OF_PROCESS = new OpenLogs();

@@ -34,10 +34,9 @@ import org.apache.flink.runtime.state.delegate.DelegatingStateBackend;
  * env.setStateBackend(new DstlStateBackend(new EmbeddedRocksDBStateBackend(true)));
  * }</pre>
  *
- * <p>A value that travels with the job. On the JobManager and on every task, Flink configures it,
- * which gives the real backend, or fails if the jars are not where Flink looks for them. Nothing
- * else is needed, though {@code state.changelog.enabled: true} does no harm and is required for
- * local recovery.
+ * <p>Serialized with the job. Flink configures it on the JobManager and in every task, which
+ * creates the backend, or fails if the jars are not in {@code lib/}. No other setting is needed;
+ * {@code state.changelog.enabled: true} is compatible, and required for local recovery.
  */
 public final class DstlStateBackend implements DelegatingStateBackend, ConfigurableStateBackend {
 

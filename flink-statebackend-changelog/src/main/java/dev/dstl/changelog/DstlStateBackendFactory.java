@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The changelog backend for {@code state.backend.type: dev.dstl.changelog.DstlStateBackendFactory};
- * {@link ChangelogBackendOptions#DELEGATE} says what holds the state.
+ * {@link ChangelogBackendOptions#DELEGATE} selects the delegate.
  */
 public final class DstlStateBackendFactory implements StateBackendFactory<StateBackend> {
 

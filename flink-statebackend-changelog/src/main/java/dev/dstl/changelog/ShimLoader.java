@@ -22,8 +22,8 @@ import java.security.CodeSource;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
- * Creates the state backend under the one name by which Flink knows a changelog backend again when
- * it restores. Only JDK and Flink types pass through here: the class of that name and this one may
+ * Creates the state backend under the only class name that Flink recognizes as a changelog backend
+ * on restore. Only JDK and Flink types cross this class: the class of that name and this one may
  * come from different jars. Stateless and thread safe.
  */
 final class ShimLoader {

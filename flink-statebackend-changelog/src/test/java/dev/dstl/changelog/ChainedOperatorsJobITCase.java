@@ -187,7 +187,7 @@ class ChainedOperatorsJobITCase {
         }
     }
 
-    /** Adds them up, and tells the sums at the end of time. */
+    /** Adds them up, and emits the sums at the end of time. */
     private static final class Sum
             extends KeyedProcessFunction<
                     Long, Tuple2<Long, Long>, Tuple2<Long, Tuple2<Long, Long>>> {

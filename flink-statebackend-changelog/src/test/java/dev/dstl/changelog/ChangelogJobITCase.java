@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whole jobs on Flink's own cluster in this process. */
+/** End-to-end jobs on Flink's own cluster in this process. */
 class ChangelogJobITCase {
 
     private static final int KEYS = 50;
@@ -238,7 +238,7 @@ class ChangelogJobITCase {
         }
     }
 
-    /** Sums per key, told by a timer at the end of time; fails now and then. */
+    /** Sums per key, emitted by a timer at the end of time; fails now and then. */
     private static final class Sums extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
             implements CheckpointListener {
         private static final long serialVersionUID = 1L;

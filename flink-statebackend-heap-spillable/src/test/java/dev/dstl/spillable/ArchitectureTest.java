@@ -94,6 +94,17 @@ class ArchitectureTest {
         return layers.whereLayer("backend").mayNotBeAccessedByAnyLayer();
     }
 
+    @Test
+    void architecturePageShowsThePackages() throws IOException {
+        StringBuilder text = new StringBuilder("```text\n");
+        ALLOWED.forEach(
+                (name, used) ->
+                        text.append(("spillable." + name + ": " + String.join("  ", used)).trim())
+                                .append("\n"));
+        assertThat(Files.readString(Paths.get("..", "docs", "architecture.md")))
+                .contains(text.append("```\n"));
+    }
+
     @ArchTest
     static void everyPackageIsListed(JavaClasses classes) {
         Set<String> packages = new TreeSet<>();

@@ -73,10 +73,10 @@ public final class SubtaskLog {
     }
 
     /**
-     * The names of all segments in files; a name tells a segment wherever it was moved to.
+     * The names of all segments in files; a name identifies a segment even after it was moved.
      *
      * @throws ToolException if something is needed that is not named like a segment, so that it
-     *     cannot be told from garbage
+     *     cannot be distinguished from garbage
      */
     Set<SegmentName> segmentNames() throws ToolException {
         Set<SegmentName> names = new HashSet<>();

@@ -71,7 +71,7 @@ final class FrameLine {
         return String.format("[%d, %d)", from, to);
     }
 
-    /** Enough to tell the logs of a segment from each other. */
+    /** Enough characters to distinguish the logs of a segment. */
     static String shortName(UUID logId) {
         return logId.toString().substring(0, 8);
     }

@@ -63,7 +63,7 @@ final class LogStates {
                                         record.payloadOffset(),
                                         record.payloadLength())));
             } catch (IOException e) {
-                // Shown under its number: a segment can be looked at whoever wrote it.
+                // Shown under its number: a segment can be inspected without its job.
                 names.remove(state);
             }
         }

@@ -18,7 +18,7 @@ package dev.dstl.tool.inspection;
 
 import java.util.List;
 
-/** What a state takes of a log. Immutable, but for {@link #add} while it is put together. */
+/** The share of a state in a log. Immutable, but for {@link #add} while it is put together. */
 final class StateShare {
 
     private final String owner;
@@ -33,7 +33,7 @@ final class StateShare {
         this.totals.add(totals);
     }
 
-    /** What tells a state from others: equal in all subtasks of an operator. */
+    /** The identity of a state, equal in all subtasks of an operator. */
     List<String> identity() {
         return List.of(owner, name, kind);
     }

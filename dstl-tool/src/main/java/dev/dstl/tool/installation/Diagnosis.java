@@ -39,7 +39,7 @@ import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
-/** What would go wrong with DSTL in a Flink, as far as its files tell. */
+/** Finds what would go wrong with DSTL in a Flink installation, from its files. */
 public final class Diagnosis implements Report {
 
     private static final Set<String> STORAGES = Set.of("memory", "dstl", "filesystem");

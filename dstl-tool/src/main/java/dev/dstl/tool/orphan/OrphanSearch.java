@@ -42,12 +42,12 @@ import org.apache.flink.core.fs.Path;
  *
  * <ul>
  *   <li>a retained checkpoint refers to it, or
- *   <li>its writer wrote any segment lately, this or another: the writer may be alive, and what it
- *       wrote may become part of its next checkpoint, however long ago that was.
+ *   <li>its writer wrote any segment recently: the writer may be alive, and any of its segments may
+ *       become part of its next checkpoint.
  * </ul>
  *
- * <p>The files are listed before the checkpoints are read, so that what a checkpoint takes up in
- * between is seen.
+ * <p>The files are listed before the checkpoints are read, so that segments named by a checkpoint
+ * in between are seen.
  */
 public final class OrphanSearch {
 
@@ -83,7 +83,7 @@ public final class OrphanSearch {
     /**
      * Searches, once.
      *
-     * @throws ToolException if it cannot be told for sure what is needed; nothing is deleted then
+     * @throws ToolException if the needed segments cannot be determined; nothing is deleted then
      */
     public OrphanReport search(Checkpoints checkpoints) throws ToolException {
         requireListable();

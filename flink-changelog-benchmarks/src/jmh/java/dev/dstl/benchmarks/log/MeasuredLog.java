@@ -49,7 +49,7 @@ public enum MeasuredLog {
     },
 
     /** Flink's. It keeps the array it is given, so each record needs one of its own. */
-    STOCK {
+    BUILT_IN {
         @Override
         StateChangelogStorageFactory factory() {
             return new FsStateChangelogStorageFactory();

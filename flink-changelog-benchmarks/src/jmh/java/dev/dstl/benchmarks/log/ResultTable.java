@@ -46,21 +46,21 @@ final class ResultTable {
                         "measure: median (min .. max of rounds)",
                         "unit",
                         "dstl",
-                        "stock",
-                        "dstl/stock"));
+                        "built-in",
+                        "dstl/built-in"));
         rows.forEach(
                 (measure, columns) -> {
-                    Rounds ours = columns.get(MeasuredLog.DSTL);
-                    Rounds stock = columns.get(MeasuredLog.STOCK);
+                    Rounds dstl = columns.get(MeasuredLog.DSTL);
+                    Rounds builtIn = columns.get(MeasuredLog.BUILT_IN);
                     text.append(
                             String.format(
                                     Locale.ROOT,
                                     LINE,
                                     measure.text(),
                                     measure.unit(),
-                                    cell(ours),
-                                    cell(stock),
-                                    ratio(ours.median(), stock.median())));
+                                    cell(dstl),
+                                    cell(builtIn),
+                                    ratio(dstl.median(), builtIn.median())));
                 });
         return text.toString();
     }
@@ -99,7 +99,7 @@ final class ResultTable {
         return String.format(Locale.ROOT, Math.abs(value) < 100 ? "%.2f" : "%.0f", value);
     }
 
-    private static String ratio(double ours, double stock) {
-        return stock == 0 ? "-" : String.format(Locale.ROOT, "%.2f", ours / stock);
+    private static String ratio(double dstl, double builtIn) {
+        return builtIn == 0 ? "-" : String.format(Locale.ROOT, "%.2f", dstl / builtIn);
     }
 }

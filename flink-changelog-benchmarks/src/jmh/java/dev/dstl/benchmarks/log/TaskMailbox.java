@@ -25,7 +25,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * The mailbox of a task thread: any thread adds, the task thread runs what was added while it
- * waits. Stock's log needs it, since its uploads complete there.
+ * waits. Flink's built-in changelog needs it, since its uploads complete there.
  */
 public final class TaskMailbox implements MailboxExecutor {
 

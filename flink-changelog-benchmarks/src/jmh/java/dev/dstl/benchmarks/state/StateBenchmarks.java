@@ -37,21 +37,21 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMap
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.SerializationFeature;
 
 /**
- * Runs the benchmarks of keyed state and prints their table: {@code StateBenchmarks ROUNDS STOCK
+ * Runs the benchmarks of keyed state and prints their table: {@code StateBenchmarks ROUNDS BUILT_IN
  * FILE}, with the folder of Flink's jars and the file for the JSON. Each round measures each
  * changelog in turn, in processes that have no other on their class path.
  */
 public final class StateBenchmarks {
 
     private final int rounds;
-    private final Path stock;
+    private final Path builtInJars;
     private final StateTable table = new StateTable();
     private final double loadAtStart =
             ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
 
-    private StateBenchmarks(int rounds, Path stock) {
+    private StateBenchmarks(int rounds, Path builtInJars) {
         this.rounds = rounds;
-        this.stock = stock;
+        this.builtInJars = builtInJars;
     }
 
     /** Prints the table to standard output and writes the values to a file. */
@@ -121,7 +121,7 @@ public final class StateBenchmarks {
 
     private void measure(Changelog changelog) throws IOException, InterruptedException {
         Process process =
-                new ProcessBuilder(command(changelog, changelog.classPath(stock)))
+                new ProcessBuilder(command(changelog, changelog.classPath(builtInJars)))
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         try (BufferedReader lines =
@@ -131,9 +131,9 @@ public final class StateBenchmarks {
                     .forEach(
                             line ->
                                     table.add(
-                                            StateFigure.ofLine(line),
+                                            StateMeasure.ofLine(line),
                                             changelog,
-                                            StateFigure.valueOfLine(line)));
+                                            StateMeasure.valueOfLine(line)));
         }
         int exitCode = process.waitFor();
         if (exitCode != 0) {

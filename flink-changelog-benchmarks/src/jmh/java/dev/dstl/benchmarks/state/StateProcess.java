@@ -32,7 +32,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /**
  * The process of one changelog in one round: {@code StateProcess CHANGELOG}. Has that changelog
  * alone on its class path, and so have the JVMs that JMH starts from here, one for each benchmark.
- * Prints a line for each figure.
+ * Prints a line for each measure.
  */
 public final class StateProcess {
 
@@ -87,7 +87,7 @@ public final class StateProcess {
 
     private static void print(RunResult result, String subject, String unit, double value) {
         Delegate delegate = Delegate.valueOf(result.getParams().getParam("delegate"));
-        System.out.println(new StateFigure(subject, delegate, unit).line(value));
+        System.out.println(new StateMeasure(subject, delegate, unit).line(value));
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // JMH gives the raw type away

@@ -26,32 +26,32 @@ import java.util.Locale;
 import java.util.Map;
 import javax.annotation.Nullable;
 
-/** All figures of a run, in the order in which they were first taken. */
+/** All measures of a run, in the order in which they were first taken. */
 final class StateTable {
 
-    private final Map<StateFigure, Map<Changelog, Rounds>> rows = new LinkedHashMap<>();
+    private final Map<StateMeasure, Map<Changelog, Rounds>> rows = new LinkedHashMap<>();
 
     /** Adds the value of one round. */
-    void add(StateFigure figure, Changelog changelog, double value) {
-        rows.computeIfAbsent(figure, row -> new EnumMap<>(Changelog.class))
+    void add(StateMeasure measure, Changelog changelog, double value) {
+        rows.computeIfAbsent(measure, row -> new EnumMap<>(Changelog.class))
                 .computeIfAbsent(changelog, column -> new Rounds())
                 .add(value);
     }
 
-    /** Medians as a table of Markdown, with the ratios of ours. */
+    /** Medians as a table of Markdown, with the ratios of DSTL. */
     String toText() {
         StringBuilder text = new StringBuilder();
         text.append("| | delegate | unit | none | Flink's | this one | to Flink's | to none |\n");
         text.append("|---|---|---|---|---|---|---|---|\n");
         rows.forEach(
-                (figure, values) ->
+                (measure, values) ->
                         text.append(
                                 String.format(
                                         Locale.ROOT,
                                         "| %s | %s | %s | %s | %s | %s | %s | %s |%n",
-                                        figure.subject(),
-                                        figure.delegate(),
-                                        figure.unit(),
+                                        measure.subject(),
+                                        measure.delegate(),
+                                        measure.unit(),
                                         cell(values.get(Changelog.NONE)),
                                         cell(values.get(Changelog.BUILT_IN)),
                                         cell(values.get(Changelog.DSTL)),
@@ -64,13 +64,13 @@ final class StateTable {
     List<Map<String, Object>> toJson() {
         List<Map<String, Object>> json = new ArrayList<>();
         rows.forEach(
-                (figure, values) ->
+                (measure, values) ->
                         values.forEach(
                                 (changelog, rounds) -> {
                                     Map<String, Object> entry = new LinkedHashMap<>();
-                                    entry.put("measure", figure.subject());
-                                    entry.put("delegate", figure.delegate().name());
-                                    entry.put("unit", figure.unit());
+                                    entry.put("measure", measure.subject());
+                                    entry.put("delegate", measure.delegate().name());
+                                    entry.put("unit", measure.unit());
                                     entry.put("changelog", changelog.name());
                                     entry.put("median", rounds.median());
                                     entry.put("rounds", rounds.values());
@@ -84,10 +84,10 @@ final class StateTable {
     }
 
     private static String ratio(Map<Changelog, Rounds> values, Changelog to) {
-        Rounds ours = values.get(Changelog.DSTL);
+        Rounds dstl = values.get(Changelog.DSTL);
         Rounds other = values.get(to);
-        return ours == null || other == null || other.median() == 0
+        return dstl == null || other == null || other.median() == 0
                 ? ""
-                : String.format(Locale.ROOT, "%.2f", ours.median() / other.median());
+                : String.format(Locale.ROOT, "%.2f", dstl.median() / other.median());
     }
 }

@@ -41,7 +41,7 @@ final class Bench {
     private final Mode mode;
     private final Duration spent;
     private final Path home;
-    private final Path stock;
+    private final Path builtInJars;
     private final Path plugins;
     private final Display display;
 
@@ -50,14 +50,14 @@ final class Bench {
      *
      * @param spent of the mode's budget, by the build
      * @param home for everything that runs write
-     * @param stock the folder with Flink's changelog
+     * @param builtInJars the folder with Flink's changelog
      * @param plugins Flink's plugins directory, need not exist
      */
-    Bench(Mode mode, Duration spent, Path home, Path stock, Path plugins, Display display) {
+    Bench(Mode mode, Duration spent, Path home, Path builtInJars, Path plugins, Display display) {
         this.mode = mode;
         this.spent = spent;
         this.home = home;
-        this.stock = stock;
+        this.builtInJars = builtInJars;
         this.plugins = plugins;
         this.display = display;
     }
@@ -66,7 +66,7 @@ final class Bench {
      * Makes the runs.
      *
      * @param results gets their results and what was left out
-     * @return whether every run that was made gave figures, or failed as it may
+     * @return whether every run that was made gave results, or failed as it may
      */
     boolean run(List<PlannedRun> runs, BenchmarkResults results)
             throws IOException, InterruptedException {
@@ -100,7 +100,7 @@ final class Bench {
         RunFiles.delete(files.directory());
         watch.says("starts");
         Configuration configuration = RunConfiguration.of(run, mode, files);
-        ClassPath classPath = run.variant().classPath(stock);
+        ClassPath classPath = run.variant().classPath(builtInJars);
         ProgressBoard board = new ProgressBoard(files.progress());
         try (ProcessCluster cluster =
                 ProcessCluster.start(files.cluster(), classPath, plugins, configuration, 1)) {

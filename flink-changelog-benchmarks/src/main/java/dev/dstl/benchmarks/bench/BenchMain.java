@@ -24,7 +24,6 @@ import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.MachineDescription;
 import dev.dstl.benchmarks.page.ReportPage;
-import dev.dstl.benchmarks.probe.ProcessProbe;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -49,7 +48,7 @@ public final class BenchMain {
 
     /**
      * Runs the benchmarks. System properties say where: {@code dstl.bench.directory} (everything
-     * that is written), {@code dstl.bench.stock} (the jars of Flink's changelog), {@code
+     * that is written), {@code dstl.bench.built-in} (the jars of Flink's changelog), {@code
      * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (what was built), {@code
      * dstl.bench.spent-seconds} (how long that took), {@code dstl.bench.columns} (the width of the
      * terminal, if there is one).
@@ -73,10 +72,6 @@ public final class BenchMain {
         } catch (ParameterException e) {
             err.println(e.getMessage());
             err.println("See ./bench --help.");
-            return MISUSED;
-        }
-        if (options.from().isEmpty() && !ProcessProbe.isPossible()) {
-            err.println("The benchmarks look at processes through /proc, so they need Linux.");
             return MISUSED;
         }
         Path home = path("dstl.bench.directory", "target/bench");
@@ -120,7 +115,7 @@ public final class BenchMain {
                             options.mode(),
                             Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
-                            path("dstl.bench.stock", "target/stock"),
+                            path("dstl.bench.built-in", "target/built-in"),
                             path("dstl.bench.plugins", "plugins"),
                             display);
             return bench.run(options.plan(), results);

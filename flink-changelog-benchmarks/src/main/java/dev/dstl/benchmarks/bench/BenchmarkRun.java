@@ -65,7 +65,7 @@ final class BenchmarkRun {
      * Takes over a job that has just been submitted.
      *
      * @param cluster with one TaskManager; stays the caller's
-     * @param watch told what goes on
+     * @param watch notified of the progress
      */
     BenchmarkRun(
             PlannedRun run,
@@ -119,8 +119,9 @@ final class BenchmarkRun {
         String taskManager = cluster.taskManagers().get(0);
         ProcessProbe process = ProcessProbe.of(cluster.pidOf(taskManager));
         RequestCounts requestsBefore = files.store().counts();
-        Duration processorTimeBefore = process.processorTime();
-        Duration busyBefore = MachineProbe.busyTime();
+        Duration cpuTimeBefore = process.cpuTime();
+        MachineProbe machine = new MachineProbe();
+        Duration busyBefore = machine.busyTime();
         long failedBefore = client.failedCheckpoints(job);
         long recordsBefore = board.read().records();
         long beginMillis = System.currentTimeMillis();
@@ -131,9 +132,9 @@ final class BenchmarkRun {
 
         result.records = board.read().records() - recordsBefore;
         result.windowSeconds = (System.nanoTime() - beginNanos) / 1e9;
-        result.cpuSeconds = process.processorTime().minus(processorTimeBefore).toNanos() / 1e9;
+        result.cpuSeconds = process.cpuTime().minus(cpuTimeBefore).toNanos() / 1e9;
         result.otherCpuSeconds =
-                MachineProbe.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
+                machine.busyTime().minus(busyBefore).toNanos() / 1e9 - result.cpuSeconds;
         result.traffic = traffic(files.store().counts().minus(requestsBefore));
         long endMillis = System.currentTimeMillis();
         for (CompletedCheckpoint checkpoint : client.checkpoints(job)) {
@@ -146,7 +147,7 @@ final class BenchmarkRun {
         result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 
-    /** A window without a checkpoint tells nothing, so on a slow machine it becomes longer. */
+    /** A window without a checkpoint shows nothing, so on a slow machine it becomes longer. */
     private void awaitCheckpointAfter(long beginMillis)
             throws RunFailure, ClusterException, InterruptedException {
         long deadline = System.nanoTime() + CHECKPOINT_TIMEOUT.toNanos();

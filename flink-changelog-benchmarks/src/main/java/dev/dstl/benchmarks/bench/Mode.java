@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How long a benchmark takes and how much it may tell. */
+/** How long a benchmark takes and how conclusive its results are. */
 enum Mode {
-    /** That everything works; its figures mean nothing. */
+    /** That everything works; its results mean nothing. */
     SMOKE(2, 5, 2, 1, null),
     /** Ten minutes on two processors, the build included. */
     QUICK(7, 14, 6, 1, Duration.ofSeconds(580)),

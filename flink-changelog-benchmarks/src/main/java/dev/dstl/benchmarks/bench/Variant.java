@@ -80,10 +80,10 @@ enum Variant {
     /**
      * The class path of its processes.
      *
-     * @param stock the folder with Flink's jars
+     * @param builtInJars the folder with Flink's jars
      */
-    ClassPath classPath(Path stock) throws IOException {
-        return backend().classPath(stock);
+    ClassPath classPath(Path builtInJars) throws IOException {
+        return backend().classPath(builtInJars);
     }
 
     /**
@@ -127,7 +127,7 @@ enum Variant {
         description.plain = (onHeap ? PLAIN_HASHMAP : PLAIN_ROCKSDB).id;
         description.rare = rare().id;
         if (changelog == Changelog.DSTL) {
-            description.stock = (onHeap ? BUILTIN_HASHMAP : BUILTIN_ROCKSDB).id;
+            description.builtIn = (onHeap ? BUILTIN_HASHMAP : BUILTIN_ROCKSDB).id;
         }
         return description;
     }

@@ -37,7 +37,7 @@ import java.util.stream.Stream;
 public final class ClassPath {
 
     /** The project's modules, as jars or as folders of a reactor or an IDE. */
-    private static final Pattern OURS =
+    private static final Pattern DSTL =
             Pattern.compile(
                     "(?:.*[/\\\\])?(?:"
                             + "(?<artifact>dstl-[a-z-]*[a-z])(?:-[0-9.]+)+(?:-SNAPSHOT)?"
@@ -56,8 +56,8 @@ public final class ClassPath {
                     "flink-changelog-benchmarks",
                     "flink-changelog-end-to-end-tests");
 
-    /** Flink's changelog, which the benchmarks of the log alone have beside ours. */
-    private static final Pattern STOCK_CHANGELOG =
+    /** Flink's built-in changelog, which the benchmarks of the log alone compare with. */
+    private static final Pattern BUILT_IN_CHANGELOG =
             Pattern.compile(
                     "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog)"
                             + "-[0-9]+\\.[0-9]+\\.[0-9]+\\.jar");
@@ -74,18 +74,18 @@ public final class ClassPath {
     }
 
     static ClassPath of(String text) {
-        List<String> ours = new ArrayList<>();
+        List<String> dstl = new ArrayList<>();
         List<String> others = new ArrayList<>();
         Arrays.stream(text.split(Pattern.quote(File.pathSeparator)))
                 .filter(entry -> !entry.isEmpty())
-                .forEach(entry -> (isOurs(entry) ? ours : others).add(entry));
-        ours.addAll(others);
-        return new ClassPath(ours);
+                .forEach(entry -> (isDstl(entry) ? dstl : others).add(entry));
+        dstl.addAll(others);
+        return new ClassPath(dstl);
     }
 
     /** Flink, its dependencies and the jobs: without any of the project's backends. */
     public ClassPath withoutBackends() {
-        Predicate<String> isBackend = entry -> isOurs(entry) && !JOBS.contains(module(entry));
+        Predicate<String> isBackend = entry -> isDstl(entry) && !JOBS.contains(module(entry));
         return new ClassPath(
                 entries.stream().filter(isBackend.negate()).collect(Collectors.toList()));
     }
@@ -94,7 +94,7 @@ public final class ClassPath {
     public ClassPath withoutBuiltIn() {
         return new ClassPath(
                 entries.stream()
-                        .filter(entry -> !STOCK_CHANGELOG.matcher(entry).matches())
+                        .filter(entry -> !BUILT_IN_CHANGELOG.matcher(entry).matches())
                         .collect(Collectors.toList()));
     }
 
@@ -124,12 +124,12 @@ public final class ClassPath {
         return String.join(File.pathSeparator, entries);
     }
 
-    private static boolean isOurs(String entry) {
-        return OURS.matcher(entry).matches();
+    private static boolean isDstl(String entry) {
+        return DSTL.matcher(entry).matches();
     }
 
     private static String module(String entry) {
-        Matcher matcher = OURS.matcher(entry);
+        Matcher matcher = DSTL.matcher(entry);
         if (!matcher.matches()) {
             return "";
         }

@@ -21,7 +21,7 @@ public final class ClusterException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** With a message for whoever reads the report. */
+    /** With a message for the reader of the report. */
     public ClusterException(String message) {
         super(message);
     }

@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One process of the cluster and its log file. Whoever starts it ends it; should the starter die,
- * the process ends by itself.
+ * One process of the cluster and its log file. Ended by its starter; if the starter dies, the
+ * process ends on its own.
  */
 final class ClusterProcess {
 

@@ -23,7 +23,7 @@ import org.apache.flink.runtime.taskexecutor.TaskManagerRunner;
 
 /**
  * The main class of every process of the cluster: Flink's own entry point, and a thread that ends
- * the process when whoever started it is gone, in whatever way it went.
+ * the process when its starter has ended, however it ended.
  */
 public final class ClusterProcessMain {
 

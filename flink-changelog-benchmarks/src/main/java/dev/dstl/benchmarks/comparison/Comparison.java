@@ -71,23 +71,23 @@ public final class Comparison {
         return results.variants.get(variant).label;
     }
 
-    /** The runs of a variant that gave figures, by round. */
+    /** The runs of a variant that gave results, by round. */
     public List<RunResult> runs(String variant) {
         return runs.stream()
                 .filter(run -> run.variant.equals(variant) && run.hasFigures())
                 .collect(Collectors.toList());
     }
 
-    /** The runs that gave no figures. */
+    /** The runs that gave no results. */
     public List<RunResult> failures() {
         return runs.stream().filter(run -> !run.hasFigures()).collect(Collectors.toList());
     }
 
-    /** One row for each variant that has the figure. */
-    public List<Row> rows(Figure figure) {
+    /** One row for each variant that has the measure. */
+    public List<Row> rows(Measure measure) {
         List<Row> rows = new ArrayList<>();
         for (String variant : variants()) {
-            spread(figure, variant).ifPresent(spread -> rows.add(row(figure, variant, spread)));
+            spread(measure, variant).ifPresent(spread -> rows.add(row(measure, variant, spread)));
         }
         return rows;
     }
@@ -102,63 +102,63 @@ public final class Comparison {
                 .findFirst();
     }
 
-    private Row row(Figure figure, String variant, Spread spread) {
+    private Row row(Measure measure, String variant, Spread spread) {
         VariantDescription description = results.variants.get(variant);
         return new Row(
                 variant,
                 description.label,
-                figure,
+                measure,
                 spread,
-                ratio(figure, spread, variant, description.plain),
-                ratio(figure, spread, variant, description.stock),
-                ratio(figure, spread, variant, description.rare));
+                ratio(measure, spread, variant, description.plain),
+                ratio(measure, spread, variant, description.builtIn),
+                ratio(measure, spread, variant, description.rare));
     }
 
-    private OptionalDouble ratio(Figure figure, Spread spread, String variant, String reference) {
+    private OptionalDouble ratio(Measure measure, Spread spread, String variant, String reference) {
         if (variant.equals(reference)) {
             return OptionalDouble.empty();
         }
-        return spread(figure, reference)
+        return spread(measure, reference)
                 .filter(other -> other.median() != 0)
                 .map(other -> OptionalDouble.of(spread.median() / other.median()))
                 .orElse(OptionalDouble.empty());
     }
 
-    private Optional<Spread> spread(Figure figure, String variant) {
+    private Optional<Spread> spread(Measure measure, String variant) {
         double[] values =
                 runs(variant).stream()
-                        .map(figure::of)
+                        .map(measure::of)
                         .filter(OptionalDouble::isPresent)
                         .mapToDouble(OptionalDouble::getAsDouble)
                         .toArray();
         return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
     }
 
-    /** One variant's values of a figure, and the ratios of medians. Immutable. */
+    /** One variant's values of a measure, and the ratios of medians. Immutable. */
     public static final class Row {
 
         private final String variant;
         private final String label;
-        private final Figure figure;
+        private final Measure measure;
         private final Spread spread;
         private final OptionalDouble toPlain;
-        private final OptionalDouble toStock;
+        private final OptionalDouble toBuiltIn;
         private final OptionalDouble toRare;
 
         private Row(
                 String variant,
                 String label,
-                Figure figure,
+                Measure measure,
                 Spread spread,
                 OptionalDouble toPlain,
-                OptionalDouble toStock,
+                OptionalDouble toBuiltIn,
                 OptionalDouble toRare) {
             this.variant = variant;
             this.label = label;
-            this.figure = figure;
+            this.measure = measure;
             this.spread = spread;
             this.toPlain = toPlain;
-            this.toStock = toStock;
+            this.toBuiltIn = toBuiltIn;
             this.toRare = toRare;
         }
 
@@ -173,8 +173,8 @@ public final class Comparison {
         }
 
         /** What is compared. */
-        public Figure figure() {
-            return figure;
+        public Measure measure() {
+            return measure;
         }
 
         /** The values of all rounds. */
@@ -188,8 +188,8 @@ public final class Comparison {
         }
 
         /** To Flink's changelog on the same delegate; empty if it was not run or is 0. */
-        public OptionalDouble toStock() {
-            return toStock;
+        public OptionalDouble toBuiltIn() {
+            return toBuiltIn;
         }
 
         /** To the delegate with rare checkpoints; empty if it was not run or is 0. */

@@ -27,21 +27,21 @@ import java.util.OptionalDouble;
 public final class ComparisonText {
 
     /** What fits on a screen; the page has all. */
-    private static final List<Figure> HEADLINES =
+    private static final List<Measure> HEADLINES =
             List.of(
-                    Figure.THROUGHPUT,
-                    Figure.PROCESSOR,
-                    Figure.DURATION_P50,
-                    Figure.DURATION_P99,
-                    Figure.FULL_P50,
-                    Figure.PUTS,
-                    Figure.RESTORE,
-                    Figure.RECOVERY,
-                    Figure.RESIDENT,
-                    Figure.OTHERS);
+                    Measure.THROUGHPUT,
+                    Measure.CPU_TIME,
+                    Measure.DURATION_P50,
+                    Measure.DURATION_P99,
+                    Measure.FULL_P50,
+                    Measure.PUTS,
+                    Measure.RESTORE,
+                    Measure.RECOVERY,
+                    Measure.RESIDENT,
+                    Measure.OTHERS);
 
     private static final List<String> HEAD =
-            List.of("", "median", "min", "max", "/ plain", "/ stock", "/ rare");
+            List.of("", "median", "min", "max", "/ plain", "/ built-in", "/ rare");
 
     private ComparisonText() {}
 
@@ -53,11 +53,11 @@ public final class ComparisonText {
             text.append(comparison.description()).append('\n');
             TextTable rows = new TextTable("  ");
             rows.add(HEAD);
-            for (Figure figure : HEADLINES) {
-                List<Comparison.Row> figures = comparison.rows(figure);
-                if (!figures.isEmpty()) {
-                    rows.add(List.of(figure.title()));
-                    figures.forEach(row -> rows.add(cells(row)));
+            for (Measure measure : HEADLINES) {
+                List<Comparison.Row> measures = comparison.rows(measure);
+                if (!measures.isEmpty()) {
+                    rows.add(List.of(measure.title()));
+                    measures.forEach(row -> rows.add(cells(row)));
                 }
             }
             text.append(rows.text()).append('\n');
@@ -80,11 +80,11 @@ public final class ComparisonText {
     private static List<String> cells(Comparison.Row row) {
         return List.of(
                 "  " + row.label(),
-                Figure.text(row.spread().median()),
-                Figure.text(row.spread().min()),
-                Figure.text(row.spread().max()),
+                Measure.text(row.spread().median()),
+                Measure.text(row.spread().min()),
+                Measure.text(row.spread().max()),
                 ratio(row.toPlain()),
-                ratio(row.toStock()),
+                ratio(row.toBuiltIn()),
                 ratio(row.toRare()));
     }
 

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.comparison;
 
 import java.util.Arrays;
 
-/** The values of a figure over all rounds; at least one. Immutable. */
+/** The values of a measure over all rounds; at least one. Immutable. */
 public final class Spread {
 
     private final double[] sorted;

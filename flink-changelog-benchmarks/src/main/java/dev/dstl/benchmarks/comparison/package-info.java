@@ -1,2 +1,4 @@
-/** Sets the figures of many runs side by side: medians, spreads and ratios, and a table of them. */
+/**
+ * Sets the measures of many runs side by side: medians, spreads and ratios, and a table of them.
+ */
 package dev.dstl.benchmarks.comparison;

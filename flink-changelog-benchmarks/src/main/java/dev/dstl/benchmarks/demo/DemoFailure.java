@@ -16,7 +16,10 @@
 
 package dev.dstl.benchmarks.demo;
 
-/** The demo could not show what it should; the message says why, for whoever started it. */
+/**
+ * The demo could not show what it should; the message gives the reason, for the user who started
+ * it.
+ */
 final class DemoFailure extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -49,15 +49,15 @@ public enum Changelog {
     /**
      * The class path of processes that see this changelog and no other.
      *
-     * @param stock the folder with Flink's jars
+     * @param builtInJars the folder with Flink's jars
      */
-    public ClassPath classPath(Path stock) throws IOException {
+    public ClassPath classPath(Path builtInJars) throws IOException {
         ClassPath all = ClassPath.ofThisProcess().withoutBuiltIn();
         switch (this) {
             case NONE:
                 return all.withoutBackends();
             case BUILT_IN:
-                return all.withoutBackends().withJarsOf(stock);
+                return all.withoutBackends().withJarsOf(builtInJars);
             case DSTL:
                 return all;
         }

@@ -108,7 +108,7 @@ public final class RunFiles {
                 .resolve(METADATA);
     }
 
-    /** Removes state and store. What is left tells what happened: configuration and logs. */
+    /** Removes state and store. What is left shows what happened: configuration and logs. */
     public void deleteBulk() throws IOException {
         delete(storeRoot());
         delete(cluster().resolve("tmp"));

@@ -1,2 +1,2 @@
-/** The jobs that the whole-job benchmarks measure; endless, with generated input. */
+/** The jobs that the end-to-end benchmarks measure; endless, with generated input. */
 package dev.dstl.benchmarks.job;

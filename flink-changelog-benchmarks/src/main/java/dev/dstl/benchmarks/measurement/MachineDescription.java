@@ -16,18 +16,11 @@
 
 package dev.dstl.benchmarks.measurement;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.util.List;
+import oshi.SystemInfo;
+import oshi.hardware.HardwareAbstractionLayer;
 
 /** The machine a benchmark ran on. Written as JSON. */
 public final class MachineDescription {
-
-    private static final Path PROCESSORS = Paths.get("/proc/cpuinfo");
-    private static final Path MEMORY = Paths.get("/proc/meminfo");
-    private static final long KIBIBYTE = 1024;
 
     /** Model name of the CPU. */
     public String processor = "";
@@ -44,30 +37,17 @@ public final class MachineDescription {
     /** Name and version of the JVM. */
     public String java = "";
 
-    /**
-     * This machine.
-     *
-     * @throws IOException if it has no {@code /proc}
-     */
-    public static MachineDescription ofThisMachine() throws IOException {
+    /** This machine. */
+    public static MachineDescription ofThisMachine() {
+        HardwareAbstractionLayer hardware = new SystemInfo().getHardware();
         MachineDescription machine = new MachineDescription();
-        machine.processor = value(PROCESSORS, "model name");
+        machine.processor = hardware.getProcessor().getProcessorIdentifier().getName();
         machine.processors = Runtime.getRuntime().availableProcessors();
-        String kibibytes = value(MEMORY, "MemTotal").replaceAll("[^0-9]", "");
-        machine.memoryBytes = kibibytes.isEmpty() ? 0 : Long.parseLong(kibibytes) * KIBIBYTE;
+        machine.memoryBytes = hardware.getMemory().getTotal();
         machine.operatingSystem =
                 System.getProperty("os.name") + " " + System.getProperty("os.version");
         machine.java =
                 System.getProperty("java.vm.name") + " " + System.getProperty("java.version");
         return machine;
-    }
-
-    private static String value(Path file, String key) throws IOException {
-        List<String> lines = Files.readAllLines(file);
-        return lines.stream()
-                .filter(line -> line.startsWith(key))
-                .map(line -> line.substring(line.indexOf(':') + 1).trim())
-                .findFirst()
-                .orElse("unknown");
     }
 }

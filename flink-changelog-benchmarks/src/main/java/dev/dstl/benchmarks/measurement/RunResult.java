@@ -31,7 +31,7 @@ public final class RunResult {
     /** From 1. */
     public int round;
 
-    /** Why there are no figures; empty if there are. */
+    /** Why there are no results; empty if there are. */
     public String failure = "";
 
     /** The length of the measured window. */

@@ -25,8 +25,10 @@ public final class VariantDescription {
     /** The name of the delegate without a changelog. */
     public String plain = "";
 
-    /** The name of stock's variant; empty for all that are not ours. */
-    public String stock = "";
+    /**
+     * The variant with Flink's built-in changelog to compare with; empty unless this one is DSTL.
+     */
+    public String builtIn = "";
 
     /** The name of the delegate with rare checkpoints: what logging costs; may not have run. */
     public String rare = "";

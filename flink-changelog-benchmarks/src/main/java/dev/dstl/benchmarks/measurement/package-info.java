@@ -1,2 +1,2 @@
-/** What the whole-job benchmarks measured, as it is written to JSON and read from it. */
+/** What the end-to-end benchmarks measured, as it is written to JSON and read from it. */
 package dev.dstl.benchmarks.measurement;

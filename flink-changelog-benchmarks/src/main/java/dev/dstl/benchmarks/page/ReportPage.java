@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.page;
 
 import dev.dstl.benchmarks.comparison.Comparison;
 import dev.dstl.benchmarks.comparison.ComparisonText;
-import dev.dstl.benchmarks.comparison.Figure;
+import dev.dstl.benchmarks.comparison.Measure;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.RunResult;
 import java.io.IOException;
@@ -33,7 +33,7 @@ import java.util.OptionalDouble;
 /** Writes the report: {@code index.html} and its plots, all in one directory. */
 public final class ReportPage {
 
-    /** Smaller differences are not worth a color. */
+    /** Smaller differences get no color. */
     private static final double NOTICEABLE = 0.05;
 
     private static final String STYLE =
@@ -41,7 +41,7 @@ public final class ReportPage {
                     + "table{border-collapse:collapse;margin:1em 0}"
                     + "td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}"
                     + "td:first-child,th:first-child{text-align:left}"
-                    + "tr.figure td{font-weight:bold;border-bottom:none;padding-top:.8em}"
+                    + "tr.measure td{font-weight:bold;border-bottom:none;padding-top:.8em}"
                     + ".worse{color:#b91c1c}.better{color:#15803d}"
                     + "img{max-width:100%;display:block;margin:1em 0}pre{white-space:pre-wrap}";
 
@@ -95,7 +95,7 @@ public final class ReportPage {
         html.append("</table>\n");
         paragraph(
                 "Medians of all rounds, with minimum and maximum. Ratios of medians: to the"
-                        + " delegate alone (plain), to Flink's changelog on the same delegate (stock),"
+                        + " delegate alone (plain), to Flink's changelog on the same delegate (built-in),"
                         + " and to the delegate alone with a checkpoint per materialization interval"
                         + " (rare). Red is worse, green is better, by more than 5 %.");
         if (!results.leftOut.isEmpty()) {
@@ -127,36 +127,36 @@ public final class ReportPage {
 
     private void table(Comparison comparison) {
         html.append("<table>\n<tr><th></th><th>median</th><th>min</th><th>max</th>")
-                .append("<th>/ plain</th><th>/ stock</th><th>/ rare</th></tr>\n");
-        for (Figure figure : Figure.all()) {
-            List<Comparison.Row> rows = comparison.rows(figure);
+                .append("<th>/ plain</th><th>/ built-in</th><th>/ rare</th></tr>\n");
+        for (Measure measure : Measure.all()) {
+            List<Comparison.Row> rows = comparison.rows(measure);
             if (rows.isEmpty()) {
                 continue;
             }
-            html.append("<tr class=\"figure\"><td colspan=\"7\">")
-                    .append(escaped(figure.title()))
+            html.append("<tr class=\"measure\"><td colspan=\"7\">")
+                    .append(escaped(measure.title()))
                     .append("</td></tr>\n");
             for (Comparison.Row row : rows) {
                 html.append("<tr><td>").append(escaped(row.label())).append("</td>");
-                cell(Figure.text(row.spread().median()));
-                cell(Figure.text(row.spread().min()));
-                cell(Figure.text(row.spread().max()));
-                ratio(row.toPlain(), figure.better());
-                ratio(row.toStock(), figure.better());
-                ratio(row.toRare(), figure.better());
+                cell(Measure.text(row.spread().median()));
+                cell(Measure.text(row.spread().min()));
+                cell(Measure.text(row.spread().max()));
+                ratio(row.toPlain(), measure.better());
+                ratio(row.toBuiltIn(), measure.better());
+                ratio(row.toRare(), measure.better());
                 html.append("</tr>\n");
             }
         }
         html.append("</table>\n");
     }
 
-    private void ratio(OptionalDouble ratio, Figure.Better better) {
+    private void ratio(OptionalDouble ratio, Measure.Better better) {
         html.append("<td").append(ratio.isPresent() ? judgement(ratio.getAsDouble(), better) : "");
         html.append('>').append(ComparisonText.ratio(ratio)).append("</td>");
     }
 
-    private static String judgement(double ratio, Figure.Better better) {
-        double gain = better == Figure.Better.HIGHER ? ratio - 1 : 1 - ratio;
+    private static String judgement(double ratio, Measure.Better better) {
+        double gain = better == Measure.Better.HIGHER ? ratio - 1 : 1 - ratio;
         if (Math.abs(gain) <= NOTICEABLE) {
             return "";
         }

@@ -24,8 +24,8 @@ public final class VariantStyle {
 
     private static final Color PLAIN = new Color(0x6b7280);
     private static final Color RARE = new Color(0xb6bcc6);
-    private static final Color STOCK = new Color(0xd97706);
-    private static final Color OURS = new Color(0x2563eb);
+    private static final Color BUILT_IN = new Color(0xd97706);
+    private static final Color DSTL = new Color(0x2563eb);
     private static final float WIDTH = 2;
     private static final float[] DASHES = {7, 4};
     private static final float[] DOTS = {2, 3};
@@ -63,9 +63,9 @@ public final class VariantStyle {
             case "rare":
                 return RARE;
             case "builtin":
-                return STOCK;
+                return BUILT_IN;
             case "dstl":
-                return OURS;
+                return DSTL;
             default:
                 return PLAIN;
         }

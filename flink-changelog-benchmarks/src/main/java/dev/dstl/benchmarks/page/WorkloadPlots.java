@@ -17,7 +17,7 @@
 package dev.dstl.benchmarks.page;
 
 import dev.dstl.benchmarks.comparison.Comparison;
-import dev.dstl.benchmarks.comparison.Figure;
+import dev.dstl.benchmarks.comparison.Measure;
 import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import java.util.ArrayList;
@@ -34,13 +34,13 @@ import org.knowm.xchart.XYChart;
 /** The pictures of one workload. A picture that would show nothing is left out. */
 final class WorkloadPlots {
 
-    private static final Map<String, Figure> RECOVERY = new LinkedHashMap<>();
+    private static final Map<String, Measure> RECOVERY = new LinkedHashMap<>();
 
     static {
-        RECOVERY.put("redeploy", Figure.REDEPLOY);
-        RECOVERY.put("start", Figure.START);
-        RECOVERY.put("restore", Figure.RESTORE);
-        RECOVERY.put("first record", Figure.FIRST_RECORD);
+        RECOVERY.put("redeploy", Measure.REDEPLOY);
+        RECOVERY.put("start", Measure.START);
+        RECOVERY.put("restore", Measure.RESTORE);
+        RECOVERY.put("first record", Measure.FIRST_RECORD);
     }
 
     private final Comparison comparison;
@@ -55,8 +55,8 @@ final class WorkloadPlots {
         addUnlessEmpty(plots, "duration", durationOverTime());
         addUnlessEmpty(plots, "duration-cdf", durationDistribution());
         addUnlessEmpty(plots, "amplification", amplificationOverTime());
-        addUnlessEmpty(plots, "throughput", bars(Figure.THROUGHPUT));
-        addUnlessEmpty(plots, "processor", bars(Figure.PROCESSOR));
+        addUnlessEmpty(plots, "throughput", bars(Measure.THROUGHPUT));
+        addUnlessEmpty(plots, "processor", bars(Measure.CPU_TIME));
         addUnlessEmpty(plots, "recovery", recovery());
         return plots;
     }
@@ -133,9 +133,9 @@ final class WorkloadPlots {
         return chart;
     }
 
-    private CategoryChart bars(Figure figure) {
-        CategoryChart chart = Plot.bars(title(figure.title()), figure.title());
-        List<Comparison.Row> rows = comparison.rows(figure);
+    private CategoryChart bars(Measure measure) {
+        CategoryChart chart = Plot.bars(title(measure.title()), measure.title());
+        List<Comparison.Row> rows = comparison.rows(measure);
         List<String> names = rows.stream().map(Comparison.Row::label).collect(Collectors.toList());
         for (int i = 0; i < rows.size(); i++) {
             // A series of its own, with one bar, so that it has the color of its variant.
@@ -150,10 +150,10 @@ final class WorkloadPlots {
         CategoryChart chart = Plot.bars(title("recovery after kill -9"), "ms");
         chart.getStyler().setStacked(true);
         RECOVERY.forEach(
-                (step, figure) -> {
+                (step, measure) -> {
                     List<String> names = new ArrayList<>();
                     List<Double> values = new ArrayList<>();
-                    for (Comparison.Row row : comparison.rows(figure)) {
+                    for (Comparison.Row row : comparison.rows(measure)) {
                         names.add(row.label());
                         values.add(row.spread().median());
                     }

@@ -16,42 +16,26 @@
 
 package dev.dstl.benchmarks.probe;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
+import java.util.Set;
+import oshi.SystemInfo;
+import oshi.hardware.CentralProcessor;
+import oshi.hardware.CentralProcessor.TickType;
 
-/** Looks at what all processes of this machine do together, through {@code /proc}. */
+/** Measures all processes of this machine together. For one thread. */
 public final class MachineProbe {
 
-    private static final Path STATISTICS = Paths.get("/proc/stat");
-    private static final String ALL_PROCESSORS = "cpu ";
-    private static final long TICK_MILLIS = 10;
+    private static final Set<TickType> IDLE = Set.of(TickType.IDLE, TickType.IOWAIT);
 
-    /** Of the columns user, nice, system, idle, iowait, irq, softirq, steal: those that work. */
-    private static final int[] BUSY = {0, 1, 2, 5, 6, 7};
-
-    private MachineProbe() {}
+    private final CentralProcessor processors = new SystemInfo().getHardware().getProcessor();
 
     /** CPU time since the machine was started, of all processors; stolen time counts. */
-    public static Duration busyTime() throws IOException {
-        return busyTime(Files.readAllLines(STATISTICS));
-    }
-
-    static Duration busyTime(List<String> statistics) throws IOException {
-        String line =
-                statistics.stream()
-                        .filter(one -> one.startsWith(ALL_PROCESSORS))
-                        .findFirst()
-                        .orElseThrow(() -> new IOException("No line 'cpu' in " + STATISTICS));
-        long[] ticks =
-                Arrays.stream(line.substring(ALL_PROCESSORS.length()).trim().split(" +"))
-                        .mapToLong(Long::parseLong)
-                        .toArray();
-        return Duration.ofMillis(
-                TICK_MILLIS * Arrays.stream(BUSY).mapToLong(column -> ticks[column]).sum());
+    public Duration busyTime() {
+        long[] millis = processors.getSystemCpuLoadTicks();
+        long busy = 0;
+        for (TickType type : TickType.values()) {
+            busy += IDLE.contains(type) ? 0 : millis[type.getIndex()];
+        }
+        return Duration.ofMillis(busy);
     }
 }

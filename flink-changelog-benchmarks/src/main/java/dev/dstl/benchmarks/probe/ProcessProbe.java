@@ -17,65 +17,59 @@
 package dev.dstl.benchmarks.probe;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
+import oshi.SystemInfo;
+import oshi.software.os.OSProcess;
+import oshi.software.os.OperatingSystem;
 
-/** Looks at a living process through {@code /proc}. For one thread; holds nothing open. */
+/** Measures a running process from outside. For one thread; holds nothing open. */
 public final class ProcessProbe {
 
-    private static final String RESIDENT = "VmRSS:";
-    private static final long KIBIBYTE = 1024;
+    private final OperatingSystem system = new SystemInfo().getOperatingSystem();
+    private final int pid;
 
-    private final Path directory;
-    private final long pid;
-
-    private ProcessProbe(Path directory, long pid) {
-        this.directory = directory;
+    private ProcessProbe(int pid) {
         this.pid = pid;
     }
 
     /** A probe of a process of this machine. */
     public static ProcessProbe of(long pid) {
-        return new ProcessProbe(Paths.get("/proc", Long.toString(pid)), pid);
-    }
-
-    /** Whether this machine has what a probe reads. */
-    public static boolean isPossible() {
-        return Files.isReadable(Paths.get("/proc/self/status"));
+        return new ProcessProbe(Math.toIntExact(pid));
     }
 
     /**
      * CPU time of all its threads since it began, user and system.
      *
-     * @throws IOException if the process is gone
+     * @throws IOException if the process has ended
      */
-    public Duration processorTime() throws IOException {
-        return ProcessHandle.of(pid)
-                .flatMap(process -> process.info().totalCpuDuration())
-                .orElseThrow(() -> new IOException("Process " + pid + " is gone"));
+    public Duration cpuTime() throws IOException {
+        OSProcess process = process();
+        return Duration.ofMillis(process.getUserTime() + process.getKernelTime());
     }
 
-    /** Memory it holds in RAM, mapped files included. */
+    /**
+     * Memory it holds in RAM, mapped files included.
+     *
+     * @throws IOException if the process has ended
+     */
     public long residentBytes() throws IOException {
-        return residentBytes(Files.readAllLines(directory.resolve("status")));
+        return process().getResidentSetSize();
     }
 
-    static long residentBytes(List<String> status) throws IOException {
-        return status.stream()
-                .filter(line -> line.startsWith(RESIDENT))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * KIBIBYTE)
-                .findFirst()
-                .orElseThrow(() -> new IOException("No line " + RESIDENT + " in " + status));
-    }
-
-    /** Its open file descriptors. */
+    /**
+     * Its open file descriptors.
+     *
+     * @throws IOException if the process has ended
+     */
     public long openFiles() throws IOException {
-        try (Stream<Path> files = Files.list(directory.resolve("fd"))) {
-            return files.count();
+        return process().getOpenFiles();
+    }
+
+    private OSProcess process() throws IOException {
+        OSProcess process = system.getProcess(pid);
+        if (process == null) {
+            throw new IOException("Process " + pid + " has ended");
         }
+        return process;
     }
 }

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 
 /**
  * The directory of all progress slots of one job. Travels with the job to its tasks, which write;
- * whoever watches the job reads. All on one machine.
+ * the observer of the job reads. All on one machine.
  */
 public final class ProgressBoard implements Serializable {
 

@@ -63,10 +63,10 @@ public final class ComparisonTable {
         return rows.text();
     }
 
-    private List<String> row(String name, Function<RunReport, String> figure) {
+    private List<String> row(String name, Function<RunReport, String> measure) {
         List<String> row = new ArrayList<>();
         row.add(name);
-        runs.forEach(run -> row.add(figure.apply(run)));
+        runs.forEach(run -> row.add(measure.apply(run)));
         return row;
     }
 

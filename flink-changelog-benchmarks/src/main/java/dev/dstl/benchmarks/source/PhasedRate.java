@@ -26,7 +26,7 @@ import java.time.Duration;
  * An input in three phases. The first comes as fast as the job takes it and builds up state; the
  * second comes evenly over a given time and shows the job under a load that does not depend on how
  * fast it is; the rest again comes as fast as the job takes it and shows how fast it is. The rest
- * has to be released by whoever watches the job, and only trickles until then.
+ * has to be released by the observer of the job, and is throttled until then.
  */
 public final class PhasedRate implements Pace {
 

@@ -22,7 +22,9 @@ import java.io.IOException;
 import java.io.Serializable;
 import org.apache.flink.api.common.functions.RuntimeContext;
 
-/** Tells the progress board when a keyed task got the first record of its attempt. Task thread. */
+/**
+ * Reports to the progress board when a keyed task got the first record of its attempt. Task thread.
+ */
 public final class FirstRecordMark implements Serializable {
 
     private static final long serialVersionUID = 1L;

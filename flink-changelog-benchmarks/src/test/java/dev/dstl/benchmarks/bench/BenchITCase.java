@@ -30,7 +30,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command itself on the smallest scale, with stock and ours in processes of their own. */
+/**
+ * The command itself on the smallest scale, with Flink's built-in changelog and DSTL in processes
+ * of their own.
+ */
 class BenchITCase {
 
     private static final String DIRECTORY = "dstl.bench.directory";
@@ -50,7 +53,7 @@ class BenchITCase {
     }
 
     @Test
-    void smoke_measuresStockAndOurs_andWritesTheReport() throws Exception {
+    void smoke_measuresBuiltInAndDstl_andWritesTheReport() throws Exception {
         Path report = directory.resolve("report");
 
         int exitCode =

@@ -66,7 +66,7 @@ class BenchOptionsTest {
     }
 
     @Test
-    void oursIsNeverMeasuredWithoutStock_exceptWhereStockHasNothingAlike() {
+    void dstlIsNeverMeasuredWithoutBuiltIn_exceptWhereBuiltInHasNothingAlike() {
         for (BenchmarkWorkload workload : BenchmarkWorkload.values()) {
             if (workload == BenchmarkWorkload.WORD_COUNT_LIMITED_HEAP) {
                 continue;
@@ -76,8 +76,8 @@ class BenchOptionsTest {
                             .map(Variant::id)
                             .collect(Collectors.toList());
             for (Variant variant : workload.variants(Mode.QUICK)) {
-                String stock = variant.description().stock;
-                assertThat(variants.contains(stock) || stock.isEmpty())
+                String builtIn = variant.description().builtIn;
+                assertThat(variants.contains(builtIn) || builtIn.isEmpty())
                         .as("%s on %s", workload, variant)
                         .isTrue();
             }

@@ -75,7 +75,7 @@ class VariantTest {
     @Test
     void spilledState_isSetAgainstRocksDb() {
         assertThat(Variant.DSTL_SPILLABLE.description().plain).isEqualTo("plain-rocksdb");
-        assertThat(Variant.DSTL_SPILLABLE.description().stock).isEqualTo("builtin-rocksdb");
+        assertThat(Variant.DSTL_SPILLABLE.description().builtIn).isEqualTo("builtin-rocksdb");
         assertThat(Variant.DSTL_HASHMAP.description().plain).isEqualTo("plain-hashmap");
     }
 

@@ -30,21 +30,21 @@ class ComparisonTest {
     void row_hasMedianAndSpreadOfItsRounds_andRatiosOfMedians() {
         Comparison comparison = onlyComparison(SampleResults.twoRounds());
 
-        Comparison.Row ours = comparison.rows(Figure.THROUGHPUT).get(2);
+        Comparison.Row dstl = comparison.rows(Measure.THROUGHPUT).get(2);
 
-        assertThat(ours.label()).isEqualTo("DSTL on RocksDB");
-        assertThat(ours.spread().min()).isEqualTo(1200);
-        assertThat(ours.spread().median()).isEqualTo(1800);
-        assertThat(ours.spread().max()).isEqualTo(2400);
-        assertThat(ours.toPlain()).hasValue(1.2);
-        assertThat(ours.toStock()).hasValue(2.0);
-        assertThat(ours.toRare()).isEmpty();
+        assertThat(dstl.label()).isEqualTo("DSTL on RocksDB");
+        assertThat(dstl.spread().min()).isEqualTo(1200);
+        assertThat(dstl.spread().median()).isEqualTo(1800);
+        assertThat(dstl.spread().max()).isEqualTo(2400);
+        assertThat(dstl.toPlain()).hasValue(1.2);
+        assertThat(dstl.toBuiltIn()).hasValue(2.0);
+        assertThat(dstl.toRare()).isEmpty();
     }
 
     @Test
     void variant_isNotSetAgainstItself() {
         Comparison.Row plain =
-                onlyComparison(SampleResults.twoRounds()).rows(Figure.DURATION_P50).get(0);
+                onlyComparison(SampleResults.twoRounds()).rows(Measure.DURATION_P50).get(0);
 
         assertThat(plain.label()).isEqualTo("RocksDB");
         assertThat(plain.toPlain()).isEmpty();
@@ -54,8 +54,8 @@ class ComparisonTest {
     void percentiles_areOfOneRound() {
         Comparison comparison = onlyComparison(SampleResults.twoRounds());
 
-        assertThat(comparison.rows(Figure.DURATION_P50).get(2).spread().median()).isEqualTo(100);
-        assertThat(comparison.rows(Figure.DURATION_P999).get(2).spread().median()).isEqualTo(1000);
+        assertThat(comparison.rows(Measure.DURATION_P50).get(2).spread().median()).isEqualTo(100);
+        assertThat(comparison.rows(Measure.DURATION_P999).get(2).spread().median()).isEqualTo(1000);
     }
 
     @Test
@@ -67,14 +67,14 @@ class ComparisonTest {
             checkpoint.asynchronousMillis = checkpoint.durationMillis / 4;
         }
 
-        assertThat(Figure.BARRIER.of(run)).hasValue(95);
-        assertThat(Figure.SYNCHRONOUS.of(run)).hasValue(1);
-        assertThat(Figure.ASYNCHRONOUS.of(run)).hasValue(47.5);
-        assertThat(Figure.ACKNOWLEDGEMENT.of(run)).hasValue(46.5);
-        assertThat(Figure.SLOW_BARRIER.of(run)).hasValue(500);
-        assertThat(Figure.SLOW_SYNCHRONOUS.of(run)).hasValue(1);
-        assertThat(Figure.SLOW_ASYNCHRONOUS.of(run)).hasValue(250);
-        assertThat(Figure.SLOW_ACKNOWLEDGEMENT.of(run)).hasValue(249);
+        assertThat(Measure.BARRIER.of(run)).hasValue(95);
+        assertThat(Measure.SYNCHRONOUS.of(run)).hasValue(1);
+        assertThat(Measure.ASYNCHRONOUS.of(run)).hasValue(47.5);
+        assertThat(Measure.ACKNOWLEDGEMENT.of(run)).hasValue(46.5);
+        assertThat(Measure.SLOW_BARRIER.of(run)).hasValue(500);
+        assertThat(Measure.SLOW_SYNCHRONOUS.of(run)).hasValue(1);
+        assertThat(Measure.SLOW_ASYNCHRONOUS.of(run)).hasValue(250);
+        assertThat(Measure.SLOW_ACKNOWLEDGEMENT.of(run)).hasValue(249);
     }
 
     @Test
@@ -87,7 +87,7 @@ class ComparisonTest {
         Comparison comparison = onlyComparison(results);
 
         assertThat(comparison.failures()).containsExactly(failed);
-        assertThat(comparison.rows(Figure.THROUGHPUT).get(2).spread().count()).isEqualTo(2);
+        assertThat(comparison.rows(Measure.THROUGHPUT).get(2).spread().count()).isEqualTo(2);
     }
 
     @Test
@@ -99,8 +99,8 @@ class ComparisonTest {
 
         Comparison comparison = onlyComparison(results);
 
-        assertThat(comparison.rows(Figure.DURATION_P50)).isEmpty();
-        assertThat(comparison.rows(Figure.THROUGHPUT)).hasSize(1);
+        assertThat(comparison.rows(Measure.DURATION_P50)).isEmpty();
+        assertThat(comparison.rows(Measure.THROUGHPUT)).hasSize(1);
     }
 
     @Test
@@ -127,10 +127,10 @@ class ComparisonTest {
     void numbers_haveTheDigitsTheyAreWorth() {
         assertThat(
                         List.of(
-                                Figure.text(0.123),
-                                Figure.text(12.34),
-                                Figure.text(1234.5),
-                                Figure.text(3)))
+                                Measure.text(0.123),
+                                Measure.text(12.34),
+                                Measure.text(1234.5),
+                                Measure.text(3)))
                 .containsExactly("0.12", "12.3", "1,235", "3");
     }
 

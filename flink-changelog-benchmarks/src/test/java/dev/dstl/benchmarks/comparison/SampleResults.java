@@ -29,7 +29,9 @@ public final class SampleResults {
 
     private SampleResults() {}
 
-    /** Two rounds: ours has twice the throughput of stock and half its durations. */
+    /**
+     * Two rounds: DSTL has twice the throughput of the built-in changelog and half its durations.
+     */
     public static BenchmarkResults twoRounds() {
         BenchmarkResults results = empty();
         for (int round = 1; round <= 2; round++) {
@@ -78,12 +80,12 @@ public final class SampleResults {
         return run;
     }
 
-    private static VariantDescription variant(String label, String stock) {
+    private static VariantDescription variant(String label, String builtIn) {
         VariantDescription description = new VariantDescription();
         description.label = label;
         description.plain = "plain-rocksdb";
         description.rare = "rare-rocksdb";
-        description.stock = stock;
+        description.builtIn = builtIn;
         return description;
     }
 }

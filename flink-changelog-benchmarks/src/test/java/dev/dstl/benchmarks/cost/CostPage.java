@@ -73,7 +73,7 @@ final class CostPage {
                 "A job of %s TaskManagers with %d changelogs each and a checkpoint per second pays"
                         + " %s USD a month for the changelog at S3 list prices, and %s USD with"
                         + " Flink's built-in changelog. Its JobManager needs %s MB for a checkpoint"
-                        + " instead of %s MB. All figures are simulated.",
+                        + " instead of %s MB. All results are simulated.",
                 number(CostWorkload.TASK_MANAGERS),
                 FIRST.changelogs(),
                 number(costs.get(0).dollarsPerMonth()),

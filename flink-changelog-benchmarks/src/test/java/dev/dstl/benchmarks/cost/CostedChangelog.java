@@ -30,7 +30,7 @@ enum CostedChangelog {
      */
     BUILT_IN("Flink's built-in", 2, 1, 1, 0.1, 50);
 
-    private static final Path BUILT_IN_JARS = Paths.get("target", "stock");
+    private static final Path BUILT_IN_JARS = Paths.get("target", "built-in");
 
     private final String title;
     private final int headsPerFile;

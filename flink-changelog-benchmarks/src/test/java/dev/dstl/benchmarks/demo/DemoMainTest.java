@@ -58,7 +58,7 @@ class DemoMainTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--backend=stock | --backend",
+                "--backend=unknown | --backend",
                 "--delegate=forst | --delegate must be rocksdb, hashmap or spillable, but is forst.",
                 "--scale=0 | --scale must be above 0 and at most 2, but is 0.0.",
                 "--scale=NaN | --scale must be above 0 and at most 2, but is NaN.",

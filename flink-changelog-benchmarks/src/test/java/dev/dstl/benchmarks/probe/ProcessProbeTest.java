@@ -18,9 +18,14 @@ package dev.dstl.benchmarks.probe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.util.List;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -28,35 +33,40 @@ import org.junit.jupiter.api.condition.OS;
 class ProcessProbeTest {
 
     @Test
-    @EnabledOnOs(OS.LINUX)
-    void looksAtThisProcess() throws Exception {
+    void measuresThisProcess() throws Exception {
         ProcessProbe probe = ProcessProbe.of(ProcessHandle.current().pid());
 
-        assertThat(ProcessProbe.isPossible()).isTrue();
-        assertThat(probe.processorTime()).isPositive();
+        assertThat(probe.cpuTime())
+                .isCloseTo(
+                        ProcessHandle.current().info().totalCpuDuration().orElseThrow(),
+                        Duration.ofSeconds(2));
         assertThat(probe.residentBytes()).isGreaterThan(1_000_000);
         assertThat(probe.openFiles()).isPositive();
     }
 
     @Test
-    void residentMemory_isInKibibytes() throws Exception {
-        assertThat(
-                        ProcessProbe.residentBytes(
-                                List.of("VmPeak:\t  900 kB", "VmRSS:\t    12 kB", "Threads:\t4")))
-                .isEqualTo(12 * 1024);
+    @EnabledOnOs(OS.LINUX)
+    void memoryAndFiles_areThoseOfTheKernel() throws Exception {
+        ProcessProbe probe = ProcessProbe.of(ProcessHandle.current().pid());
+
+        assertThat((double) probe.residentBytes()).isCloseTo(residentBytes(), within(50_000_000.0));
+        try (Stream<Path> files = Files.list(Paths.get("/proc/self/fd"))) {
+            assertThat(probe.openFiles()).isCloseTo(files.count(), within(10L));
+        }
+    }
+
+    private static double residentBytes() throws IOException {
+        return Files.readAllLines(Paths.get("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToDouble(line -> 1024 * Double.parseDouble(line.replaceAll("[^0-9]", "")))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
-    void statusWithoutMemory_isAnError() {
-        assertThatThrownBy(() -> ProcessProbe.residentBytes(List.of("Name:\tzombie")))
+    void endedProcess_isAnError() {
+        assertThatThrownBy(() -> ProcessProbe.of(Integer.MAX_VALUE).cpuTime())
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("VmRSS");
-    }
-
-    @Test
-    void deadProcess_isAnError() {
-        assertThatThrownBy(() -> ProcessProbe.of(Integer.MAX_VALUE).processorTime())
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("gone");
+                .hasMessageContaining("has ended");
     }
 }

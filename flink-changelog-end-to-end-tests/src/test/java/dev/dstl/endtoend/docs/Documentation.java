@@ -39,10 +39,15 @@ final class Documentation {
 
     private Documentation() {}
 
-    /** README, CONTRIBUTING, CHANGELOG and every page below docs/, design notes included. */
+    /** The pages beside README and every page below docs/, design notes included. */
     static List<Path> pages() {
         return Stream.of(
-                        Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+                        Stream.of(
+                                        "README.md",
+                                        "CONTRIBUTING.md",
+                                        "CHANGELOG.md",
+                                        "SECURITY.md",
+                                        "CODE_OF_CONDUCT.md")
                                 .map(ROOT::resolve),
                         pagesIn("docs").stream(),
                         designNotes().stream())

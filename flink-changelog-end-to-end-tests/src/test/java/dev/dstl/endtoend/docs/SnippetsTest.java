@@ -31,8 +31,6 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.shaded.jackson2.org.yaml.snakeyaml.LoaderOptions;
-import org.apache.flink.shaded.jackson2.org.yaml.snakeyaml.Yaml;
 import org.junit.jupiter.api.Test;
 
 /** What users copy from the pages: it parses, and no key or value of it is invented. */
@@ -72,7 +70,7 @@ class SnippetsTest {
         int settings = 0;
         for (Path page : Documentation.pages()) {
             for (String block : Documentation.blocks(Documentation.text(page), "yaml")) {
-                for (Map<String, Object> document : parse(block)) {
+                for (Map<String, Object> document : StrictYaml.documents(block)) {
                     Map<String, Object> configuration =
                             document.containsKey("kind") ? resource(document) : document;
                     check(page, keys, configuration);
@@ -134,37 +132,22 @@ class SnippetsTest {
         return link.group(1);
     }
 
-    private static List<Map<String, Object>> parse(String yaml) {
-        LoaderOptions options = new LoaderOptions();
-        options.setAllowDuplicateKeys(false);
-        List<Map<String, Object>> documents = new ArrayList<>();
-        for (Object document : new Yaml(options).loadAll(yaml)) {
-            documents.add(map(document));
-        }
-        return documents;
-    }
-
-    @SuppressWarnings("unchecked") // YAML of the pages has no other keys than strings
-    private static Map<String, Object> map(Object value) {
-        assertThat(value).isInstanceOf(Map.class);
-        return (Map<String, Object>) value;
-    }
-
     private static Map<String, Object> resource(Map<String, Object> resource) {
         assertThat(resource).containsEntry("apiVersion", "flink.apache.org/v1beta1");
-        Map<String, Object> spec = map(resource.get("spec"));
+        Map<String, Object> spec = StrictYaml.map(resource.get("spec"));
         assertThat(RESOURCES.get(resource.get("kind"))).containsAll(spec.keySet());
         if (spec.containsKey("job")) {
-            assertThat(JOB).containsAll(map(spec.get("job")).keySet());
+            assertThat(JOB).containsAll(StrictYaml.map(spec.get("job")).keySet());
         }
-        Map<String, Object> configuration = map(spec.getOrDefault("flinkConfiguration", Map.of()));
+        Map<String, Object> configuration =
+                StrictYaml.map(spec.getOrDefault("flinkConfiguration", Map.of()));
         assertThat(configuration.values())
                 .as("the operator takes strings only")
                 .allMatch(String.class::isInstance);
         return configuration;
     }
 
-    private static void check(Path page, FlinkKeys keys, Map<String, Object> settings) {
+    static void check(Path page, FlinkKeys keys, Map<String, Object> settings) {
         Configuration configuration = new Configuration();
         settings.forEach((key, value) -> configuration.setString(key, String.valueOf(value)));
         for (String key : settings.keySet()) {

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What users see who put the wrong jars into lib/, or set the wrong keys. */
 class InstallationITCase {
 
-    private static final Path BUILT_IN_JARS = Path.of("target", "stock");
+    private static final Path BUILT_IN_JARS = Path.of("target", "built-in");
 
     @TempDir Path directory;
 

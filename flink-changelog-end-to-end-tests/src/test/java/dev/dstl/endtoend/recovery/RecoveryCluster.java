@@ -110,7 +110,7 @@ final class RecoveryCluster implements AutoCloseable {
         // What the cluster says of a job has to be what is, not what was some seconds ago.
         configuration.set(WebOptions.REFRESH_INTERVAL, Duration.ofMillis(1));
         configuration.setString("state.changelog.dstl.dfs.base-path", log.toUri().toString());
-        // Jobs of a few seconds, whose logs are restored with merged parts.
+        // Jobs of a few seconds, whose logs are restored with compacted runs.
         configuration.setString("state.changelog.dstl.compaction.min-runs", "2");
         configuration.addAll(settings);
         this.cluster =

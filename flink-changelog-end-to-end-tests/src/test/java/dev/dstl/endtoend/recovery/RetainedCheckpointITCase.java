@@ -124,7 +124,7 @@ class RetainedCheckpointITCase {
                         own,
                         filesystem,
                         own.resolve("plugins"),
-                        Changelog.BUILT_IN.classPath(Path.of("target", "stock")))) {
+                        Changelog.BUILT_IN.classPath(Path.of("target", "built-in")))) {
             OrderRun there = flink.newRunOf(run, Backend.CHANGELOG_ON_ROCKSDB);
             there.submitFrom(savepoint, RestoreMode.NO_CLAIM);
             there.await(

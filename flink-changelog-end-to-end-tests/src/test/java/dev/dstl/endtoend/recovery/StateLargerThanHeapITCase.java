@@ -45,7 +45,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A whole job whose state does not fit on the heap, before and after its process is killed. */
+/**
+ * An end-to-end job whose state does not fit on the heap, before and after its process is killed.
+ */
 class StateLargerThanHeapITCase {
 
     /** Of about 130 bytes each, on a heap of 128 MB that is a third full without them. */

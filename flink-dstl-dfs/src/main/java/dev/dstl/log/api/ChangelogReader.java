@@ -20,7 +20,7 @@ import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
 
-/** A reader that gives records as views instead of as one object and one array each. */
+/** A reader that returns records as views, without an object and an array per record. */
 public interface ChangelogReader
         extends StateChangelogHandleReader<ChangelogStateHandleStreamImpl> {
 

@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 
-/** A changelog storage that knows why checkpoints wait for it. Thread safe. */
+/** A changelog storage that reports why checkpoints wait for it. Thread safe. */
 public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHandleStreamImpl> {
 
     /**

@@ -22,11 +22,11 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * A log writer that knows record keys, and therefore can drop obsolete records. One per keyed
- * backend; every method belongs to the task thread. The futures it returns complete on threads of
- * the log, never in the mailbox, so that a busy task does not hold up a checkpoint. Who does not
- * send a handle to the JobManager cancels its future or says {@link #dropped}, so that the log
- * deletes what nobody else will.
+ * A changelog writer that receives record keys and can therefore drop obsolete records. One per
+ * keyed backend; all methods are called on the task thread. The futures it returns complete on
+ * threads of the log, never in the mailbox, so that a busy task does not delay a checkpoint. A
+ * caller that does not send a handle to the JobManager cancels its future or calls {@link
+ * #dropped}, so that the log deletes the segments.
  */
 public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 

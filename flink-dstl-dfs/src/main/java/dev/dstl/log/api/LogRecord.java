@@ -17,10 +17,11 @@
 package dev.dstl.log.api;
 
 /**
- * A view of one record inside somebody else's buffer. Reused from record to record, so that reading
- * allocates nothing: whoever keeps a part of it copies that part.
+ * A view of one record in a buffer. Reused for every record, so that reading allocates nothing; a
+ * caller that keeps bytes of it copies them.
  *
- * <p>Not thread safe. The buffer belongs to whoever set it and is valid until the next record.
+ * <p>Not thread safe. The buffer belongs to the caller that set it and is valid until the next
+ * record.
  */
 public final class LogRecord {
 

@@ -20,9 +20,9 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * Reads records forward. Within a key group the order is that of writing; records of no key group
- * (META) come before the first record that needs them. Not thread safe; closed by whoever opened
- * it.
+ * Reads records forward. Within a key group, records come in the order of writing; records of no
+ * key group (META) come before the first record that needs them. Not thread safe; closed by its
+ * opener.
  */
 public interface RecordCursor extends Closeable {
 

@@ -17,7 +17,7 @@
 package dev.dstl.log.api;
 
 /**
- * The bytes of one record. Whoever stores a record keeps its key group and its total length.
+ * The bytes of one record. Its key group and its total length are stored outside of it.
  *
  * <pre>
  *   +--------+----------+-------------------+------------+------------+-------------+

@@ -17,8 +17,8 @@
 package dev.dstl.log.api;
 
 /**
- * What a record does to the state it names. The kind alone decides which older records a newer one
- * makes obsolete; the log needs to know nothing else about state.
+ * How a record changes its state. The kind alone decides which older records a newer one makes
+ * obsolete; the log knows nothing else about state.
  *
  * <pre>
  *   kind            record key                        makes obsolete
@@ -30,8 +30,8 @@ package dev.dstl.log.api;
  *   OPAQUE          none (bytes of another backend)   nothing
  * </pre>
  *
- * <p>A record key belongs to a state id; keys of different states never meet. The wire codes are
- * part of the format and never change.
+ * <p>A record key belongs to a state id; keys of different states are independent. The wire codes
+ * are part of the format and never change.
  */
 public enum RecordKind {
     /** Sets the value of a record key. */

@@ -25,8 +25,8 @@ import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The records appended since the last sequence number of one log. Belongs to the task thread alone;
- * appending takes a page from the pool now and then, and allocates nothing per record.
+ * The records appended since the last sequence number of one log. Used by the task thread only.
+ * Appending occasionally takes a page from the pool and allocates nothing per record.
  *
  * <p>Records lie behind each other as {@link PagedRecord} draws them, and may straddle pages. The
  * pages are this object's until {@link #seal} hands them over or {@link #discard} gives them back.

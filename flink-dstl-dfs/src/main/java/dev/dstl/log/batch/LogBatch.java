@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * A run of records that shares one sequence number. Immutable, so any thread may read it; it owns
- * pages, and lets go of them exactly once, when the first caller of {@link #release} says that this
- * object is not read any more. Others may own the same pages, see {@link #secondOwner}.
+ * The records of one sequence number. Immutable, so any thread may read it. Owns pages and gives
+ * them back exactly once, at the first call of {@link #release}. Another batch may share the pages,
+ * see {@link #secondOwner}.
  */
 public final class LogBatch {
 
@@ -114,7 +114,7 @@ public final class LogBatch {
         return held;
     }
 
-    /** Lets go of the pages. Every call but the first does nothing. */
+    /** Gives the pages back. Every call but the first does nothing. */
     public void release() {
         SharedPages held = pages.getAndSet(null);
         if (held != null) {

@@ -20,10 +20,9 @@ import dev.dstl.log.memory.IdleObjects;
 import dev.dstl.log.memory.ProcessMemory;
 
 /**
- * Pages for records that are not sealed and encoded yet. Keeps a bounded number of free pages, as
- * long as the memory is not needed otherwise, and leaves the rest to the garbage collector. The
- * page given back last is taken first, since it is the likeliest to be in a cache, and the others
- * leave the caches to the job's state. Thread safe; no method blocks.
+ * Pages for records that are not sealed and encoded yet. Keeps a bounded number of free pages while
+ * the memory is not needed elsewhere; the garbage collector frees the others. Last in, first out,
+ * since the page returned last is most likely in the CPU caches. Thread safe; no method blocks.
  */
 public final class PagePool {
 
@@ -83,8 +82,8 @@ public final class PagePool {
     }
 
     /**
-     * Lets go of the pages that nobody needed since the last time. Does nothing if that was less
-     * than a period ago.
+     * Frees the pages that were not needed since the last call. Does nothing if that was less than
+     * a period ago.
      *
      * @param nowNanos of a clock that all callers share
      */

@@ -20,8 +20,8 @@ import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 
 /**
- * A view of one record of a batch. Reused from record to record, so that looking through a batch
- * allocates nothing. Not thread safe.
+ * A view of one record of a batch. Reused for every record, so that scanning a batch allocates
+ * nothing. Not thread safe.
  *
  * <pre>
  *   +---------------+---------------+---------------------------------+

@@ -19,7 +19,7 @@ package dev.dstl.log.batch;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 
-/** Pages that several batches read, given back when the last of them is released. Thread safe. */
+/** Pages shared by several batches, given back when the last batch is released. Thread safe. */
 final class SharedPages {
 
     private final byte[][] pages;

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.commit;
 
-/** A log whose changes should not grow old in memory. */
+/** A log whose batches are sealed at the latest at an age. */
 public interface AgedLog {
 
     /**

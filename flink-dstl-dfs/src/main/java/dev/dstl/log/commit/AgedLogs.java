@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of a job on this TaskManager, which are asked to seal what has grown old, and whatever
- * they have while memory is short. Thread safe; no method blocks.
+ * The logs of a job on this TaskManager. Asks them to seal batches that reach the age limit, and
+ * all batches while memory is short. Thread safe; no method blocks.
  */
 final class AgedLogs {
 
@@ -48,7 +48,7 @@ final class AgedLogs {
      * Starts without logs and, unless switched off, the clock that ages them.
      *
      * @param maxAgeMillis 0 for never
-     * @param budget tells when memory is short
+     * @param budget reports when memory is short
      * @param whenAsked called when logs were asked, as they may have sealed something
      */
     AgedLogs(Timers timers, long maxAgeMillis, InFlightBudget budget, Runnable whenAsked) {
@@ -92,7 +92,10 @@ final class AgedLogs {
         }
     }
 
-    /** Tasks are stopped: what they append to is sealed, so that it can be uploaded and let go. */
+    /**
+     * Tasks are stopped: their active batches are sealed, so that they can be uploaded and
+     * released.
+     */
     private void memoryShort() {
         if (relieving.compareAndSet(false, true)) {
             timers.schedule(this::relieve, 0);
@@ -115,7 +118,7 @@ final class AgedLogs {
         }
     }
 
-    /** Tells every log that the storage is closed. */
+    /** Notifies every log that the storage is closed. */
     void close() {
         closed = true;
         logs.forEach(AgedLog::storageClosed);

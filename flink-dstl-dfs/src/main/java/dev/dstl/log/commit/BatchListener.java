@@ -19,21 +19,21 @@ package dev.dstl.log.commit;
 import java.io.IOException;
 
 /**
- * Who waits for a batch. Called on threads of the log, without any lock held; may not block. What
- * it throws is reported and disturbs nobody else.
+ * Waits for a batch. Called on threads of the log, without any lock held; may not block. An
+ * exception is logged and affects no other batch.
  */
 public interface BatchListener {
 
     /**
-     * The records are not in memory any more, but as a part of a segment.
+     * The records are no longer in memory, but encoded in a segment.
      *
-     * @param frameBytes what they take there
+     * @param frameBytes their size there
      */
     default void encoded(long frameBytes) {}
 
     /** The batch is durable. Called at most once; may cross with a release. */
     void durable(BatchPosition position);
 
-    /** The batch is not durable yet, and its upload rests until it is asked for again. */
-    void parked(IOException cause);
+    /** The batch is not durable yet, and its upload is suspended until a checkpoint needs it. */
+    void suspended(IOException cause);
 }

@@ -25,8 +25,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Where a batch lies that a handle may name: in a durable segment, or in one that travels in the
- * handle itself. Immutable.
+ * The position of a batch: in a durable segment, or in a segment that travels in the handle itself.
+ * Immutable.
  */
 public final class BatchPosition {
 

@@ -17,7 +17,7 @@
 package dev.dstl.log.commit;
 
 /**
- * Where a sealed batch stands.
+ * The state of a sealed batch.
  *
  * <pre>
  *   SEALED --> QUEUED --> IN_SEGMENT --> DURABLE
@@ -30,7 +30,7 @@ package dev.dstl.log.commit;
 enum BatchState {
     /** Not submitted yet. */
     SEALED,
-    /** Waits for the next segment to be cut. */
+    /** Waits for the next segment to be rolled. */
     QUEUED,
     /** Belongs to a segment that is being uploaded, for good. */
     IN_SEGMENT,

@@ -32,8 +32,6 @@ import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -44,20 +42,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the sealed batches of all tasks of a job on a TaskManager and cuts one segment from what
- * has come together: a short while after a batch came that is in a hurry, when there are enough
- * bytes, or when the queue grows old. Batches come when a checkpoint persists, when a task's active
- * batch grows too big, and when it grows too old. Those that are small enough to travel in the
- * checkpoint's handle are in no hurry, and go along with the next segment.
+ * Queues the sealed batches of all tasks of a job on a TaskManager and rolls them into one segment:
+ * shortly after an urgent batch, at a size, or when the oldest batch reaches an age. A batch is
+ * sealed when a checkpoint persists, when a task's active batch reaches a size, and when it reaches
+ * an age. A batch that is small enough to travel in the checkpoint's handle is not urgent and
+ * leaves with the next segment.
  *
  * <pre>
- *   writers --submit, hold--> queue --cut--> segment --upload--> durable --> listeners
+ *   writers --submit, hold--> queue --roll--> segment --upload--> durable --> listeners
  *          '--inline--> encoded --> listener
  * </pre>
  *
  * <p>Thread safe; called by tasks and by upload threads; the lock is only ever held for a few
  * assignments, and no listener is called under it. One batch's listener or release never affects
- * another batch: a batch that is released after the cut stays in the file, unused.
+ * another batch: a batch that is released after its segment was rolled stays in the file, unused.
  */
 public final class GroupCommit implements AutoCloseable {
 
@@ -66,12 +64,12 @@ public final class GroupCommit implements AutoCloseable {
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
     private final LocalCopies localCopies;
-    private final RecentSegments recentSegments;
+    private final SegmentRoller roller;
     private final InFlightBudget budget;
     private final Timers timers;
     private final DstlMetrics metrics;
     private final long lingerMillis;
-    private final long cutThresholdBytes;
+    private final long rollThresholdBytes;
     private final long inlineThresholdBytes;
     private final AgedLogs logs;
     private final Object lock = new Object();
@@ -105,23 +103,21 @@ public final class GroupCommit implements AutoCloseable {
         this.uploader = uploader;
         this.registry = registry;
         this.localCopies = localCopies;
-        this.recentSegments = recentSegments;
+        this.roller =
+                new SegmentRoller(
+                        new Listener(), registry, uploader, localCopies, recentSegments, budget);
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;
         this.lingerMillis = settings.lingerMillis();
-        this.cutThresholdBytes = settings.cutThresholdBytes();
+        this.rollThresholdBytes = settings.rollThresholdBytes();
         this.inlineThresholdBytes = settings.inlineThresholdBytes();
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
         ProcessMemory process = budget.memory().process();
         metrics.measureMemory(process::reservedBytes, process::limitBytes);
         uploader.reportWaiting(budget::reservedBytes);
-        this.logs = new AgedLogs(timers, settings.maxAgeMillis(), budget, this::hurryQueue);
-    }
-
-    SegmentRegistry registry() {
-        return registry;
+        this.logs = new AgedLogs(timers, settings.maxAgeMillis(), budget, this::rollAgedQueue);
     }
 
     /** What the job takes. */
@@ -129,17 +125,9 @@ public final class GroupCommit implements AutoCloseable {
         return budget.memory();
     }
 
-    SegmentUploader uploader() {
-        return uploader;
-    }
-
     /** The copies of segments on the local disk. */
     public LocalCopies localCopies() {
         return localCopies;
-    }
-
-    RecentSegments recentSegments() {
-        return recentSegments;
     }
 
     /** Begins to watch the age of a log. */
@@ -152,13 +140,13 @@ public final class GroupCommit implements AutoCloseable {
         logs.remove(log);
     }
 
-    private void hurryQueue() {
-        List<CutSegment> cut;
+    private void rollAgedQueue() {
+        List<RolledSegment> rolled;
         synchronized (lock) {
-            // The tasks that were just asked to seal may still come along.
-            cut = queue.isEmpty() ? List.of() : hurry();
+            // Batches of the tasks that were just asked to seal may still join.
+            rolled = queue.isEmpty() ? List.of() : rollSoon();
         }
-        start(cut);
+        start(rolled);
     }
 
     /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */
@@ -167,8 +155,8 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Takes a batch that shall be durable soon. Its bytes count as in flight until it is durable or
-     * released.
+     * Takes an urgent batch: it shall be durable soon. Its bytes count as in flight until it is
+     * durable or released.
      *
      * @throws IllegalStateException if the storage is closed; the batch stays the caller's
      */
@@ -177,8 +165,9 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Takes a batch that is in no hurry: it goes into the next segment that is cut for another
-     * reason, or when it grows old. Its bytes count as in flight until it is durable or released.
+     * Takes a batch that is not urgent: it leaves with the next segment that is rolled for another
+     * batch, or when it reaches the age limit. Its bytes count as in flight until it is durable or
+     * released.
      *
      * @throws IllegalStateException if the storage is closed; the batch stays the caller's
      */
@@ -194,13 +183,13 @@ public final class GroupCommit implements AutoCloseable {
      * @throws IllegalStateException if the storage is closed; the batches stay the caller's
      */
     public void submitOutputs(List<SealedBatch> batches) {
-        List<CutSegment> cut;
+        List<RolledSegment> rolled;
         synchronized (lock) {
             checkOpen();
             batches.forEach(batch -> batch.moveTo(BatchState.QUEUED));
-            cut = cut(batches);
+            rolled = roller.roll(batches);
         }
-        start(cut);
+        start(rolled);
     }
 
     /**
@@ -230,8 +219,8 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    private void enqueue(SealedBatch batch, boolean inHurry) {
-        List<CutSegment> cut = List.of();
+    private void enqueue(SealedBatch batch, boolean urgent) {
+        List<RolledSegment> rolled = List.of();
         synchronized (lock) {
             checkOpen();
             batch.moveTo(BatchState.QUEUED);
@@ -239,20 +228,20 @@ public final class GroupCommit implements AutoCloseable {
             budget.reserve(batch.reservedBytes());
             queue.add(batch);
             queuedBytes += batch.sizeBytes();
-            if (queuedBytes >= cutThresholdBytes) {
-                cut = cut();
-            } else if (inHurry) {
-                cut = hurry();
+            if (queuedBytes >= rollThresholdBytes) {
+                rolled = roll();
+            } else if (urgent) {
+                rolled = rollSoon();
             }
         }
-        start(cut);
+        start(rolled);
     }
 
-    /** Has the queue cut after the linger; with none, it is cut at once and returned. */
+    /** Rolls the queue after the linger; without a linger, at once, and returns the segments. */
     @GuardedBy("lock")
-    private List<CutSegment> hurry() {
+    private List<RolledSegment> rollSoon() {
         if (lingerMillis == 0) {
-            return cut();
+            return roll();
         }
         if (linger == null) {
             linger = timers.schedule(this::lingered, lingerMillis);
@@ -261,59 +250,48 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     private void lingered() {
-        List<CutSegment> cut;
+        List<RolledSegment> rolled;
         synchronized (lock) {
-            cut = cut();
+            rolled = roll();
         }
-        start(cut);
+        start(rolled);
     }
 
     /** One segment, save when checkpoints of the logs lie far apart. */
     @GuardedBy("lock")
-    private List<CutSegment> cut() {
+    private List<RolledSegment> roll() {
         if (linger != null) {
             linger.cancel();
             linger = null;
         }
-        List<CutSegment> cut = cut(queue);
+        List<RolledSegment> rolled = roller.roll(queue);
         queue.clear();
         queuedBytes = 0;
-        return cut;
+        return rolled;
     }
 
-    @GuardedBy("lock")
-    private List<CutSegment> cut(Collection<SealedBatch> queued) {
-        List<CutSegment> cut = new ArrayList<>(1);
-        for (List<SealedBatch> batches : SegmentSharing.partition(queued)) {
-            CutSegment segment = new CutSegment(this, batches);
-            batches.forEach(batch -> batch.cutInto(segment));
-            cut.add(segment);
-        }
-        return cut;
-    }
-
-    private void start(List<CutSegment> cut) {
-        for (CutSegment segment : cut) {
-            metrics.segmentCut(segment.batches().size());
+    private void start(List<RolledSegment> rolled) {
+        for (RolledSegment segment : rolled) {
+            metrics.segmentRolled(segment.batches().size());
             segment.upload().ensureRunning();
         }
     }
 
     /**
-     * A checkpoint needs a batch that is not durable: if it is held or its upload rests, it goes on
-     * now.
+     * A checkpoint needs a batch that is not durable: rolls it if it is held, and resumes its
+     * upload if that is suspended.
      */
     public void require(SealedBatch batch) {
-        CutSegment segment = null;
-        List<CutSegment> cut = List.of();
+        RolledSegment segment = null;
+        List<RolledSegment> rolled = List.of();
         synchronized (lock) {
             if (batch.state() == BatchState.QUEUED) {
-                cut = hurry();
+                rolled = rollSoon();
             } else if (batch.state() == BatchState.IN_SEGMENT) {
                 segment = batch.segment();
             }
         }
-        start(cut);
+        start(rolled);
         if (segment != null) {
             segment.upload().ensureRunning();
         }
@@ -351,7 +329,7 @@ public final class GroupCommit implements AutoCloseable {
                 batches,
                 (segment, failure) -> {
                     memory().release(MemoryUse.ENCODING, workingBytes);
-                    InlineSegment.tell(whenDone, name, segment, failure);
+                    InlineSegment.report(whenDone, name, segment, failure);
                 });
     }
 
@@ -359,16 +337,16 @@ public final class GroupCommit implements AutoCloseable {
      * A handle with a batch is about to be given to a checkpoint, which makes its segment the
      * JobManager's unless it travels in the handle.
      */
-    public void handOut(BatchPosition position) {
+    public void handOver(BatchPosition position) {
         if (!position.isInline()) {
-            registry.handOut(position.owner());
+            registry.handOver(position.owner());
         }
     }
 
     /** A handle with a batch was dropped before it was sent to the JobManager. */
-    public void takeBack(BatchPosition position) {
+    public void reclaim(BatchPosition position) {
         if (!position.isInline()) {
-            registry.takeBack(position.owner());
+            registry.reclaim(position.owner());
         }
     }
 
@@ -379,7 +357,7 @@ public final class GroupCommit implements AutoCloseable {
 
     /** A batch is not needed any more. Its listener hears nothing after that. */
     public void release(SealedBatch batch) {
-        CutSegment segment;
+        RolledSegment segment;
         synchronized (lock) {
             if (queue.remove(batch)) {
                 queuedBytes -= batch.sizeBytes();
@@ -389,56 +367,12 @@ public final class GroupCommit implements AutoCloseable {
         }
         if (segment == null) {
             batch.batch().release();
-            noLongerInFlight(batch.reservedBytes());
+            budget.release(batch.reservedBytes());
             return;
         }
         segment.releaseCopy();
         if (registry.release(segment.owner())) {
             segment.abandon();
-        }
-    }
-
-    void noLongerInFlight(long bytes) {
-        budget.release(bytes);
-    }
-
-    /** Before any of its batches is. */
-    void durable(CutSegment segment) {
-        synchronized (lock) {
-            segment.becameDurable();
-        }
-    }
-
-    void durable(SealedBatch batch, BatchPosition position) {
-        synchronized (lock) {
-            if (batch.state() == BatchState.RELEASED) {
-                return;
-            }
-            batch.moveTo(BatchState.DURABLE);
-        }
-        tell(batch, listener -> listener.durable(position));
-    }
-
-    void parked(List<SealedBatch> batches, IOException cause) {
-        for (SealedBatch batch : batches) {
-            boolean needed;
-            synchronized (lock) {
-                needed = batch.state() != BatchState.RELEASED;
-            }
-            if (needed) {
-                tell(batch, listener -> listener.parked(cause));
-            }
-        }
-    }
-
-    private static void tell(SealedBatch batch, Consumer<BatchListener> message) {
-        try {
-            message.accept(batch.listener());
-        } catch (Throwable t) {
-            LOG.error(
-                    "The writer of {} failed; this is a defect, please report it.",
-                    batch.batch(),
-                    t);
         }
     }
 
@@ -448,7 +382,7 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** Takes no more batches and tells every log. Uploads that run are not touched. */
+    /** Takes no more batches and notifies every log. Uploads that run are not touched. */
     @Override
     public void close() {
         synchronized (lock) {
@@ -459,5 +393,50 @@ public final class GroupCommit implements AutoCloseable {
             }
         }
         logs.close();
+    }
+
+    private final class Listener implements SegmentListener {
+
+        @Override
+        public void segmentDurable(RolledSegment segment) {
+            synchronized (lock) {
+                segment.becameDurable();
+            }
+        }
+
+        @Override
+        public void durable(SealedBatch batch, BatchPosition position) {
+            synchronized (lock) {
+                if (batch.state() == BatchState.RELEASED) {
+                    return;
+                }
+                batch.moveTo(BatchState.DURABLE);
+            }
+            call(batch, listener -> listener.durable(position));
+        }
+
+        @Override
+        public void suspended(List<SealedBatch> batches, IOException cause) {
+            for (SealedBatch batch : batches) {
+                boolean needed;
+                synchronized (lock) {
+                    needed = batch.state() != BatchState.RELEASED;
+                }
+                if (needed) {
+                    call(batch, listener -> listener.suspended(cause));
+                }
+            }
+        }
+
+        private void call(SealedBatch batch, Consumer<BatchListener> event) {
+            try {
+                event.accept(batch.listener());
+            } catch (Throwable t) {
+                LOG.error(
+                        "The writer of {} failed; this is a defect, please report it.",
+                        batch.batch(),
+                        t);
+            }
+        }
     }
 }

@@ -28,9 +28,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
- * Names and wraps a segment that travels in a handle instead of lying in a file. Flink holds two
- * such handles for the same if they have the same name, so the name says the log and the first and
- * last sequence number, and a log puts each batch into one inline segment at most.
+ * A segment that travels in a handle instead of a file. Flink treats two such handles as equal if
+ * their names are equal, so the name contains the log and the first and last sequence number, and a
+ * log puts each batch into one inline segment at most.
  */
 final class InlineSegment {
 
@@ -49,11 +49,11 @@ final class InlineSegment {
     }
 
     /**
-     * Says where the batches of a segment lie, in its order, or what prevented it.
+     * Reports the positions of the batches of a segment, in its order, or the failure.
      *
      * @param segment null if it could not be encoded
      */
-    static void tell(
+    static void report(
             BiConsumer<List<BatchPosition>, Throwable> listener,
             String name,
             @Nullable EncodedSegment segment,

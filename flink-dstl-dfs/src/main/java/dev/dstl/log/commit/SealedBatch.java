@@ -21,8 +21,8 @@ import dev.dstl.log.segment.SegmentEncoder;
 import javax.annotation.Nullable;
 
 /**
- * A batch on its way into a segment. Made by a writer, changed by {@link GroupCommit} alone and
- * under its lock.
+ * A batch that is to become part of a segment. Created by a writer, changed only by {@link
+ * GroupCommit} under its lock.
  */
 public final class SealedBatch {
 
@@ -33,7 +33,7 @@ public final class SealedBatch {
     private long omittedBy;
     private long reservedBytes;
     private BatchState state = BatchState.SEALED;
-    @Nullable private CutSegment segment;
+    @Nullable private RolledSegment segment;
 
     /**
      * @param batch released when it is encoded or not needed any more
@@ -63,7 +63,7 @@ public final class SealedBatch {
         return entered;
     }
 
-    /** Returns that it has. */
+    /** Always returns true. */
     boolean enter(long lastCheckpoint) {
         omittedBy = lastCheckpoint;
         entered = true;
@@ -91,12 +91,12 @@ public final class SealedBatch {
         return batch.sizeBytes();
     }
 
-    /** It counts as in flight, with all that its segment will hold of it. */
+    /** Counts the batch as in flight, with all the memory its segment will hold of it. */
     void reserve() {
         reservedBytes = batch.heldBytes() + SegmentEncoder.FRAME_OVERHEAD_BYTES;
     }
 
-    /** What it counts as in flight; 0 if it does not. */
+    /** Bytes that count as in flight; 0 if the batch does not. */
     long reservedBytes() {
         return reservedBytes;
     }
@@ -110,12 +110,12 @@ public final class SealedBatch {
     }
 
     @Nullable
-    CutSegment segment() {
+    RolledSegment segment() {
         return segment;
     }
 
-    void cutInto(CutSegment cut) {
+    void rollInto(RolledSegment rolled) {
         moveTo(BatchState.IN_SEGMENT);
-        segment = cut;
+        segment = rolled;
     }
 }

@@ -22,12 +22,12 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which batches may share a segment, and which may travel inline although they are in one.
+ * Decides which batches may share a segment, and which may travel inline although they are in one.
  *
- * <p>The JobManager deletes a segment as soon as a checkpoint completes, unless that one or a later
- * one has been acknowledged with the segment. So between the first checkpoint that names a segment
- * on behalf of one log and the first that does so on behalf of another, none may complete that does
- * without:
+ * <p>The JobManager deletes a segment as soon as a checkpoint completes, unless that checkpoint or
+ * a later one has been acknowledged with the segment. So no checkpoint without the segment may
+ * complete between the first checkpoint in which one log names it and the first in which another
+ * log does:
  *
  * <pre>
  *   checkpoint     6         7         8
@@ -41,8 +41,9 @@ import java.util.List;
  * the two differ by at most one.
  *
  * <p>The output of a compaction is omitted by all checkpoints before it takes the place of its
- * inputs, which each log decides for itself. It may not if that is too far from the checkpoints by
- * which other logs did so; then it is as if it had never been in the segment.
+ * inputs, which each log decides for itself. If that is too far from the checkpoints at which other
+ * logs did so, the output may not replace them; it is then treated as if it had never been in the
+ * segment.
  */
 final class SegmentSharing {
 

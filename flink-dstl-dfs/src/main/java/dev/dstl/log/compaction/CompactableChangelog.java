@@ -20,7 +20,8 @@ import java.util.Collection;
 import java.util.SortedSet;
 
 /**
- * A changelog as the choice of its next compaction sees it. Guarded by whoever guards the runs.
+ * The runs of a changelog from which the next compaction is chosen. Guarded by the lock of the
+ * runs.
  *
  * @param <B> the runs
  */

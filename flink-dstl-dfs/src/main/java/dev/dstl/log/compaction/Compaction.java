@@ -36,11 +36,12 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
  * One compaction of neighbouring runs of a changelog, from the choice until the output is durable
- * or given up, which it is at the latest when the store has taken too long. Thread safe.
+ * or the compaction is abandoned, at the latest at a timeout. Thread safe.
  *
  * @param <B> the runs of the changelog
  */
-public final class Compaction<B extends CompactionInput> implements Runnable, BatchListener {
+public final class Compaction<B extends CompactionInput>
+        implements Runnable, BatchListener, CompactionOutput {
 
     /**
      * How far a compaction is.
@@ -58,11 +59,11 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         READING,
         /** The output waits for those of other changelogs, to share their segment. */
         GATHERED,
-        /** The output is on its way to the group commit, which cannot give it back yet. */
+        /** The output is on its way to the group commit, which cannot release it yet. */
         SUBMITTING,
         SUBMITTED,
         DURABLE,
-        /** Nobody wants the output any more. */
+        /** The output is no longer needed. */
         ABANDONED;
 
         /**
@@ -103,7 +104,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     @Nullable
     private LogBatch records;
 
-    /** Null before there is one, and as soon as somebody has it to release it. */
+    /** Null before there is one, and once a caller owns it. */
     @GuardedBy("this")
     @Nullable
     private SealedBatch output;
@@ -125,7 +126,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     /**
      * A compaction that has not begun.
      *
-     * @param listener is told of its end
+     * @param listener notified when the compaction ends
      * @param inputs at least two, retained by the caller until the compaction ends
      * @param source where their records are
      */
@@ -154,7 +155,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         try {
             CompactionRead begun = beginReading();
             if (begun == null) {
-                // Given up before it was its turn: nobody else says so.
+                // Given up while it waited: nobody else reports its end.
                 compactor.ended(this);
                 return;
             }
@@ -250,14 +251,9 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         compactor.gather(this, commit, batch.sizeBytes());
     }
 
-    /**
-     * The outputs that were gathered go to the store. Called without any lock held.
-     *
-     * @param bytes of all of them
-     * @return null if this one is not wanted any more
-     */
+    @Override
     @Nullable
-    SealedBatch startSubmitting(long bytes) {
+    public SealedBatch startSubmitting(long bytes) {
         long lastCheckpoint = listener.lastCheckpoint();
         synchronized (this) {
             if (step != Step.GATHERED) {
@@ -272,12 +268,8 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         }
     }
 
-    /**
-     * The group commit has the output, or refused it.
-     *
-     * @param refusal null if it has it
-     */
-    void submitted(@Nullable Throwable refusal) {
+    @Override
+    public void submitted(@Nullable Throwable refusal) {
         SealedBatch unwanted = null;
         synchronized (this) {
             if (step == Step.SUBMITTING) {
@@ -319,7 +311,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
                                 TimeUnit.NANOSECONDS.toMillis(age))));
     }
 
-    /** Those that could not be read, if it was that. */
+    /** The inputs that could not be read; empty if the compaction failed for another reason. */
     public List<B> culprits() {
         Set<StreamStateHandle> unreadable;
         synchronized (this) {
@@ -334,7 +326,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         return culprits;
     }
 
-    /** Says at any time whether a thread of this compaction still waits for the store. */
+    /** Reports at any time whether a thread of this compaction still waits for the store. */
     public synchronized BooleanSupplier hangs() {
         CompactionRead reading = read;
         return reading == null ? () -> false : reading::isHanging;
@@ -372,7 +364,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
         return Math.min(1, (double) position.frameBytes() / bytes());
     }
 
-    /** Nobody wants the output any more. */
+    /** The output is no longer needed. */
     public void abandon() {
         CompactionRead reading = null;
         SealedBatch unwanted = null;
@@ -430,7 +422,7 @@ public final class Compaction<B extends CompactionInput> implements Runnable, Ba
     }
 
     @Override
-    public void parked(IOException cause) {
+    public void suspended(IOException cause) {
         failed(cause);
     }
 }

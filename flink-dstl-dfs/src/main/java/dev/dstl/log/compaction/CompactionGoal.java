@@ -17,8 +17,8 @@
 package dev.dstl.log.compaction;
 
 /**
- * What compaction is to make of a changelog. Thread safe: the task says what base there is,
- * compaction reads it.
+ * The target of compaction for one changelog. Thread safe: the task sets the base, compaction reads
+ * it.
  */
 public final class CompactionGoal {
 

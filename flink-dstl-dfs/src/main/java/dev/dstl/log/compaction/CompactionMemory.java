@@ -23,8 +23,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * What compactions take of the memory of the job, by their inputs. A compaction only begins if
- * there is room for all its records; otherwise the changelog asks again later. Thread safe.
+ * The memory of the job that compactions have reserved, by input. A compaction starts only if there
+ * is memory for all its records; otherwise the changelog tries again later. Thread safe.
  */
 final class CompactionMemory {
 

@@ -47,7 +47,7 @@ import java.util.SortedSet;
  */
 final class CompactionPolicy {
 
-    /** Fewer than the usual number of inputs over this is not worth a segment. */
+    /** Above this size, fewer inputs than usual do not justify a segment. */
     private static final int MIN_INPUTS_SHARE = 4;
 
     private static final int MIN_INPUTS = 2;
@@ -73,7 +73,7 @@ final class CompactionPolicy {
      */
     private static final int BASE_SHARE = 4;
 
-    /** Below this share of the bound, the size of a changelog is not worth a request. */
+    /** Below this fraction of the bound, the size of a changelog does not justify a request. */
     private static final int LARGE_SHARE = 8;
 
     private final int inputs;
@@ -166,7 +166,9 @@ final class CompactionPolicy {
         return cheaper && large ? from : Long.MAX_VALUE;
     }
 
-    /** Fewer than usual, where others or the size of the changelog make that worth a segment. */
+    /**
+     * Fewer inputs than usual, where a shared segment or the size of the changelog justifies it.
+     */
     private <B extends CompactionInput> List<B> few(
             List<B> chosen, long bound, boolean joins, int width, long sizeFrom) {
         if (chosen.isEmpty() || chosen.get(0).level() > 0) {

@@ -31,9 +31,9 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Reads the records of one compaction into one batch. Can be given up by another thread at any
- * moment, which frees the memory whatever the reading thread waits for. Thread safe; {@link #read}
- * is called once.
+ * Reads the records of one compaction into one batch. Another thread may abandon it at any time,
+ * which frees the memory even if the reading thread hangs. Thread safe; {@link #read} is called
+ * once.
  */
 final class CompactionRead {
 

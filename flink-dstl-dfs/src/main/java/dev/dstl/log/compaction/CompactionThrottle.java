@@ -20,8 +20,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.Timers;
 
 /**
- * Keeps compactions that save bytes, but are not necessary, within a thirtieth of the time of one
- * thread. Counts reading; encoding takes about as much once more. Thread safe.
+ * Limits compactions that save bytes but are not necessary to a thirtieth of the time of one
+ * thread. Counts the time of reading; encoding takes about as long again. Thread safe.
  */
 final class CompactionThrottle {
 

@@ -44,15 +44,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the compactions of a job on a TaskManager: reads the inputs of {@value #MAX_READING} at a
- * time, from memory or from the local disk if they are there, and writes what is left of them
- * without obsolete records into one segment for all of them. Each has reserved the memory for its
- * records. So a checkpoint names few segments and a restore reads few, however many checkpoints
- * there were since the last materialization. Thread safe.
+ * Runs the compactions of a job on a TaskManager. Reads the inputs of up to {@value #MAX_READING}
+ * compactions at a time, from memory or the local disk where possible, drops obsolete records, and
+ * writes the outputs of several changelogs into one segment. Each compaction reserves the memory
+ * for its records first. A checkpoint therefore names few segments and a restore reads few, however
+ * many checkpoints were taken since the last materialization. Thread safe.
  *
- * <p>A read that the store does not answer in time is given up, and the next compaction has a
- * thread of its own. A thread that does not heed that is left behind; there are {@value
- * #MAX_HANGING} such reads at most, and as long as there are that many, nothing is compacted.
+ * <p>A read that times out is abandoned, and the next compaction gets a new thread. A thread that
+ * ignores the interrupt is left behind. Compaction is suspended while {@value #MAX_HANGING} such
+ * reads hang.
  */
 public final class Compactor {
 
@@ -62,9 +62,7 @@ public final class Compactor {
     /** The share of the heap that the records of a compaction may take. */
     private static final int HEAP_SHARE = 8;
 
-    /**
-     * Reads that were given up and still wait for the store; with so many, nothing is compacted.
-     */
+    /** Abandoned reads that may hang before compaction is suspended. */
     public static final int MAX_HANGING = 4;
 
     /**
@@ -86,7 +84,7 @@ public final class Compactor {
 
     private static final long LEAST_UPLOAD_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** Of a store that is worth waiting for, about 1 MB/s. */
+    /** The slowest store that compaction waits for, about 1 MB/s. */
     private static final long NANOS_PER_BYTE = 1_000;
 
     /** Of a whole read, in times of what one request may take. */
@@ -134,7 +132,7 @@ public final class Compactor {
      *     anything behind these
      * @param pages for the records of one compaction
      * @param reader reads what is compacted
-     * @param timers tells the time
+     * @param timers the clock
      */
     public Compactor(
             DstlSettings settings,
@@ -197,7 +195,7 @@ public final class Compactor {
         this.reader = reader;
         this.timers = timers;
         this.throttle = new CompactionThrottle(timers);
-        this.outputs = new GatheredOutputs(timers, settings.cutThresholdBytes(), this::submitDue);
+        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::submitDue);
         this.metrics = metrics;
         metrics.measureHangingCompactionReads(this::hangingReads);
     }

@@ -49,10 +49,10 @@ final class GatheredOutputs {
 
     /** With the bytes of their records. */
     @GuardedBy("this")
-    private final Map<Compaction<?>, Long> gathered = new LinkedHashMap<>();
+    private final Map<CompactionOutput, Long> gathered = new LinkedHashMap<>();
 
     @GuardedBy("this")
-    private final Set<Compaction<?>> uploading = new HashSet<>();
+    private final Set<CompactionOutput> uploading = new HashSet<>();
 
     @GuardedBy("this")
     @Nullable
@@ -72,12 +72,12 @@ final class GatheredOutputs {
     }
 
     /**
-     * Adds a compaction that has an output.
+     * Adds the output of a compaction.
      *
      * @param bytes of its records
      */
-    synchronized void add(Compaction<?> compaction, long bytes) {
-        gathered.put(compaction, bytes);
+    synchronized void add(CompactionOutput output, long bytes) {
+        gathered.put(output, bytes);
         if (linger == null) {
             linger = timers.schedule(this::lingered, LINGER_MILLIS);
         }
@@ -91,14 +91,14 @@ final class GatheredOutputs {
     }
 
     /** A compaction has ended. */
-    synchronized void remove(Compaction<?> compaction) {
-        uploading.remove(compaction);
-        if (gathered.remove(compaction) != null && gathered.isEmpty()) {
+    synchronized void remove(CompactionOutput output) {
+        uploading.remove(output);
+        if (gathered.remove(output) != null && gathered.isEmpty()) {
             endLinger();
         }
     }
 
-    /** Whoever is gathered next begins to wait anew. */
+    /** The next output starts a new linger. */
     @GuardedBy("this")
     private void endLinger() {
         lingered = false;
@@ -113,7 +113,7 @@ final class GatheredOutputs {
         return gathered.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Whether outputs wait that another one could join. */
+    /** Whether outputs wait for others to share their segment. */
     synchronized boolean isGathering() {
         return !gathered.isEmpty();
     }
@@ -129,7 +129,7 @@ final class GatheredOutputs {
      * @return whether it was
      */
     boolean submitDue(GroupCommit commit) {
-        List<Compaction<?>> due;
+        List<CompactionOutput> due;
         long bytes;
         synchronized (this) {
             bytes = gatheredBytes();
@@ -146,28 +146,28 @@ final class GatheredOutputs {
         return true;
     }
 
-    private void submit(List<Compaction<?>> due, long bytes, GroupCommit commit) {
-        List<Compaction<?>> submitted = new ArrayList<>(due.size());
-        List<SealedBatch> outputs = new ArrayList<>(due.size());
-        for (Compaction<?> compaction : due) {
-            SealedBatch output = compaction.startSubmitting(bytes);
-            if (output == null) {
-                remove(compaction);
+    private void submit(List<CompactionOutput> due, long bytes, GroupCommit commit) {
+        List<CompactionOutput> submitted = new ArrayList<>(due.size());
+        List<SealedBatch> runs = new ArrayList<>(due.size());
+        for (CompactionOutput output : due) {
+            SealedBatch run = output.startSubmitting(bytes);
+            if (run == null) {
+                remove(output);
             } else {
-                submitted.add(compaction);
-                outputs.add(output);
+                submitted.add(output);
+                runs.add(run);
             }
         }
         Throwable refusal = null;
         try {
-            if (!outputs.isEmpty()) {
-                commit.submitOutputs(outputs);
+            if (!runs.isEmpty()) {
+                commit.submitOutputs(runs);
             }
         } catch (Throwable t) {
             refusal = t;
         }
-        for (Compaction<?> compaction : submitted) {
-            compaction.submitted(refusal);
+        for (CompactionOutput output : submitted) {
+            output.submitted(refusal);
         }
     }
 }

@@ -27,7 +27,7 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
-/** Reads values so that every complaint names the key, the value, what is allowed and the fix. */
+/** Reads and checks values. Every error names the key, the value, the allowed range and the fix. */
 final class CheckedConfiguration {
 
     private static final Duration LONGEST = Duration.ofDays(1);

@@ -271,17 +271,17 @@ public final class DstlOptions {
                                     + " value leaves less to upload at the checkpoint and costs one PUT"
                                     + " per job, TaskManager and interval. 0 waits for checkpoints.");
 
-    /** Hedge budget: extra requests per upload, and extra bytes per byte. */
+    /** Hedged requests per upload, and hedged bytes per byte. */
     public static final ConfigOption<Double> HEDGE_BUDGET =
             dstl("upload.hedge.budget")
                     .doubleType()
                     .defaultValue(0.05)
                     .withDescription(
-                            "Hedge budget: extra requests per upload, and extra bytes per"
-                                    + " byte, for a second attempt where the first is unusually slow;"
-                                    + " the first to succeed wins. 0.05 adds at most 5 % to the PUTs. A"
-                                    + " larger budget shortens the tail of checkpoint durations. 0 to"
-                                    + " 1; 0 disables hedging.");
+                            "Hedged attempts per upload, and their bytes per byte. A hedged"
+                                    + " attempt runs where the first one is unusually slow; the first"
+                                    + " to succeed wins. 0.05 adds at most 5 % to the PUTs. A larger"
+                                    + " budget shortens the tail of checkpoint durations. 0 to 1; 0"
+                                    + " disables hedging.");
 
     /** Quantile of upload durations above which an attempt is hedged. */
     public static final ConfigOption<Double> HEDGE_QUANTILE =
@@ -291,8 +291,8 @@ public final class DstlOptions {
                     .withDescription(
                             "An upload attempt is hedged when it takes longer than this"
                                     + " quantile of the latest 256 uploads of similar size. A smaller"
-                                    + " value cuts more of the tail and needs more extra requests,"
-                                    + " never more than upload.hedge.budget. 0.5 to 0.999.");
+                                    + " value shortens the tail and hedges more attempts, within"
+                                    + " upload.hedge.budget. 0.5 to 0.999.");
 
     /** Age below which an upload attempt is never hedged. */
     public static final ConfigOption<Duration> HEDGE_MIN_DELAY =

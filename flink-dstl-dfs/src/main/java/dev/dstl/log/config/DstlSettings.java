@@ -46,7 +46,7 @@ public final class DstlSettings {
     private final boolean compressionEnabled;
     private final long sealThresholdBytes;
     private final long lingerMillis;
-    private final long cutThresholdBytes;
+    private final long rollThresholdBytes;
     private final int uploadBufferBytes;
     private final int uploadThreads;
     private final int discardThreads;
@@ -62,7 +62,7 @@ public final class DstlSettings {
     private final int compactionMinRuns;
     private final long compactionMaxBytes;
     private final int maxRunsPerOperator;
-    private final double maxExtraRequestFraction;
+    private final double hedgeBudget;
     private final double hedgeQuantile;
     private final long minHedgeDelayMillis;
 
@@ -84,7 +84,7 @@ public final class DstlSettings {
         sealThresholdBytes =
                 values.bytes(DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD, 1, Long.MAX_VALUE);
         lingerMillis = values.millis(DstlOptions.PERSIST_DELAY, Duration.ZERO);
-        cutThresholdBytes = values.bytes(DstlOptions.PERSIST_SIZE_THRESHOLD, 1, Long.MAX_VALUE);
+        rollThresholdBytes = values.bytes(DstlOptions.PERSIST_SIZE_THRESHOLD, 1, Long.MAX_VALUE);
         uploadBufferBytes = (int) values.bytes(DstlOptions.UPLOAD_BUFFER_SIZE, 1, 1L << 30);
         uploadThreads = values.count(DstlOptions.UPLOAD_THREADS, 1, 1000);
         discardThreads = values.count(DstlOptions.DISCARD_THREADS, 1, 1000);
@@ -104,17 +104,17 @@ public final class DstlSettings {
         maxRunsPerOperator =
                 values.count(DstlOptions.COMPACTION_MAX_RUNS_PER_OPERATOR, 1, Integer.MAX_VALUE);
         readAheadBytes(values);
-        maxExtraRequestFraction = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
+        hedgeBudget = values.fraction(DstlOptions.HEDGE_BUDGET, 0, 1);
         hedgeQuantile = values.fraction(DstlOptions.HEDGE_QUANTILE, 0.5, 0.999);
         minHedgeDelayMillis = minHedgeDelayMillis(values, attemptTimeoutMillis);
         retryMode = retryMode(values);
-        if (cutThresholdBytes > maxInFlightBytes) {
+        if (rollThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' is %d bytes and '%s' is %d bytes: segments would be cut later"
+                            "'%s' is %d bytes and '%s' is %d bytes: segments would be rolled later"
                                     + " than the tasks are stopped. Raise '%s' or lower '%s'.",
                             DstlOptions.PERSIST_SIZE_THRESHOLD.key(),
-                            cutThresholdBytes,
+                            rollThresholdBytes,
                             DstlOptions.MAX_IN_FLIGHT.key(),
                             maxInFlightBytes,
                             DstlOptions.MAX_IN_FLIGHT.key(),
@@ -206,14 +206,14 @@ public final class DstlSettings {
         return sealThresholdBytes;
     }
 
-    /** How long a sealed batch waits for others; 0 cuts a segment at once. */
+    /** How long a sealed batch waits for others; 0 rolls a segment at once. */
     public long lingerMillis() {
         return lingerMillis;
     }
 
     /** Sealed bytes of all writers that end the wait; at most {@link #maxInFlightBytes()}. */
-    public long cutThresholdBytes() {
-        return cutThresholdBytes;
+    public long rollThresholdBytes() {
+        return rollThresholdBytes;
     }
 
     /** The largest buffer between a segment and its stream. */
@@ -241,7 +241,7 @@ public final class DstlSettings {
         return retryMode;
     }
 
-    /** Age at which an attempt gets a second one beside it; 0 for never. */
+    /** Age at which an attempt gets a second attempt; 0 for never. */
     public long attemptTimeoutMillis() {
         return attemptTimeoutMillis;
     }
@@ -298,8 +298,8 @@ public final class DstlSettings {
     }
 
     /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */
-    public double maxExtraRequestFraction() {
-        return maxExtraRequestFraction;
+    public double hedgeBudget() {
+        return hedgeBudget;
     }
 
     /** The share of attempts that are fast enough, in {@code [0.5, 0.999]}. */
@@ -307,7 +307,7 @@ public final class DstlSettings {
         return hedgeQuantile;
     }
 
-    /** Age below which an attempt never gets a second one beside it. */
+    /** Age below which an attempt is never hedged. */
     public long minHedgeDelayMillis() {
         return minHedgeDelayMillis;
     }

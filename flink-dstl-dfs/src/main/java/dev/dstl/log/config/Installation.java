@@ -33,9 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which jars of DSTL this process has, and whether they can work where they are. What is found is
- * logged once per process, when the first class of DSTL is needed, because some of it stops Flink
- * before any job could report it. Immutable and thread safe.
+ * The jars of DSTL in this process, and whether their locations are right. Problems are logged once
+ * per process, when the first class of DSTL is loaded, because some of them stop Flink before a job
+ * could report them. Immutable and thread safe.
  */
 public final class Installation {
 

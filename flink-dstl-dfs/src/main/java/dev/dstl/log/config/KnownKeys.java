@@ -33,8 +33,8 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.StateChangelogOptions;
 
 /**
- * Every key of every module, and Flink's for changelogs, under their common prefixes. A key there
- * that nobody knows would otherwise have no effect and say nothing. Immutable.
+ * Every key of every module, and Flink's for changelogs, under their common prefixes. An unknown
+ * key would otherwise be ignored silently. Immutable.
  */
 public final class KnownKeys {
 

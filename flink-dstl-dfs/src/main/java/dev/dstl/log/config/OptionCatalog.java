@@ -17,8 +17,9 @@
 package dev.dstl.log.config;
 
 /**
- * Says which keys a module understands, so that the others under the common prefix are known to be
- * misspelt. Found as a service, since modules share the prefix but do not know each other.
+ * Lists the keys of a module, so that any other key under the common prefix is reported as
+ * misspelt. Loaded as a service, since the modules share the prefix but do not depend on each
+ * other.
  */
 public interface OptionCatalog {
 

@@ -20,8 +20,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Threads that do not hold up the end of the process, nor the class loader of the job whose task
- * happens to create them.
+ * Creates threads that neither delay the end of the process nor retain the class loader of the job
+ * that created them.
  */
 public final class DaemonThreads implements ThreadFactory {
 

@@ -30,9 +30,9 @@ import java.util.Map;
 import org.apache.flink.util.FileUtils;
 
 /**
- * Which directories of copies belong to a process that lives. A process locks a file beside a
- * directory before it makes the directory, and the operating system unlocks it when the process is
- * gone, however it ended.
+ * Marks the directories of copies that belong to a live process. A process locks a file next to a
+ * directory before it creates the directory; the operating system releases the lock when the
+ * process ends, however it ends.
  *
  * <pre>
  *   dstl_jid_&lt;job&gt; / &lt;incarnation&gt;.lock     locked as long as its owner lives
@@ -124,7 +124,7 @@ final class DirectoryLocks {
     /**
      * Deletes a directory with all that is in it, unless its owner lives.
      *
-     * @throws IOException if that cannot be told, or not everything could be deleted
+     * @throws IOException if that cannot be determined, or not everything could be deleted
      */
     static void deleteIfDead(File directory) throws IOException {
         File file = lockFile(directory);

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes copies of segments to the disks of the TaskManager and deletes them. Copies are worth a
- * faster recovery and nothing else: no upload and no checkpoint waits for one. A disk that fails,
- * is full or hangs costs copies, is counted, and reported once until it works again.
+ * Writes copies of segments to the disks of the TaskManager and deletes them. Copies only make
+ * recovery faster: no upload and no checkpoint waits for one. A disk that fails, is full or hangs
+ * loses copies; this is counted, and logged once until the disk works again.
  *
  * <p>Thread safe. Disks are touched on the executor alone.
  */

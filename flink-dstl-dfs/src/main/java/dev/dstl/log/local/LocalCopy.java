@@ -23,8 +23,8 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /**
- * The copy of one segment. Counts who may still need it: the batches in the segment, and the
- * checkpoints to recover from; the file is deleted when nobody does. Thread safe; no method blocks.
+ * The copy of one segment. Counts its references: the batches in the segment, and the checkpoints
+ * to recover from. The file is deleted with the last reference. Thread safe; no method blocks.
  */
 public final class LocalCopy {
 

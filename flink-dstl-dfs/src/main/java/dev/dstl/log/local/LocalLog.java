@@ -20,7 +20,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** What one log tells about the local copies of its segments. Thread safe; no method blocks. */
+/**
+ * The events of one log that concern the local copies of its segments. Thread safe; no method
+ * blocks.
+ */
 public final class LocalLog {
 
     private static final long NO_CHECKPOINT = -1;

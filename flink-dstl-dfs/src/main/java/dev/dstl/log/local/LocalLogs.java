@@ -25,8 +25,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Knows how long copies are needed that no live log holds any more. A task recovers from the latest
- * checkpoint that completed, so a copy can go as soon as one completes that does not contain it.
+ * Tracks how long copies are needed that no live log holds any more. A task recovers from the
+ * latest completed checkpoint, so a copy is released as soon as a checkpoint completes that does
+ * not contain it.
  *
  * <pre>
  *   in the tail of a log --truncated--> expiring ------------------.
@@ -108,7 +109,7 @@ public final class LocalLogs {
         }
     }
 
-    /** A log ended, after it told what it leaves. */
+    /** A log ended, after it reported the copies that it leaves. */
     synchronized void closed(String task) {
         inheritanceOf(task).liveLogs--;
     }

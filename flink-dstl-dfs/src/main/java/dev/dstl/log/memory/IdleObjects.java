@@ -23,8 +23,8 @@ import java.util.function.ToLongFunction;
 import javax.annotation.Nullable;
 
 /**
- * Things that nobody uses and that are kept for later, as long as there is memory for them. What
- * was given back last is taken first. Thread-safe; no method blocks.
+ * A pool of idle objects, kept as long as there is memory for them. Last in, first out.
+ * Thread-safe; no method blocks.
  *
  * @param <T> of which bytes do not change while it is here
  */
@@ -85,13 +85,13 @@ public final class IdleObjects<T> {
         }
     }
 
-    /** Lets go of all, also of what is given back from now on. */
+    /** Frees all objects, and from now on those that are given back. */
     public void close() {
         closed = true;
         drop();
     }
 
-    /** Lets go of all. */
+    /** Frees all objects. */
     public void drop() {
         drop(Integer.MAX_VALUE);
     }
@@ -105,8 +105,8 @@ public final class IdleObjects<T> {
     }
 
     /**
-     * Lets go of those that nobody needed since the last time. Does nothing if that was less than a
-     * period ago.
+     * Frees the objects that were not needed since the last call. Does nothing if that was less
+     * than a period ago.
      *
      * @param nowNanos of a clock that all callers share
      */

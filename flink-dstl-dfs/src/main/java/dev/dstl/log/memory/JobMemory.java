@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 
 /**
- * What the log of one job takes of the memory of its process, and whether its tasks may take input.
+ * The changelog memory of one job, and whether its tasks may read input.
  *
  * <p>Thread-safe. What is reserved has to be released, even after {@link #close}.
  */
@@ -110,7 +110,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     /**
      * Adds something that is kept for later, until the job ends.
      *
-     * @param drop lets go of it; called on any thread, may not block
+     * @param drop frees it; called on any thread, may not block
      */
     public void addCache(Runnable drop) {
         synchronized (caches) {
@@ -120,7 +120,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     }
 
     /**
-     * Has somebody told when memory is short, to bring on its way what tasks still append to.
+     * Registers an action that runs when memory is short, to seal the active batches of the tasks.
      *
      * @param listener called on any thread, a task's among them; may not block
      */

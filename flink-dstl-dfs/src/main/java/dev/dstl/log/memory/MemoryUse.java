@@ -16,7 +16,7 @@
 
 package dev.dstl.log.memory;
 
-/** What memory of the log is used for. */
+/** The uses of changelog memory. */
 public enum MemoryUse {
     /** Pages of batches that tasks append to. */
     ACTIVE,

@@ -25,12 +25,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory that the logs of all jobs of a process take, and the limit that they share. Jobs join
- * it and leave it; the largest limit of those that have joined holds.
+ * The changelog memory of all jobs of a process and its limit. Jobs register and unregister; the
+ * largest limit of the registered jobs applies.
  *
- * <p>What has to be kept is always reserved, and tasks are stopped when it becomes too much. What
- * can be done without, or done later, asks first and is refused above three quarters of the limit.
- * What is only kept for later is dropped as soon as the limit is reached.
+ * <p>Records that must be kept are always granted memory; above the limit, tasks stop reading
+ * input. Optional or deferrable uses are refused above three quarters of the limit. Caches are
+ * dropped when the limit is reached.
  *
  * <pre>
  *   0                                      3/4 limit               limit
@@ -39,9 +39,9 @@ import java.util.concurrent.atomic.AtomicLong;
  *   |  input goes on                        |                        |  input stops
  * </pre>
  *
- * <p>A quarter of the limit is split among the jobs: nobody stops a job that takes less than its
- * part. A job that takes more is stopped as soon as what is left is needed for the parts of the
- * others. So all jobs together stay within the limit, and none can stop another one for good.
+ * <p>A quarter of the limit is guaranteed to the jobs in equal shares: a job below its share is
+ * never stopped. A job above it is stopped as soon as the remaining memory is needed for the shares
+ * of the others. So all jobs together stay within the limit, and none can starve another.
  *
  * <p>Thread-safe. Reserving and releasing take no lock unless a job is stopped.
  */
@@ -120,7 +120,7 @@ public final class ProcessMemory {
     /**
      * Adds something that is kept for later.
      *
-     * @param drop lets go of it; called on any thread, may not block
+     * @param drop frees it; called on any thread, may not block
      */
     public void addCache(Runnable drop) {
         caches.add(drop);
@@ -221,7 +221,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** A job is stopped: whoever can shall bring on its way what tasks still append to. */
+    /** A job is stopped: its tasks shall seal their active batches. */
     void tellShort() {
         jobs.forEach(JobMemory::tellShort);
     }

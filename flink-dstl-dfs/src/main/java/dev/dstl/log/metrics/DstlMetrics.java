@@ -41,7 +41,7 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     attemptsPerUpload             which attempt won
  *     totalAttemptsPerUpload        attempts that began before one won
  *     uploadBatchSizes              batches in a segment
- *     uploadQueueSize               batches that wait for their segment to be cut
+ *     uploadQueueSize               batches that wait for their segment to be rolled
  *
  *     inFlightBytes                 sealed but not durable, see upload.max-in-flight
  *     storeHealth                   0 healthy, 1 recovered after an outage, 2 degraded, 3 outage
@@ -183,8 +183,8 @@ public final class DstlMetrics {
         group.<Long, Gauge<Long>>gauge(PREFIX + "recentSegmentBytes", bytes::getAsLong);
     }
 
-    /** A segment was cut. */
-    public void segmentCut(int batches) {
+    /** A segment was rolled. */
+    public void segmentRolled(int batches) {
         uploadBatchSizes.update(batches);
     }
 

@@ -21,7 +21,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * What is known about the owner of one segment. Changed by {@link SegmentRegistry} alone; thread
+ * The owner of one segment and its references. Changed only by {@link SegmentRegistry}; thread
  * safe.
  */
 public final class OwnedSegment {
@@ -58,7 +58,7 @@ public final class OwnedSegment {
     }
 
     /** Returns whether this changed the owner. */
-    synchronized boolean handOut() {
+    synchronized boolean handOver() {
         if (references == 0) {
             throw new IllegalStateException(
                     "A segment without references cannot be handed over: " + file);
@@ -70,9 +70,9 @@ public final class OwnedSegment {
     }
 
     /** Returns whether this changed the owner. */
-    synchronized boolean takeBack() {
+    synchronized boolean reclaim() {
         if (deliveries == 0) {
-            throw new IllegalStateException("A segment was taken back too often: " + file);
+            throw new IllegalStateException("A segment was reclaimed too often: " + file);
         }
         if (--deliveries > 0) {
             return false;

@@ -17,19 +17,19 @@
 package dev.dstl.log.ownership;
 
 /**
- * Who has to delete a segment.
+ * The process that has to delete a segment.
  *
- * <pre>
- *   UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
- *       |                |
- *       '---> NOBODY <---'
- * </pre>
+ * <pre>{@code
+ * UPLOADING ----> TASK_MANAGER <---> JOB_MANAGER
+ *     |                |
+ *     '---> NOBODY <---'
+ * }</pre>
  *
  * <p>Once a handle that contains the segment was sent to the JobManager, the TaskManager cannot
- * know whether some checkpoint needs it. Not having heard of one proves nothing, as notifications
- * get lost; having heard that the checkpoint was aborted proves nothing either, as a JobManager may
- * have written it down, lost touch with its store, and find it again later. Only if every handle
- * was dropped before it was sent, the segment comes back.
+ * know whether some checkpoint needs it. A missing notification proves nothing, since notifications
+ * get lost. A notification that the checkpoint was aborted proves nothing either: a JobManager may
+ * have stored the checkpoint, lost the connection to its store, and find it again later. Only if
+ * every handle was dropped before it was sent does the TaskManager own the segment again.
  */
 public enum SegmentOwnership {
     /** No attempt has succeeded yet. */

@@ -28,13 +28,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps who owns which segment, and is the only class that deletes. It deletes two things: files of
- * attempts that lost, and segments that lost their last reference while no handle containing them
- * was ever sent to the JobManager. Everything else is the JobManager's.
+ * Tracks the owner of each segment, and is the only class that deletes segments. It deletes two
+ * things: files of attempts that lost, and segments that lost their last reference while no handle
+ * containing them was ever sent to the JobManager. Everything else is the JobManager's.
  *
- * <p>Thread safe. Deleting happens on the executor; a file that the store does not delete is tried
- * again a few times, then left behind, counted, and reported once. For a thread it waits as long as
- * it takes.
+ * <p>Thread safe. Deleting happens on the executor; a failed deletion is retried a few times; then
+ * the file is left behind, counted, and logged once. Deletions wait for a thread without a limit.
  */
 public final class SegmentRegistry {
 
@@ -92,8 +91,8 @@ public final class SegmentRegistry {
      *
      * @throws IllegalStateException if the segment is not durable, or has no reference left
      */
-    public void handOut(OwnedSegment segment) {
-        if (segment.handOut()) {
+    public void handOver(OwnedSegment segment) {
+        if (segment.handOver()) {
             ownedSegments.decrementAndGet();
         }
     }
@@ -103,8 +102,8 @@ public final class SegmentRegistry {
      * another handle that may have been sent the segment is the TaskManager's again, and without
      * references it is deleted.
      */
-    public void takeBack(OwnedSegment segment) {
-        if (segment.takeBack()) {
+    public void reclaim(OwnedSegment segment) {
+        if (segment.reclaim()) {
             ownedSegments.incrementAndGet();
             if (!segment.isReferenced()) {
                 deleteOwned(segment);

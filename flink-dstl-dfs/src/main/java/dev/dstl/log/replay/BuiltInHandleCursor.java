@@ -28,9 +28,9 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * The changes of a handle that Flink's own storage {@code filesystem} wrote, as OPAQUE records:
- * what they mean only the state backend knows. They come in the order of the handle, those of all
- * key groups, since timers may carry the wrong one. One file is open at a time. Not thread safe.
+ * The changes of a handle that Flink's own storage {@code filesystem} wrote, as OPAQUE records,
+ * which only the state backend can interpret. They come in the order of the handle and for all key
+ * groups, since timers may carry the wrong one. One file is open at a time. Not thread safe.
  */
 public final class BuiltInHandleCursor implements RecordCursor {
 

@@ -28,7 +28,7 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * Reads the segments of a handle in its order, those of DSTL and of Flink's own storage. Thread
- * safe: every call opens its own streams, and nothing before the first record is asked for.
+ * safe: every call opens its own streams, and none before the first record is read.
  */
 public final class DstlHandleReader implements ChangelogReader {
 

@@ -26,7 +26,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** Reads each frame when it is asked for. One segment is open at a time. */
+/** Reads each frame on demand. One segment is open at a time. */
 final class FrameByFrame implements FrameSequence {
 
     private final Iterator<Tuple2<StreamStateHandle, Long>> positions;

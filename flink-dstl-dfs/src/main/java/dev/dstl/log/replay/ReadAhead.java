@@ -40,9 +40,9 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Fetches frames before they are asked for, several segments at a time, so that a restore does not
- * pay the latency of the store once per segment. What is fetched and not yet read stays within a
- * budget; a frame for which there is no room is read when it is its turn.
+ * Fetches frames ahead of the reader, several segments at a time, so that a restore does not wait
+ * for the latency of the store once per segment. Fetched frames that are not yet read stay within a
+ * budget; a frame that exceeds it is read on demand.
  *
  * <pre>
  *   handle    | segment 1: frame, frame | segment 2: frame | segment 3: frame | segment 4 ...

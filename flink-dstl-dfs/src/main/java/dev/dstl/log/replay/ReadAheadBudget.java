@@ -21,8 +21,8 @@ import dev.dstl.log.memory.ProcessMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much of their logs all tasks that restore may hold read and not yet replayed, as long as the
- * process has memory for it. Thread safe.
+ * Limits the memory that all restoring tasks of a process use for records that are read and not yet
+ * replayed. Thread safe.
  */
 public final class ReadAheadBudget implements ReplayMemory {
 

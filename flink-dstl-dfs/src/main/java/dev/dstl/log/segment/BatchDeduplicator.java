@@ -23,14 +23,14 @@ import java.util.BitSet;
 
 /**
  * Finds the obsolete records of a batch, by the rules of {@link dev.dstl.log.api.RecordKind}: the
- * last write wins. Not thread safe; keeps its memory from batch to batch.
+ * last write wins. Not thread safe; reuses its memory for every batch.
  *
  * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
  * record numbers, what makes older ones obsolete: the record key of each PUT and DELETE, the key
  * prefix of each DELETE_PREFIX. A record that finds its key or its prefix there is obsolete. It
  * need not be remembered itself, because whatever made it obsolete covers at least as much.
  *
- * <p>Where hardly anything repeats, the table is all cost: several cache misses per record. So a
+ * <p>If few keys repeat, the table costs several cache misses per record and saves nothing. So a
  * large batch is sampled first. The sample is all records whose key's hash falls into one of
  * {@value #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share
  * estimates that of the batch without bias, unlike a sample of records would. A sample of few

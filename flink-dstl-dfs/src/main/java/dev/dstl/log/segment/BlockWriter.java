@@ -25,8 +25,8 @@ import org.apache.flink.runtime.io.compression.BlockCompressor;
  * Collects plain bytes into blocks, compresses and checksums them, and writes their part of the
  * index. Not thread safe; keeps its memory from frame to frame.
  *
- * <p>Where compression saves hardly anything, it is tried with fewer and fewer blocks, at last with
- * one in {@value #MAX_UNTRIED}: what is logged seldom changes its nature.
+ * <p>If compression saves little, it is tried on fewer and fewer blocks, down to one in {@value
+ * #MAX_UNTRIED}, since the records of a state rarely change their compressibility.
  */
 final class BlockWriter {
 

@@ -19,8 +19,7 @@ package dev.dstl.log.segment;
 import java.io.IOException;
 
 /**
- * A segment does not hold what it must. Trying again does not help: the restore fails, and the
- * message says with which file and what to do.
+ * A segment is corrupt. The restore fails without a retry; the message names the file and the fix.
  */
 public final class CorruptSegmentException extends IOException {
 

@@ -23,8 +23,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * A frame of which the blocks that hold wanted key groups are in memory, as they lie in the file,
- * and verified. Made by one thread, read by another.
+ * A frame whose blocks of the requested key groups are in memory, verified and still compressed.
+ * Created by one thread, read by another.
  */
 public final class FetchedFrame implements BlockSource {
 

@@ -24,9 +24,9 @@ import org.apache.flink.runtime.io.compression.BufferDecompressionException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The records of one frame after the other. Reads and decompresses only blocks that hold wanted key
- * groups, one at a time. Not thread safe; keeps its memory from frame to frame. Does not own the
- * segment it reads.
+ * Iterates over the records of one frame after the other. Reads and decompresses only the blocks of
+ * the requested key groups, one at a time. Not thread safe; keeps its memory from frame to frame.
+ * Does not own the segment it reads.
  */
 public final class FrameCursor implements RecordCursor {
 

@@ -23,8 +23,8 @@ import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * What a frame says about itself: whose batch it is, and where its key groups and blocks lie.
- * Immutable; verified against its checksums before it exists.
+ * The header of a frame: the log and sequence number of its batch, and the positions of its key
+ * groups and blocks. Immutable; verified against its checksums before it exists.
  */
 public final class FrameHeader {
 

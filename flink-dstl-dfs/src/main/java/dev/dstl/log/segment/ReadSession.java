@@ -35,9 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reads of one restore or one compaction of a log: how often a read that fails is tried again,
- * which segments could not be read, and how to give up all reads at once, whatever they wait for.
- * Thread safe.
+ * The reads of one restore or one compaction: counts retries, records the segments that could not
+ * be read, and abandons all reads at once, even if they hang. Thread safe.
  */
 public final class ReadSession {
 
@@ -79,7 +78,7 @@ public final class ReadSession {
      *
      * @param maxTries how often a read is tried before it has failed, at least 1
      * @param firstPauseMillis before the second try; doubles from try to try, four times at most
-     * @param nanoTime tells the time
+     * @param nanoTime the clock
      * @param whenRetried called before each further try, on the thread that reads
      * @param whenEnded called when the last thread that waited goes on after the session was given
      *     up, on that thread
@@ -180,8 +179,8 @@ public final class ReadSession {
     /**
      * The calling thread got what it waited for, or an exception.
      *
-     * @throws InterruptedIOException if the session was given up; whoever did so may have taken
-     *     what the calling thread had
+     * @throws InterruptedIOException if the session was abandoned; the caller that abandoned it may
+     *     have taken what the calling thread had
      */
     public void end() throws InterruptedIOException {
         synchronized (this) {
@@ -298,13 +297,13 @@ public final class ReadSession {
 
     /**
      * Ends all reads: closes their streams, interrupts their threads, and lets none begin. A thread
-     * that heeds neither stays where it is until the store answers. A copy that does not answer has
+     * that ignores both stays blocked until the store answers. A copy that does not answer has
      * failed.
      *
-     * @param overdueNanos age from which a read counts as unreadable
+     * @param timeoutNanos age from which a read counts as unreadable
      * @return the threads that waited at that moment; they fail as soon as they go on
      */
-    public Set<Thread> giveUp(long overdueNanos) {
+    public Set<Thread> giveUp(long timeoutNanos) {
         List<Closeable> closing;
         Set<Thread> waiting;
         List<SegmentCopy> silent = new ArrayList<>();
@@ -312,7 +311,7 @@ public final class ReadSession {
             givenUp = true;
             long now = nanoTime.getAsLong();
             for (Operation operation : inside.values()) {
-                if (operation.segment != null && now - operation.startNanos >= overdueNanos) {
+                if (operation.segment != null && now - operation.startNanos >= timeoutNanos) {
                     unreadable.add(originalOf(operation.segment));
                     if (operation.segment instanceof SegmentCopy) {
                         silent.add((SegmentCopy) operation.segment);

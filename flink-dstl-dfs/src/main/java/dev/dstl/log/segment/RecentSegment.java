@@ -27,7 +27,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
  * One of the {@link RecentSegments}, from before it is durable until no batch in it is needed any
- * more; its bytes may be gone before that. Thread safe; no method blocks.
+ * more; its bytes may be evicted earlier. Thread safe; no method blocks.
  */
 public final class RecentSegment {
 

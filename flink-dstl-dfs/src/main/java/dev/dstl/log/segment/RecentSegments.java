@@ -25,13 +25,13 @@ import java.util.Set;
 import javax.annotation.Nullable;
 
 /**
- * The segments that a job lately wrote on this TaskManager, kept in memory as they were uploaded:
- * compaction reads them here instead of from the store, where each log would need a request for
- * each segment. Nothing depends on a segment being here.
+ * A cache of the segments that a job wrote recently on this TaskManager, in the form in which they
+ * were uploaded. Compaction reads them here instead of from the store, where each log would need a
+ * request per segment. A miss only costs that request.
  *
- * <p>Counts as memory that is only kept for later, so everybody else's use comes first. When a new
- * segment finds no room, the oldest ones go: compaction takes the newest runs most often. Thread
- * safe; no method blocks.
+ * <p>Counts as cache memory, so all other uses have precedence. If there is no room for a new
+ * segment, the oldest are evicted, since compaction mostly reads the newest runs. Thread safe; no
+ * method blocks.
  */
 public final class RecentSegments {
 
@@ -69,7 +69,7 @@ public final class RecentSegments {
     }
 
     /**
-     * A segment that is not written yet. Whoever opens it also releases it.
+     * A segment that is not written yet. Released by its opener.
      *
      * @return null if none are kept
      */

@@ -30,8 +30,8 @@ import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 
 /**
- * Makes requests of one thread on another one, which is left behind when it hangs: clients of
- * stores heed neither an interrupt nor a closed stream always. Not thread safe.
+ * Runs the requests of one thread on another one, which is left behind when it hangs: not all
+ * clients of stores react to an interrupt or a closed stream. Not thread safe.
  */
 final class RequestThread {
 

@@ -24,9 +24,9 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * A copy of a segment near to who reads it, and the segment itself, to read instead when the copy
- * is gone or damaged. Stands in the local part of a checkpoint, which Flink may write to the local
- * disk. Equal to every copy of the same segment. Immutable; owns neither.
+ * A local copy of a segment, and the segment itself as the fallback if the copy is missing or
+ * damaged. Used in the local snapshot of a checkpoint, which Flink may write to the local disk.
+ * Equal to every copy of the same segment. Immutable; owns neither.
  */
 public final class SegmentCopy implements StreamStateHandle {
 

@@ -25,8 +25,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * Turns batches into a segment: drops obsolete records, orders by key group, compresses and
- * checksums. Works off the task thread; not thread safe, since it keeps its scratch memory from
- * call to call.
+ * checksums. Runs off the task thread; not thread safe, since it reuses its scratch memory.
  */
 public final class SegmentEncoder {
 

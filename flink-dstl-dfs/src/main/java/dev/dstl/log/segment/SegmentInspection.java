@@ -27,8 +27,8 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * A segment looked at as a whole: every byte of it is accounted for, every checksum compared, every
- * record read. For tools, and independent of any checkpoint.
+ * Reads a whole segment: accounts for every byte, verifies every checksum and reads every record.
+ * For tools, and independent of any checkpoint.
  */
 public final class SegmentInspection {
 

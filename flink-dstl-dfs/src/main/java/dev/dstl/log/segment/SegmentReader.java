@@ -36,10 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A segment that is read. Reads forward without seeking where it can, verifies all it reads, and
- * names the file in every failure. A read that fails is tried again as the session says; a {@link
- * SegmentCopy} that is gone or damaged is left for its original. Not thread safe; owns the stream
- * and closes it.
+ * Reads a segment. Reads forward without seeking where possible, verifies everything it reads, and
+ * names the file in every failure. The session decides about retries; a missing or damaged {@link
+ * SegmentCopy} is replaced by its original. Not thread safe; owns the stream and closes it.
  */
 public final class SegmentReader implements BlockSource, Closeable {
 

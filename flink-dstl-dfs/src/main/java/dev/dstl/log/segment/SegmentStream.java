@@ -128,7 +128,7 @@ final class SegmentStream implements Closeable {
         return progress.get();
     }
 
-    /** Nobody reads it any more; whoever does now closes it if the stream is yet to be opened. */
+    /** The stream is no longer read. If it is still being opened, the opening thread closes it. */
     void abandon() {
         abandoned = true;
         ReadSession.closeElsewhere(this);

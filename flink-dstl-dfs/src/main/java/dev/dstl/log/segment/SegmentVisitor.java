@@ -18,7 +18,7 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.api.LogRecord;
 
-/** Who looks at the records of a segment as {@link SegmentInspection} comes by. */
+/** Receives the records of a segment from {@link SegmentInspection}. */
 @FunctionalInterface
 public interface SegmentVisitor {
 

@@ -25,9 +25,9 @@ import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.UnsupportedFileSystemSchemeException;
 
 /**
- * The base path as the user set it: finds its file system and says what is wrong with it. Only a
- * scheme without a file system is misuse. A disk can be freed, a bucket created, a right granted
- * and a host come back, so whatever else fails is worth another try.
+ * The configured base path: finds its file system and reports what is wrong with it. Only a scheme
+ * without a file system is misuse. All other failures are retried: a disk can be freed, a bucket
+ * created, a permission granted, and a host can come back.
  */
 public final class BasePath {
 

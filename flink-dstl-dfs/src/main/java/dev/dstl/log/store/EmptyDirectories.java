@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Directories that are of no use once nothing is in them. Object stores have none.
+ * Deletes directories that have become empty. Object stores have none.
  *
- * <p>A directory is deleted only where the store itself refuses to delete one that is not empty, in
- * one step: somebody may just be creating a file in it. Flink's local file system looks first and
- * then deletes all there is, so local directories are deleted without it.
+ * <p>A directory is deleted only where the store itself refuses to delete one that is not empty,
+ * atomically: another process may be creating a file in it. Flink's local file system looks first
+ * and then deletes all there is, so local directories are deleted without it.
  */
 public final class EmptyDirectories {
 

@@ -28,8 +28,8 @@ import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Segments on any Flink file system. To write one takes no request but the one that writes: names
- * are unique, so nothing is looked up first, and object stores have no directories to create.
+ * Segments on any Flink file system. Writing a segment takes a single request: names are unique, so
+ * nothing is looked up first, and object stores have no directories to create.
  */
 public final class FileSystemSegmentStore implements SegmentStore {
 

@@ -39,13 +39,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that is opened when it is needed, and again after that failed. Nothing is written to try
- * it: the first segment does, and if it fails it is tried again like any other. So a job starts and
- * restores whatever the state of the store, and a thousand TaskManagers do not ask it all at once.
+ * A store that is opened on first use, and reopened after a failure. There is no test write: the
+ * first segment takes that role, and is retried like any other. So a job starts and restores
+ * whatever the state of the store, and a thousand TaskManagers do not access it all at once.
  *
- * <p>Clients of file systems may wait for ever and without regard to interrupts while they are set
- * up, and Flink sets up one at a time. Only one thread per store does that; everybody else waits
- * for it, for so long. Thread safe.
+ * <p>A file system client may hang while it is set up and ignore interrupts, and Flink sets up one
+ * client at a time. Only one thread per store does this; all others wait for it with a timeout.
+ * Thread safe.
  */
 public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
@@ -105,8 +105,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     /**
-     * Opens the store, for at most some seconds, to tell misuse from what may pass. A store that
-     * cannot be opened now is no failure.
+     * Opens the store, for at most some seconds, to distinguish misuse from transient failures. A
+     * store that cannot be opened now is no failure.
      *
      * @throws IllegalConfigurationException if it can never be opened as configured
      * @throws InterruptedIOException if the thread is interrupted
@@ -278,7 +278,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
                 || failure.getClass().getSimpleName().equals(ABORTED_BY_AWS_CLIENT);
     }
 
-    /** Nobody waits any more; a client that heeds interrupts stops. */
+    /** No thread waits any more; a client that reacts to interrupts stops. */
     @Override
     public synchronized void close() {
         closed = true;

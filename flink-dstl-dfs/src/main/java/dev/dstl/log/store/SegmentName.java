@@ -25,8 +25,8 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The name of one attempt to write one segment. Nobody else ever writes a file of this name, so
- * that writing needs no check for existence, and a leftover tells whose it is.
+ * The name of one attempt to write one segment. The name is globally unique, so that writing needs
+ * no check for existence, and a leftover file identifies its writer.
  *
  * <pre>
  *   base path / job id / dstl / incarnation            / sequence - attempt .seg

@@ -22,11 +22,11 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * What a store said, as text. The exceptions of a file system often come from the class loader of
- * its plugin, which other processes and other class loaders do not have: whatever has one among its
- * causes arrives at the JobManager as a mere text, and what its class meant to Flink is lost. So
- * everything that leaves the log for Flink has this instead, with the names, the messages and the
- * stack trace of what was thrown.
+ * A failure of a store, as text. The exceptions of a file system often come from the class loader
+ * of its plugin, which other processes and other class loaders do not have: whatever has one among
+ * its causes arrives at the JobManager as a mere text, and what its class meant to Flink is lost.
+ * So everything that leaves the log for Flink has this instead, with the names, the messages and
+ * the stack trace of what was thrown.
  */
 public final class StoreException extends IOException {
 

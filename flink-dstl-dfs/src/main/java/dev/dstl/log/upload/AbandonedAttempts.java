@@ -28,16 +28,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Attempts that were cancelled while they wrote, until their threads come back. They hold nothing
- * else, so they only matter if there are many: then the client of the file system neither reacts to
- * an interrupt nor to the closing of its stream. Thread safe; no method blocks.
+ * Attempts that were cancelled while they wrote, until their threads return. They hold no other
+ * resource, so they only matter in large numbers: the client of the file system then ignores both
+ * the interrupt and the closing of its stream. Thread safe; no method blocks.
  */
 final class AbandonedAttempts {
 
     /** Threads that may hang. At this many nothing is cancelled any more to be replaced. */
     static final int MAX = 1_024;
 
-    /** Threads that are worth a line in the log. */
+    /** Number of threads from which a line is logged. */
     static final int MANY = 20;
 
     /**

@@ -25,8 +25,8 @@ import java.io.OutputStream;
 import javax.annotation.Nullable;
 
 /**
- * The bytes of a segment for one attempt, which may be taken away while they are written: a thread
- * that hangs in a client does not keep the segment in memory.
+ * The bytes of a segment for one attempt. They can be released while they are written, so that a
+ * thread that hangs in a client does not keep the segment in memory.
  */
 final class AttemptContent implements SegmentContent {
 
@@ -54,7 +54,7 @@ final class AttemptContent implements SegmentContent {
         return stream;
     }
 
-    /** Lets go of the segment. Whoever writes it fails when he wants more. */
+    /** Releases the segment. A thread that is writing it fails at its next access. */
     void detach() {
         segment = null;
     }

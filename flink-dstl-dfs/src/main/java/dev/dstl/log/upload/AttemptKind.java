@@ -16,7 +16,7 @@
 
 package dev.dstl.log.upload;
 
-/** Why an attempt is made. */
+/** The reason for an attempt. */
 enum AttemptKind {
     /** No other attempt for the segment is alive. */
     NEEDED,

@@ -25,10 +25,10 @@ import java.util.function.Consumer;
 import javax.annotation.Nullable;
 
 /**
- * How many attempts run at a time. An attempt that turns out slow gives its place to the next one
- * and moves to one of the places for slow attempts, so that hanging requests do not keep others
- * waiting. When those places are taken it keeps its first one until a slow attempt ends. One that
- * is cancelled gives its place up at once, whether its thread has ended or not.
+ * Limits the number of attempts that run at a time. A slow attempt moves from its regular slot to a
+ * slot for slow attempts, so that hanging requests do not block others. If all of those are taken,
+ * it keeps its regular slot until a slow attempt ends. A cancelled attempt releases its slot at
+ * once, even if its thread has not ended.
  *
  * <pre>
  *   waiting ---> running (regular places) ---> slow (slow places) ---> released
@@ -119,12 +119,12 @@ final class AttemptSlots {
             threads.execute(slot::run);
         } catch (Throwable failure) {
             // Not only when they are shut down: there may be no memory for one more thread.
-            boolean tell;
+            boolean notify;
             synchronized (this) {
                 release(slot);
-                tell = !closed;
+                notify = !closed;
             }
-            if (tell) {
+            if (notify) {
                 slot.notStarted.accept(failure);
             }
         }

@@ -20,9 +20,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When an attempt counts as timed out: at upload.timeout, but not before three times what the
- * slowest of the latest uploads of its size needed. What is slow because the link is shared, or the
- * store far away, is not timed out. Learns from the first success on. Thread safe.
+ * Decides when an attempt is timed out: at upload.timeout, but not before three times the slowest
+ * recent upload of similar size. An attempt that is slow because the link is shared or the store is
+ * distant does not time out. Learns from the first success on. Thread safe.
  */
 final class AttemptTimeouts {
 

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The encoders of one storage, which keep scratch memory and are therefore used again, and a few
- * lanes in which batches are encoded that are not uploaded. These never wait for an upload. Thread
- * safe; only encoding itself takes time.
+ * The encoders of one storage, which are reused for their scratch memory, and a few threads that
+ * encode batches for handles and never wait for an upload. Thread safe; only encoding itself takes
+ * time.
  */
 final class Encoders {
 

@@ -21,17 +21,17 @@ import dev.dstl.log.config.RetryMode;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When an attempt that is slower than most gets a second one beside it, before it counts as timed
- * out: at a quantile of what segments of its size took lately, if the budget for extra requests
- * allows it. Learns from every attempt that succeeds, and from those that were cancelled because
- * they were slow. Involves no chance. Thread safe.
+ * Decides when a slow attempt gets a hedged attempt, before it times out: at a quantile of the
+ * recent latencies of segments of similar size, if the hedge budget allows it. Learns from every
+ * attempt that succeeds, and from those that were cancelled because they were slow. Deterministic.
+ * Thread safe.
  */
 final class Hedging {
 
     /** A hedge is for a request that is slow by itself: then it is not, or something else is. */
     private static final int LIFETIME = 2;
 
-    private final ExtraRequestBudget budget;
+    private final HedgeBudget budget;
     private final boolean enabled;
     private final double quantile;
     private final long minDelayMillis;
@@ -39,12 +39,12 @@ final class Hedging {
     private final LatencyWindow[] windows = new LatencyWindow[SizeClass.COUNT];
 
     Hedging(DstlSettings settings) {
-        budget = new ExtraRequestBudget(settings.maxExtraRequestFraction());
+        budget = new HedgeBudget(settings.hedgeBudget());
         timeoutMillis = settings.attemptTimeoutMillis();
         enabled =
                 settings.retryMode() != RetryMode.NONE
                         && timeoutMillis > 0
-                        && settings.maxExtraRequestFraction() > 0;
+                        && settings.hedgeBudget() > 0;
         quantile = settings.hedgeQuantile();
         minDelayMillis = settings.minHedgeDelayMillis();
         for (int i = 0; i < SizeClass.COUNT; i++) {
@@ -60,7 +60,7 @@ final class Hedging {
     }
 
     /**
-     * Age at which an attempt gets a second one beside it, below the timeout; 0 if it does not.
+     * Age at which an attempt is hedged, below the timeout; 0 for never.
      *
      * @param bytes what it writes
      */
@@ -72,7 +72,7 @@ final class Hedging {
         if (nanos == LatencyWindow.UNKNOWN) {
             return 0;
         }
-        // Rounded up: whoever is not slower than the quantile shall not be hedged.
+        // Rounded up: an attempt that is not slower than the quantile is not hedged.
         long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
         long delay = Math.max(millis, minDelayMillis);
         return delay < timeoutMillis ? delay : 0;
@@ -89,7 +89,7 @@ final class Hedging {
     }
 
     /** Who pays for the requests made. */
-    ExtraRequestBudget budget() {
+    HedgeBudget budget() {
         return budget;
     }
 }

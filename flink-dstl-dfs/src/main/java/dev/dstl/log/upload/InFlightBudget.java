@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 
 /**
- * The bytes of a job that are sealed and not durable. Taking bytes never fails: a checkpoint must
- * not be stopped. Instead the budget turns unavailable when the memory of the process is used up,
- * and tasks that respect that stop taking input until it is available again.
+ * The bytes of a job that are sealed and not durable. Reserving never fails, since a checkpoint
+ * must not be blocked. Instead, the budget becomes unavailable when the memory of the process is
+ * used up, and tasks stop reading input until it is available again.
  */
 public final class InFlightBudget implements AvailabilityProvider {
 

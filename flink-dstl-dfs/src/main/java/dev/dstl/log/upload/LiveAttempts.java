@@ -24,12 +24,12 @@ import java.util.Map;
 import javax.annotation.Nullable;
 
 /**
- * The attempts that write now, and what they show about each other.
+ * The attempts that are writing, and the conclusions from comparing them.
  *
- * <p>Attempts share the way to the store, so that what began later and is as large ends later.
- * While an attempt is alive, others that began after it write to their end, one after the other:
- * once they have written three times its bytes it is overtaken, and its connection is dead rather
- * than slow. This needs no clock, and holds on a link that is congested or was down for a while.
+ * <p>Attempts share the link to the store, so an attempt of equal size that began later should end
+ * later. If attempts that began after a live one, one after the other, complete three times its
+ * bytes, the live one is overtaken: its connection is dead rather than slow. This needs no clock,
+ * and also holds on a link that is congested or was down for a while.
  *
  * <pre>
  *   hanging  |------------------------------------------------ ...

@@ -23,14 +23,14 @@ import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 
 /**
- * Finds out whether the store serves while attempts hang: the smallest of them gets another one
- * beside it. Only one such probe runs at a time, for a bounded time, and after one without success
- * there is a pause, each twice as long as the last: on a link that is merely congested it takes
- * little. A probe that succeeds overtakes those that hang, and the next one follows at once.
+ * Finds out whether the store still serves requests while attempts hang: starts a second attempt
+ * for the smallest of them. Only one such probe runs at a time and for a bounded time. After a
+ * failed probe there is a pause, which doubles each time, so that probes take little of a congested
+ * link. A probe that succeeds overtakes the hanging attempts, and the next one follows at once.
  *
- * <p>A store that answers nobody gets no probe, and once it answers again, those that hang get the
- * time to end by themselves: a copy would only take bandwidth from them. A {@link StorePing}, sent
- * when an attempt is half its timeout old and after a probe in vain, shows which it is.
+ * <p>A store that answers no request gets no probe. Once it answers again, hanging attempts get
+ * time to end on their own, since a copy would only take bandwidth from them. A {@link StorePing},
+ * sent at half the timeout of an attempt and after a failed probe, distinguishes the two cases.
  *
  * <p>Thread safe; no method blocks.
  *

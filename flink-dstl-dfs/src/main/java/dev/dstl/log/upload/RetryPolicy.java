@@ -19,7 +19,7 @@ package dev.dstl.log.upload;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.RetryMode;
 
-/** When there is another attempt, and when the waiting checkpoint is told. Immutable. */
+/** Decides when an upload is retried, and when the waiting checkpoint fails. Immutable. */
 final class RetryPolicy {
 
     /** Without second attempts, an attempt this old is given up; more than any slow store needs. */
@@ -72,8 +72,8 @@ final class RetryPolicy {
         return (long) (delay * (0.5 + random / 2));
     }
 
-    /** How long to leave a segment alone that was given up, unless a checkpoint asks for it. */
-    long restDelayMillis() {
+    /** How long an upload is suspended unless a checkpoint needs it earlier, in ms. */
+    long suspensionMillis() {
         return Math.max(1, maxRetryDelayMillis);
     }
 

@@ -22,20 +22,20 @@ import java.io.IOException;
 import org.apache.flink.core.fs.Path;
 
 /**
- * What a segment is made of, and who waits for it. Called on upload threads, except where said
+ * The batches of a segment, and who waits for it. Called on upload threads, except where said
  * otherwise; no call may block.
  */
 public interface SegmentSource {
 
     /**
-     * Turns the batches into bytes and lets go of them. Not called again after it returned
-     * normally, never by two threads at once.
+     * Encodes the batches and releases them. Not called again after it returned normally, never by
+     * two threads at once.
      */
     EncodedSegment encode(SegmentEncoder encoder);
 
     /**
-     * Lets go of the batches. Called instead of {@link #encode} if nobody needs the segment any
-     * more, by whoever found that out.
+     * Releases the batches. Called instead of {@link #encode} if the segment is no longer needed,
+     * on the thread that finds this out.
      */
     void discard();
 
@@ -43,9 +43,9 @@ public interface SegmentSource {
     void durable(Path file, EncodedSegment segment);
 
     /**
-     * The upload rests until it is resumed; the data is kept.
+     * The upload is suspended until it is resumed; the data is kept.
      *
-     * @param cause tells the user what happened
+     * @param cause shown to the user
      */
-    void parked(IOException cause);
+    void suspended(IOException cause);
 }

@@ -30,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes one segment durable, by as many attempts as it takes. Each attempt has a file of its own.
- * An attempt that is slower than most, or timed out, may get another one beside it; the first to
- * succeed wins, the others are cancelled, and their files are deleted. One that others overtake is
- * replaced. Only an attempt that ended is ever called failed, and the upload rests only when none
- * is alive.
+ * Uploads one segment, with as many attempts as needed. Each attempt writes a file of its own. A
+ * slow or timed-out attempt may get a second, concurrent attempt; the first to succeed wins, the
+ * others are cancelled and their files deleted. An attempt that others overtake is replaced. Only
+ * an attempt that has ended counts as failed, and the upload is suspended only when no attempt is
+ * live.
  *
  * <p>Thread safe; no method blocks. The work is done on upload threads.
  */
@@ -76,10 +76,10 @@ public final class SegmentUpload {
         this.source = source;
     }
 
-    /** Begins, or goes on if the upload rests. Does nothing otherwise. */
+    /** Starts the upload, or resumes it if it is suspended. Does nothing otherwise. */
     public void ensureRunning() {
         synchronized (this) {
-            if (state != UploadState.IDLE && state != UploadState.PARKED) {
+            if (state != UploadState.IDLE && state != UploadState.SUSPENDED) {
                 return;
             }
             state = state.to(UploadState.RUNNING);
@@ -349,7 +349,7 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
-    /** Goes on without an attempt: if it was the last one alive, another follows or it rests. */
+    /** Goes on without an attempt: if it was the last one alive, starts another or suspends. */
     private void ended(
             UploadAttempt attempt, Throwable cause, boolean throttled, boolean encodingFailed) {
         int failed;
@@ -366,10 +366,10 @@ public final class SegmentUpload {
                 retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
                 return;
             }
-            state = state.to(UploadState.PARKED);
+            state = state.to(UploadState.SUSPENDED);
         }
-        uploader.timers.schedule(this::ensureRunning, uploader.policy.restDelayMillis());
-        source.parked(complaint(attempt, failed, cause));
+        uploader.timers.schedule(this::ensureRunning, uploader.policy.suspensionMillis());
+        source.suspended(complaint(attempt, failed, cause));
     }
 
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {

@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the uploads of one storage share: places, store, timers, names. Thread safe. Owns none of
- * the things it is given.
+ * The resources that the uploads of one storage share: slots, store, timers, names. Thread safe.
+ * Owns none of them.
  */
 public final class SegmentUploader implements AutoCloseable {
 
@@ -96,7 +96,7 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * Starts without uploads, and spreads retries as it is told.
+     * Starts without uploads.
      *
      * @param random in {@code [0, 1)}; called by any thread
      */
@@ -144,7 +144,7 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * What to tell the user in an outage.
+     * The advice for the user in an outage.
      *
      * @param bytes gives what waits for the store
      */

@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the attempts of all uploads and says how the store behaves, with one line in the log per
- * change instead of one per failure. A timed-out attempt counts as failed. Counted in windows, so
- * that single failures, which every store has, do not matter. Thread safe.
+ * Derives the health of the store from the attempts of all uploads, and logs one line per
+ * transition instead of one per failure. A timed-out attempt counts as failed. Attempts are counted
+ * in windows, so that isolated failures, which every store has, do not matter. Thread safe.
  */
 final class StoreHealth {
 

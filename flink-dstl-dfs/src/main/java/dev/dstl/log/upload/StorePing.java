@@ -27,10 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Small requests that show when the store answers, so that a stall of the store can be told from a
- * connection that is dead. One at a time, each paid for from the budget of extra requests. Any
- * answer will do, and one that does not come for long is not waited for any more: the connection of
- * the ping may be the one that is dead.
+ * Small requests that show whether the store answers, to distinguish a stalled store from a dead
+ * connection. One at a time, each paid for from the hedge budget. Any answer counts. A ping without
+ * an answer is abandoned after a while: its own connection may be the dead one.
  *
  * <p>Thread safe; no method blocks.
  */
@@ -44,7 +43,7 @@ final class StorePing {
     private final SegmentStore store;
     private final Timers timers;
     private final StoreHealth health;
-    private final ExtraRequestBudget budget;
+    private final HedgeBudget budget;
     private final AttemptSlots slots;
     private final DstlMetrics metrics;
     private final Runnable whenOver;
@@ -73,7 +72,7 @@ final class StorePing {
             SegmentStore store,
             Timers timers,
             StoreHealth health,
-            ExtraRequestBudget budget,
+            HedgeBudget budget,
             AttemptSlots slots,
             DstlMetrics metrics,
             Runnable whenOver) {

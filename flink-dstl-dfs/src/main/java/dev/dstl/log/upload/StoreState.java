@@ -17,7 +17,7 @@
 package dev.dstl.log.upload;
 
 /**
- * How the store behaves, as seen from the uploads of a job on a TaskManager.
+ * The health of the store, as seen from the uploads of a job on a TaskManager.
  *
  * <pre>
  *   HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED

@@ -20,9 +20,9 @@ import java.util.regex.Pattern;
 import javax.annotation.Nullable;
 
 /**
- * Tells a store that asks for fewer requests from one that fails. The clients of the stores live in
- * plugins with class loaders of their own and have no exception in common, but they all pass on
- * what the store said.
+ * Distinguishes a throttling store from a failing one. The clients of the stores live in plugins
+ * with class loaders of their own and share no exception type, but all of them include the message
+ * of the store.
  */
 final class Throttling {
 

@@ -28,11 +28,11 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * One try to write a segment to a file of its own. Blocks the upload thread it runs on.
+ * One attempt to write a segment to a file of its own. Blocks the upload thread it runs on.
  *
- * <p>Once it is cancelled it owns nothing but that thread: its place, the segment and the upload
- * are released at once, the thread is interrupted, and when that does not help the stream is
- * closed. Whatever becomes of it then says nothing about the store, and its file is deleted.
+ * <p>A cancelled attempt keeps nothing but that thread: its slot, the segment and the upload are
+ * released at once, the thread is interrupted, and if that has no effect the stream is closed. Its
+ * outcome then does not count for the health of the store, and its file is deleted.
  */
 final class UploadAttempt implements Runnable, Probing.Attempt {
 

@@ -17,14 +17,14 @@
 package dev.dstl.log.upload;
 
 /**
- * Where the upload of one segment stands.
+ * The state of the upload of one segment.
  *
  * <pre>
- *              .--------.
- *              v        |
- *   IDLE --> RUNNING --> PARKED
- *     |        |   |        |
- *     |        |   '----+---'
+ *              .----------.
+ *              v          |
+ *   IDLE --> RUNNING --> SUSPENDED
+ *     |        |   |          |
+ *     |        |   '----+-----'
  *     |        v        v
  *     |     DURABLE  ABANDONED
  *     '-----------------^
@@ -35,8 +35,8 @@ enum UploadState {
     IDLE,
     /** Attempts run or will. */
     RUNNING,
-    /** Given up for now; the waiting checkpoints were told, the data is kept. */
-    PARKED,
+    /** Given up for now: the waiting checkpoints have failed, the data is kept. */
+    SUSPENDED,
     /** An attempt succeeded. */
     DURABLE,
     /** Nobody needs the segment any more. */
@@ -56,9 +56,9 @@ enum UploadState {
         boolean allowed;
         switch (next) {
             case RUNNING:
-                allowed = this == IDLE || this == PARKED;
+                allowed = this == IDLE || this == SUSPENDED;
                 break;
-            case PARKED:
+            case SUSPENDED:
             case DURABLE:
                 allowed = this == RUNNING;
                 break;

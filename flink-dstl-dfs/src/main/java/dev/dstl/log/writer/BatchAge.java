@@ -21,9 +21,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 
 /**
- * Whether the batch that a task appends to has to be sealed, because it has grown old or because
- * memory is short. The task sees it when it appends, and is sent a mail in case it does not: an
- * idle task's changes are uploaded as soon as a busy one's.
+ * Decides whether the active batch of a task must be sealed because of its age or because memory is
+ * short. The task checks this when it appends. It also receives a mail, so that the changes of an
+ * idle task are uploaded as soon as those of a busy one.
  *
  * <p>The task thread writes once per batch and reads a volatile field per record; everything else
  * happens on threads of the log.

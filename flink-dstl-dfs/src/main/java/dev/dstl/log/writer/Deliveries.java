@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** The deliveries of a log, each for as long as somebody has its handle. Thread safe. */
+/** The deliveries of a log, each as long as its handle is referenced. Thread safe. */
 final class Deliveries {
 
     private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =

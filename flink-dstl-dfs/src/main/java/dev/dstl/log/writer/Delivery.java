@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of one handle from the log to the JobManager. Its segments are the JobManager's unless
- * the handle is dropped before it leaves the TaskManager, as happens with that of a checkpoint
- * which is cancelled meanwhile. Thread safe.
+ * The delivery of one handle to the JobManager. The JobManager owns its segments unless the handle
+ * is dropped before it leaves the TaskManager, as is the handle of a checkpoint that was cancelled.
+ * Thread safe.
  */
 final class Delivery {
 
@@ -44,14 +44,14 @@ final class Delivery {
     Delivery(GroupCommit commit, List<BatchPosition> positions) {
         this.commit = commit;
         this.positions = positions;
-        int handedOut = 0;
+        int handedOver = 0;
         try {
             for (BatchPosition position : positions) {
-                commit.handOut(position);
-                handedOut++;
+                commit.handOver(position);
+                handedOver++;
             }
         } catch (Throwable t) {
-            takeBack(positions.subList(0, handedOut));
+            reclaim(positions.subList(0, handedOver));
             throw t;
         }
     }
@@ -59,14 +59,14 @@ final class Delivery {
     /** The handle will never be sent. */
     void drop() {
         if (dropped.compareAndSet(false, true)) {
-            takeBack(positions);
+            reclaim(positions);
         }
     }
 
-    private void takeBack(List<BatchPosition> handedOut) {
-        for (BatchPosition position : handedOut) {
+    private void reclaim(List<BatchPosition> handedOver) {
+        for (BatchPosition position : handedOver) {
             try {
-                commit.takeBack(position);
+                commit.reclaim(position);
             } catch (Throwable t) {
                 LOG.error(
                         "{} may be left behind; this is a defect, please report it.",

@@ -39,13 +39,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The log of one keyed backend. Records go into the active batch; sealing it gives it the next
- * sequence number and sends it on its way, whether a checkpoint asked for it, or it grew too big or
- * too old. Belongs to the task thread.
+ * The changelog writer of one keyed backend. Records are appended to the active batch. Sealing
+ * gives the batch the next sequence number and submits it: at a checkpoint, at a size, or at an
+ * age. Used by the task thread only.
  *
- * <p>Confirming and resetting change nothing in the store: a segment is the JobManager's from the
- * moment a checkpoint was given it, and what was uploaded for a checkpoint that is aborted serves
- * the next. Confirming lets local copies go that only older checkpoints contain.
+ * <p>Confirming and resetting change nothing in the store: the JobManager owns a segment once a
+ * checkpoint contains it, and segments uploaded for an aborted checkpoint serve the next one.
+ * Confirming releases local copies that only older checkpoints contain.
  */
 public final class DstlLogWriter implements ChangelogWriter {
 

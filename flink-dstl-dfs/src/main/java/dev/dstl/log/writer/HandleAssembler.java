@@ -33,8 +33,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * the offset of one frame. A segment occurs once per frame. Stateless but for the key groups.
  *
  * <p>With local recovery there is a second handle, which names the local copy of every segment that
- * has one; where a copy is missing it names the segment itself, so that a failing disk costs the
- * copies it could not take and not all others too.
+ * has one; where a copy is missing it names the segment itself, so that a failing disk loses only
+ * the copies it could not write.
  */
 final class HandleAssembler {
 

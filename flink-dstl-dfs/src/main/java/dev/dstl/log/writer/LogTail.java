@@ -41,22 +41,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sealed batches of one log that are not truncated, and the checkpoints that wait for some of
- * them. The task adds, persists and truncates; threads of the log report what became of a batch.
- * Futures are completed by whichever of them brings the last piece, and without any lock held.
+ * The sealed batches of one log that are not truncated, and the checkpoints that wait for them. The
+ * task thread adds, persists and truncates; threads of the log report the outcome of each batch.
+ * The thread that reports the last missing batch completes the future, without any lock held.
  *
- * <p>If what is not durable in the range of a persist is small, it travels in the handle: the
- * persist waits until it is encoded, and for no upload. The batches go into a segment later.
+ * <p>If the batches of a persist that are not durable are small, they travel in the handle: the
+ * persist waits for their encoding and for no upload. They are written to a segment later.
  *
- * <p>Durable batches that no persist begins between are compacted in the background, see {@link
- * Compactor}; the output takes the place of its inputs when it is durable itself.
+ * <p>Adjacent durable batches without a compaction boundary between them are compacted in the
+ * background, see {@link Compactor}; the output replaces its inputs once it is durable.
  *
- * <p>A batch is released as soon as neither the tail nor a persist under way refers to it. A failed
- * persist fails alone: the batches stay and the next one asks for them again.
+ * <p>A batch is released as soon as neither the tail nor a pending persist refers to it. A failed
+ * persist affects no other: the batches stay, and the next persist requests them again.
  */
 final class LogTail implements AgedLog, TailBatchListener, CompactionListener<TailBatch> {
 
-    /** Batches that travel inline at most before a segment is cut for them. */
+    /** Batches that travel inline at most before a segment is rolled for them. */
     private static final int MAX_INLINE_BATCHES = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
@@ -423,7 +423,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             boolean inline = false;
             for (int i = 0; i < positions.size(); i++) {
                 BatchPosition position = positions.get(i);
-                boolean isNew = position.isInline() || persist.batches().get(i).handOut();
+                boolean isNew = position.isInline() || persist.batches().get(i).handOver();
                 newBytes += isNew ? position.frameBytes() : 0;
                 inline |= position.isInline();
             }

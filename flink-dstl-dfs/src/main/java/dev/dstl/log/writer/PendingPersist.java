@@ -29,8 +29,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * in its handle. Guarded by the {@link LogTail} it belongs to, except for the future, which is
  * completed without any lock held.
  *
- * <p>What was to travel in the handle does so, also if its segment becomes durable meanwhile: other
- * logs rely on this checkpoint not to name it.
+ * <p>A batch chosen to travel in the handle does so even if its segment becomes durable meanwhile:
+ * other logs rely on this checkpoint not naming the segment.
  */
 final class PendingPersist {
 

@@ -28,10 +28,10 @@ import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 
 /**
- * A sealed batch as its log sees it. Guarded by the {@link LogTail} it belongs to.
+ * A sealed batch of a log. Guarded by the {@link LogTail} it belongs to.
  *
- * <p>A small batch keeps its records until it is durable, whatever the upload does with them, so
- * that they can be encoded once more for a handle; from then on it keeps the encoded bytes.
+ * <p>A small batch retains its records until it is durable, even after its upload released them, so
+ * that they can also be encoded for a handle; after that it retains the encoded bytes.
  */
 final class TailBatch implements BatchListener, CompactionInput {
 
@@ -51,7 +51,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** One for the tail, one for every persist under way that contains the batch. */
     private int references = 1;
 
-    private boolean handedOut;
+    private boolean handedOver;
     private boolean encoding;
     private boolean settled;
 
@@ -115,7 +115,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     }
 
     @Override
-    public void parked(IOException cause) {
+    public void suspended(IOException cause) {
         tail.suspended(this, cause);
     }
 
@@ -284,13 +284,13 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** The local copy of its segment that a checkpoint may refer to, if there is one. */
     @Nullable
     LocalCopy copyInCheckpoints() {
-        return handedOut && position != null ? position.localCopy() : null;
+        return handedOver && position != null ? position.localCopy() : null;
     }
 
     /** Returns whether no checkpoint was given the segment for this batch before. */
-    boolean handOut() {
-        boolean first = !handedOut;
-        handedOut = true;
+    boolean handOver() {
+        boolean first = !handedOver;
+        handedOver = true;
         return first;
     }
 

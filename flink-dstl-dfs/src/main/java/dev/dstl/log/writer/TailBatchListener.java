@@ -19,7 +19,7 @@ package dev.dstl.log.writer;
 import dev.dstl.log.commit.BatchPosition;
 import java.io.IOException;
 
-/** The tail of a log, told of its batches. Called on any thread, without any lock held. */
+/** Receives the events of the batches of a log. Called on any thread, without any lock held. */
 interface TailBatchListener {
 
     /** A batch arrived. */

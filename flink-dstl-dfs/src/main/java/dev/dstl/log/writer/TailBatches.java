@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import javax.annotation.Nullable;
 
 /**
- * The batches of a log that are not truncated, in order and without gaps, and the places between
- * them where a persist may begin. Guarded by the {@link LogTail} it belongs to.
+ * The batches of a log that are not truncated, in order and without gaps, and the compaction
+ * boundaries between them, where a persist may begin. Guarded by the {@link LogTail} it belongs to.
  */
 final class TailBatches {
 

@@ -35,10 +35,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The compactions of one log: one at a time, and after one that failed the next only some persists
- * or some time later, whichever comes first: checkpoints may be rare, and a task that has stopped
- * writing takes none that adds a run. What could not be read backs off for longer, so that others
- * are compacted meanwhile. Guarded by the tail it belongs to.
+ * The compactions of one log, one at a time. After a failure the next one waits for some persists
+ * or some time, whichever comes first: checkpoints may be rare, and those of an idle task add no
+ * run. Runs that could not be read back off for longer, so that others are compacted meanwhile.
+ * Guarded by the {@link LogTail} it belongs to.
  */
 final class TailCompaction {
 

@@ -23,7 +23,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Drops references to batches, and releases without any lock what nobody refers to any more. */
+/** Drops references to batches, and releases batches without a reference outside of any lock. */
 final class UnreferencedBatches implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnreferencedBatches.class);

@@ -41,7 +41,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A checkpoint takes each batch in the form that other logs were told of. */
+/** A checkpoint contains each batch in the form that other logs rely on. */
 class BookedFormTest {
 
     private static final long MAX_AGE_MILLIS = 5_000;

@@ -41,8 +41,8 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 /**
  * The outputs of three changelogs in one segment, whose barriers come in any order, that begin and
  * cease to name it at any checkpoint, while checkpoints are aborted: the JobManager never deletes
- * what a completed checkpoint names. Checkpoints are told apart by what really happens to them, by
- * Flink's own registry.
+ * what a completed checkpoint names. Checkpoints are distinguished by what really happens to them,
+ * by Flink's own registry.
  */
 class CompactionOutputPropertyTest {
 
@@ -206,6 +206,6 @@ class CompactionOutputPropertyTest {
         public void durable(BatchPosition position) {}
 
         @Override
-        public void parked(IOException cause) {}
+        public void suspended(IOException cause) {}
     }
 }

@@ -106,6 +106,6 @@ class CompactionOutputTest {
         public void durable(BatchPosition position) {}
 
         @Override
-        public void parked(IOException cause) {}
+        public void suspended(IOException cause) {}
     }
 }

@@ -146,7 +146,7 @@ class GroupCommitTest {
                             }
 
                             @Override
-                            public void parked(IOException cause) {
+                            public void suspended(IOException cause) {
                                 throw new IllegalStateException("mailbox closed");
                             }
                         },
@@ -200,7 +200,7 @@ class GroupCommitTest {
                                 public void durable(BatchPosition position) {}
 
                                 @Override
-                                public void parked(IOException cause) {}
+                                public void suspended(IOException cause) {}
                             },
                             0);
             log.commit().hold(held);

@@ -92,7 +92,7 @@ class DstlSettingsTest {
         assertThat(settings.compressionEnabled()).isTrue();
         assertThat(settings.sealThresholdBytes()).isEqualTo(5 << 20);
         assertThat(settings.lingerMillis()).isEqualTo(10);
-        assertThat(settings.cutThresholdBytes()).isEqualTo(10 << 20);
+        assertThat(settings.rollThresholdBytes()).isEqualTo(10 << 20);
         assertThat(settings.uploadBufferBytes()).isEqualTo(1 << 20);
         assertThat(settings.uploadThreads()).isEqualTo(10);
         assertThat(settings.discardThreads()).isEqualTo(1);
@@ -105,7 +105,7 @@ class DstlSettingsTest {
         assertThat(settings.maxSlowAttempts()).isEqualTo(20);
         assertThat(settings.maxAgeMillis()).isEqualTo(5_000);
         assertThat(settings.inlineThresholdBytes()).isEqualTo(20 << 10);
-        assertThat(settings.maxExtraRequestFraction()).isEqualTo(0.05);
+        assertThat(settings.hedgeBudget()).isEqualTo(0.05);
         assertThat(settings.hedgeQuantile()).isEqualTo(0.98);
         assertThat(settings.minHedgeDelayMillis()).isEqualTo(50);
     }
@@ -198,7 +198,7 @@ class DstlSettingsTest {
         assertThat(settings.compressionEnabled()).isFalse();
         assertThat(settings.sealThresholdBytes()).isEqualTo(1 << 10);
         assertThat(settings.lingerMillis()).isEqualTo(11);
-        assertThat(settings.cutThresholdBytes()).isEqualTo(2 << 10);
+        assertThat(settings.rollThresholdBytes()).isEqualTo(2 << 10);
         assertThat(settings.uploadBufferBytes()).isEqualTo(3 << 10);
         assertThat(settings.uploadThreads()).isEqualTo(4);
         assertThat(settings.discardThreads()).isEqualTo(6);
@@ -242,7 +242,7 @@ class DstlSettingsTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.batch.persist-size-threshold' is 2097152 bytes"
                                 + " and 'state.changelog.dstl.dfs.upload.max-in-flight' is 1048576"
-                                + " bytes: segments would be cut later than the tasks are stopped."
+                                + " bytes: segments would be rolled later than the tasks are stopped."
                                 + " Raise 'state.changelog.dstl.dfs.upload.max-in-flight' or lower"
                                 + " 'state.changelog.dstl.dfs.batch.persist-size-threshold'.");
     }

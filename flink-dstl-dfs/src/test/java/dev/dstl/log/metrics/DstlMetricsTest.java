@@ -78,7 +78,7 @@ class DstlMetricsTest {
         metrics.hedgeWon();
         metrics.attemptFailed(false);
         metrics.attemptFailed(true);
-        metrics.segmentCut(7);
+        metrics.segmentRolled(7);
         metrics.segmentUploaded(1_000, 5, 2, 3);
         metrics.persistedInline();
         metrics.localCopyWritten();

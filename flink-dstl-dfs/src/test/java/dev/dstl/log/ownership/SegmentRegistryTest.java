@@ -45,7 +45,7 @@ class SegmentRegistryTest {
     private final SegmentRegistry registry = registry(Runnable::run);
 
     @Test
-    void segmentNeverHandedOut_isDeletedWithItsLastReference() {
+    void segmentNeverHandedOver_isDeletedWithItsLastReference() {
         OwnedSegment segment = registry.open(2);
         registry.durable(segment, FILE);
         assertThat(registry.release(segment)).isFalse();
@@ -56,11 +56,11 @@ class SegmentRegistryTest {
     }
 
     @Test
-    void segmentHandedOut_isNeverDeletedHere() {
+    void segmentHandedOver_isNeverDeletedHere() {
         OwnedSegment segment = registry.open(2);
         registry.durable(segment, FILE);
-        registry.handOut(segment);
-        registry.handOut(segment);
+        registry.handOver(segment);
+        registry.handOver(segment);
         registry.release(segment);
         registry.release(segment);
         assertThat(deleted).isEmpty();
@@ -71,8 +71,8 @@ class SegmentRegistryTest {
     void segmentWhoseOnlyHandleWasDropped_isDeletedWithItsLastReference() {
         OwnedSegment segment = registry.open(1);
         registry.durable(segment, FILE);
-        registry.handOut(segment);
-        registry.takeBack(segment);
+        registry.handOver(segment);
+        registry.reclaim(segment);
         assertThat(segment.ownership()).isEqualTo(SegmentOwnership.TASK_MANAGER);
         assertThat(deleted).isEmpty();
         registry.release(segment);
@@ -83,10 +83,10 @@ class SegmentRegistryTest {
     void segmentWhoseOnlyHandleIsDroppedAfterItsLastReference_isDeletedThen() {
         OwnedSegment segment = registry.open(1);
         registry.durable(segment, FILE);
-        registry.handOut(segment);
+        registry.handOver(segment);
         registry.release(segment);
         assertThat(deleted).isEmpty();
-        registry.takeBack(segment);
+        registry.reclaim(segment);
         assertThat(deleted).containsExactly(FILE);
     }
 
@@ -94,9 +94,9 @@ class SegmentRegistryTest {
     void segmentWithAnotherHandleThatMayHaveBeenSent_isNeverDeletedHere() {
         OwnedSegment segment = registry.open(1);
         registry.durable(segment, FILE);
-        registry.handOut(segment);
-        registry.handOut(segment);
-        registry.takeBack(segment);
+        registry.handOver(segment);
+        registry.handOver(segment);
+        registry.reclaim(segment);
         registry.release(segment);
         assertThat(deleted).isEmpty();
         assertThat(segment.ownership()).isEqualTo(SegmentOwnership.JOB_MANAGER);
@@ -112,19 +112,19 @@ class SegmentRegistryTest {
     }
 
     @Test
-    void segmentThatIsNotDurable_cannotBeHandedOut() {
+    void segmentThatIsNotDurable_cannotBeHandedOver() {
         OwnedSegment segment = registry.open(1);
-        assertThatThrownBy(() -> registry.handOut(segment))
+        assertThatThrownBy(() -> registry.handOver(segment))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("A segment cannot go from UPLOADING to JOB_MANAGER");
     }
 
     @Test
-    void segmentWithoutReferences_cannotBeHandedOutNorReleased() {
+    void segmentWithoutReferences_cannotBeHandedOverNorReleased() {
         OwnedSegment segment = registry.open(1);
         registry.durable(segment, FILE);
         registry.release(segment);
-        assertThatThrownBy(() -> registry.handOut(segment))
+        assertThatThrownBy(() -> registry.handOver(segment))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> registry.release(segment))
                 .isInstanceOf(IllegalStateException.class)

@@ -44,7 +44,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Reads of a restore that never end cost a try each, whatever the client heeds. */
+/**
+ * A read of a restore that never ends costs one retry, whether or not the client is interruptible.
+ */
 @Timeout(60)
 class HangingReadTest {
 
@@ -60,7 +62,7 @@ class HangingReadTest {
 
     private enum Client {
         HEEDS_INTERRUPTS,
-        DEAF
+        UNINTERRUPTIBLE
     }
 
     @BeforeEach
@@ -108,7 +110,7 @@ class HangingReadTest {
 
     @Test
     void readAheadThatHangsOnce_costsOneTry() throws Exception {
-        hang(Client.DEAF, 4, 1);
+        hang(Client.UNINTERRUPTIBLE, 4, 1);
         DstlHandleReader reader = new DstlHandleReader(new ReadAheadBudget(1 << 20));
         assertThat(read(reader, PATIENCE_MILLIS)).isEqualTo(records);
         assertThat(retries).hasValue(1);
@@ -129,7 +131,7 @@ class HangingReadTest {
 
     @Test
     void taskThatIsCancelled_waitsForNoRead() throws Exception {
-        hang(Client.DEAF, 1, Integer.MAX_VALUE);
+        hang(Client.UNINTERRUPTIBLE, 1, Integer.MAX_VALUE);
         AtomicInteger interrupted = new AtomicInteger();
         Thread task =
                 new Thread(
@@ -159,7 +161,7 @@ class HangingReadTest {
                     if (read < first || read >= (long) first + count) {
                         return;
                     }
-                    if (client == Client.DEAF) {
+                    if (client == Client.UNINTERRUPTIBLE) {
                         store.hangRead();
                     } else {
                         store.hangReadUntilInterrupted();

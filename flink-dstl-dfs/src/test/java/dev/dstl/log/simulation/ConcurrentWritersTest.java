@@ -115,12 +115,12 @@ class ConcurrentWritersTest {
                         threads.submit(
                                 (Callable<Task>) () -> new Task(log, random, compacts).run()));
             }
-            Set<String> handedOut = new TreeSet<>();
+            Set<String> handedOver = new TreeSet<>();
             int completed = 0;
             for (Future<Task> task : tasks) {
                 for (Checkpoint checkpoint : task.get().checkpoints) {
                     if (checkpoint.verify()) {
-                        handedOut.addAll(filesOf(checkpoint.handle()));
+                        handedOver.addAll(filesOf(checkpoint.handle()));
                         completed++;
                     }
                 }
@@ -128,7 +128,7 @@ class ConcurrentWritersTest {
             assertThat(completed).as("completed checkpoints").isGreaterThan(TASKS);
             COMPACTIONS.addAndGet(log.metrics().count("numberOfCompactions"));
             assertThat(log.budget().reservedBytes()).as("bytes in flight").isZero();
-            awaitFiles(log, handedOut);
+            awaitFiles(log, handedOver);
         } finally {
             over.set(true);
             time.get();

@@ -27,8 +27,8 @@ import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Listens to what the production code logs while simulations run. Warnings are to be expected by
- * the thousand and are not even formatted; an error says that something happened that never should.
+ * Captures the log output of production code during simulations. Warnings are expected in large
+ * numbers and are not formatted; an error is a defect.
  */
 final class DefectLog extends AbstractAppender implements AutoCloseable {
 

@@ -32,8 +32,8 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * One seed, from the first task to the last file: a job that runs and breaks for a while, settles
- * while nothing goes wrong any more, and ends. Nothing in it depends on anything but the seed.
+ * Simulates one seed, from the first task to the last file: jobs run with faults for a while,
+ * continue without faults until they are stable, and end. The result depends on the seed only.
  */
 final class Simulation {
 
@@ -58,7 +58,7 @@ final class Simulation {
     /** More than a log can make of the batches of one run, with two of them to a compaction. */
     private static final int MAX_COMPACTIONS = 60;
 
-    /** Many times what any seed needs; whoever takes more goes round in circles. */
+    /** Many times the steps of any seed; more means an endless loop. */
     private static final long MAX_STEPS = 100_000;
 
     /** How long a checkpoint may take when nothing goes wrong any more. */

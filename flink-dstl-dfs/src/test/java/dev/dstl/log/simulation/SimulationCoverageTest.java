@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.invariant.Leftover;
 import dev.dstl.log.simulation.world.Condition;
 import org.junit.jupiter.api.Test;
 
-/** The simulation gets to what it is there for. */
+/** Simulations reach the events in {@link Coverage}. */
 class SimulationCoverageTest {
 
     private static final int SEEDS = 200;

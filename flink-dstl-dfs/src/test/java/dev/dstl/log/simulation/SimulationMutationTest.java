@@ -24,7 +24,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Built-in defects are found, soon, and by the invariant that is about them. */
+/**
+ * Mutation testing: injected defects are found within a few seeds, by the invariant they violate.
+ */
 class SimulationMutationTest {
 
     private static final int SEEDS = 150;

@@ -19,7 +19,7 @@ package dev.dstl.log.simulation;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LocalPart;
+import dev.dstl.log.simulation.cluster.LocalSnapshot;
 import dev.dstl.log.simulation.cluster.LogMismatch;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.invariant.AtMostOneOwner;
@@ -138,8 +138,8 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
-    public void handedOut(String file) {
-        invariants.forEach(invariant -> invariant.handedOut(file));
+    public void handedOver(String file) {
+        invariants.forEach(invariant -> invariant.handedOver(file));
     }
 
     long completedCheckpoints() {
@@ -153,7 +153,7 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
-    public void restoring(LocalPart local) {
+    public void restoring(LocalSnapshot local) {
         invariants.forEach(invariant -> invariant.restoring(local));
     }
 

@@ -27,7 +27,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Classes each of which needs the others, nested ones counted with the one around them. */
+/**
+ * Finds knots: sets of classes that all reach each other. Nested classes count as their outer
+ * class.
+ */
 public final class ClassKnots {
 
     private ClassKnots() {}

@@ -114,7 +114,7 @@ public final class FaultyStore implements AutoCloseable {
         rule.check(path);
     }
 
-    /** Keeps the calling thread until {@link #releaseHanging}, whoever interrupts it. */
+    /** Blocks the calling thread until {@link #releaseHanging}; cannot be interrupted. */
     public synchronized void hangRead() {
         int epoch = hangEpoch;
         boolean interrupted = false;

@@ -27,7 +27,7 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 
-/** What our classes say at INFO and above, as long as this is open. */
+/** Captures the log lines of DSTL at INFO and above while open. */
 public final class LogLines implements AutoCloseable {
 
     private final LoggerConfig root;

@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** Keeps work until a test says so, then does it on the test's thread. */
+/** Queues work until a test runs it, on the test's thread. */
 public final class ManualExecutor implements Executor {
 
     private final ArrayDeque<Runnable> work = new ArrayDeque<>();

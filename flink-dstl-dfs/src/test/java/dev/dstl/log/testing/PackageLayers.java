@@ -25,7 +25,7 @@ import java.util.TreeSet;
 
 /**
  * The packages of a module in layers, the upper ones first. A package may use those of lower layers
- * only; packages beside each other know nothing of each other. Immutable.
+ * only; packages of the same layer are independent. Immutable.
  */
 public final class PackageLayers {
 

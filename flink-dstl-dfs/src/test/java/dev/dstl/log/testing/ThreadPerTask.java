@@ -34,7 +34,7 @@ public final class ThreadPerTask implements Executor {
     private FaultyStore store;
     private Error nextFailure;
 
-    /** Where work may hang; to be told before there is any. */
+    /** Where work may hang; must be set before any work is submitted. */
     public void mayHangIn(FaultyStore store) {
         this.store = store;
     }

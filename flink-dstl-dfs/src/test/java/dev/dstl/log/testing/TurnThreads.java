@@ -113,7 +113,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
 
     /** Something that one thread waits for; ends once, whatever comes first. */
     public static final class Pause {
-        private final boolean deaf;
+        private final boolean uninterruptible;
         @Nullable private TurnThread thread;
         private boolean over;
         private boolean interrupted;
@@ -124,10 +124,10 @@ public final class TurnThreads implements Executor, AutoCloseable {
         }
 
         /**
-         * @param deaf whether it goes on when the thread is interrupted
+         * @param uninterruptible whether it goes on when the thread is interrupted
          */
-        public Pause(boolean deaf) {
-            this.deaf = deaf;
+        public Pause(boolean uninterruptible) {
+            this.uninterruptible = uninterruptible;
         }
 
         /** Lets the thread go on. */
@@ -151,7 +151,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
         /**
          * Waits, on one of these threads.
          *
-         * @throws InterruptedException if the thread was interrupted, unless it is deaf
+         * @throws InterruptedException if the thread was interrupted, unless it is uninterruptible
          */
         public void await() throws InterruptedException {
             TurnThread waiting = (TurnThread) Thread.currentThread();
@@ -162,7 +162,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
             if (over) {
                 return;
             }
-            if (!deaf && Thread.interrupted()) {
+            if (!uninterruptible && Thread.interrupted()) {
                 over = true;
                 throw new InterruptedException();
             }
@@ -206,7 +206,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
             Pause current = pause;
             if (owner == null || currentThread() == this || current == null) {
                 super.interrupt();
-            } else if (!current.deaf && !current.over) {
+            } else if (!current.uninterruptible && !current.over) {
                 current.interrupted = true;
                 current.end();
             }

@@ -107,7 +107,7 @@ class AttemptContentTest {
                 try {
                     end.await();
                     interrupted = false;
-                } catch (InterruptedException deaf) {
+                } catch (InterruptedException uninterruptible) {
                     interrupted = true;
                 }
             }

@@ -197,11 +197,11 @@ class FailingUploadTest {
         SegmentUpload upload = log.uploader().upload(source);
         upload.ensureRunning();
         assertThat(source.events)
-                .containsExactly("encode", "parked: IllegalStateException: broken encoder");
+                .containsExactly("encode", "suspended: IllegalStateException: broken encoder");
         upload.ensureRunning();
         assertThat(source.events)
                 .hasSize(4)
-                .endsWith("encode", "parked: IllegalStateException: broken encoder");
+                .endsWith("encode", "suspended: IllegalStateException: broken encoder");
         upload.abandon();
         assertThat(source.events).hasSize(5).endsWith("discard");
     }
@@ -231,9 +231,9 @@ class FailingUploadTest {
         }
 
         @Override
-        public void parked(IOException cause) {
+        public void suspended(IOException cause) {
             String said = "IllegalStateException: broken encoder";
-            events.add("parked: " + (cause.getMessage().contains(said) ? said : cause));
+            events.add("suspended: " + (cause.getMessage().contains(said) ? said : cause));
         }
     }
 }

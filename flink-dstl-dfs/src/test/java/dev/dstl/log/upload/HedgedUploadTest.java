@@ -56,7 +56,7 @@ class HedgedUploadTest {
     }
 
     @Test
-    void attemptSlowerThanMost_getsASecondBesideIt_beforeItIsOverdue() throws Exception {
+    void attemptSlowerThanMost_isHedged_beforeItTimesOut() throws Exception {
         open(new Configuration());
         learn(40);
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = hangingUpload();
@@ -192,7 +192,7 @@ class HedgedUploadTest {
         }
     }
 
-    /** An upload that goes on until it is let go. */
+    /** An upload that blocks until it is released. */
     private Future<SnapshotResult<ChangelogStateHandleStreamImpl>> hangingUpload()
             throws Exception {
         SequenceNumber from = writer.nextSequenceNumber();

@@ -235,6 +235,6 @@ final class LinkedTaskManagers implements AutoCloseable {
         }
 
         @Override
-        public void parked(IOException cause) {}
+        public void suspended(IOException cause) {}
     }
 }

@@ -44,11 +44,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The parts of a log stay few whatever the store does to those who compact them. */
+/** The runs of a log stay few whatever the store does to those who compact them. */
 class LogCompactionFaultsTest {
 
     /** What docs/operations.md promises. */
-    private static final int MOST_PARTS = 64;
+    private static final int MOST_RUNS = 64;
 
     private static final int CHECKPOINTS = 1_500;
     private static final long INTERVAL_MILLIS = 100;
@@ -100,7 +100,7 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(CHECKPOINTS);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfCompactions")).isGreaterThan(CHECKPOINTS / 20);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(1);
@@ -128,12 +128,12 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(CHECKPOINTS / 3);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         log.store().releaseHanging();
         compactions.awaitEnd();
         checkpoints(CHECKPOINTS / 3);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(0);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
@@ -151,7 +151,7 @@ class LogCompactionFaultsTest {
                         });
         checkpoints(CHECKPOINTS / 5);
         compactions.awaitEnd();
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
@@ -176,7 +176,7 @@ class LogCompactionFaultsTest {
         checkpoints(CHECKPOINTS);
         most = 0;
         checkpoints(10);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
@@ -222,7 +222,7 @@ class LogCompactionFaultsTest {
     private void compactsAll() throws Exception {
         checkpoints(CHECKPOINTS);
         log.store().beforeReads(file -> {});
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfReadRetries")).isPositive();
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
@@ -262,7 +262,7 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(300);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isGreaterThan(3);
         log.store().beforeReads(file -> {});
         checkpoints(1_000);
@@ -271,7 +271,7 @@ class LogCompactionFaultsTest {
                         unreadable.get(0).toString(),
                         unreadable.get(1).toString(),
                         unreadable.get(2).toString());
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
     }
 
     @ParameterizedTest
@@ -293,7 +293,7 @@ class LogCompactionFaultsTest {
             compacting.set(false);
         }
         assertThat(log.metrics().count("numberOfCompactionFailures")).isPositive();
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
@@ -311,7 +311,7 @@ class LogCompactionFaultsTest {
         }
         assertThat(lost).isTrue();
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
@@ -335,7 +335,7 @@ class LogCompactionFaultsTest {
         expected.clear();
         most = 0;
         checkpoints(CHECKPOINTS / 5);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(log.metrics().count("numberOfCompactions")).isPositive();
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
@@ -346,7 +346,7 @@ class LogCompactionFaultsTest {
         compactions.failNext(new InternalError("unable to create native thread"));
         checkpoints(CHECKPOINTS / 5);
         assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
     }
 
     @Test
@@ -358,7 +358,7 @@ class LogCompactionFaultsTest {
             checkpoints(3);
             writer.removeCompactionBoundary(at);
         }
-        assertThat(most).as("parts").isLessThan(MOST_PARTS);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 

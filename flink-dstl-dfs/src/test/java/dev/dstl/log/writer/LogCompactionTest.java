@@ -49,10 +49,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Parts of a log become fewer, and nothing else changes. */
+/** Runs of a log become fewer, and nothing else changes. */
 class LogCompactionTest {
 
-    private static final int PARTS = 4;
+    private static final int RUNS = 4;
     private static final int COMPACTED_RUNS = 16;
 
     private final ManualExecutor threads = new ManualExecutor();
@@ -65,7 +65,7 @@ class LogCompactionTest {
         return new Configuration()
                 .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
                 .set(DstlOptions.RETRY_POLICY, "none")
-                .set(DstlOptions.COMPACTION_MIN_RUNS, PARTS);
+                .set(DstlOptions.COMPACTION_MIN_RUNS, RUNS);
     }
 
     @AfterEach
@@ -77,7 +77,7 @@ class LogCompactionTest {
     }
 
     @Test
-    void partsOfManyCheckpoints_becomeFew_inOrder() throws Exception {
+    void runsOfManyCheckpoints_becomeFew_inOrder() throws Exception {
         writer.addCompactionBoundary();
         ChangelogStateHandleStreamImpl handle = null;
         int most = 0;
@@ -86,7 +86,7 @@ class LogCompactionTest {
             assertThat(texts(handle)).isEqualTo(expected);
             most = Math.max(most, handle.getHandlesAndOffsets().size());
         }
-        assertThat(most).as("parts in any of 300 checkpoints").isLessThanOrEqualTo(5 * PARTS);
+        assertThat(most).as("runs in any of 300 checkpoints").isLessThanOrEqualTo(5 * RUNS);
         assertThat(log.metrics().count("numberOfCompactions")).isPositive();
     }
 
@@ -119,52 +119,52 @@ class LogCompactionTest {
      * thousandth of its size. The first compaction finds out that it saves nothing.
      */
     @Test
-    void largePartsOfDifferentKeys_areLeftAlone_untilThereAreMany() throws Exception {
-        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+    void largeRunsOfDifferentKeys_areLeftAlone_untilThereAreMany() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeRuns())) {
             DstlLogWriter smallWriter = small.writer();
             smallWriter.addCompactionBoundary();
-            List<Integer> parts = partsOfCheckpoints(small, smallWriter, 32, 1, 5_000);
+            List<Integer> runs = runsOfCheckpoints(small, smallWriter, 32, 1, 5_000);
             assertThat(small.metrics().count("numberOfCompactions")).isEqualTo(1);
 
-            parts.addAll(partsOfCheckpoints(small, smallWriter, 168, 33, 5_000));
+            runs.addAll(runsOfCheckpoints(small, smallWriter, 168, 33, 5_000));
             assertThat(small.metrics().count("numberOfCompactions")).isGreaterThan(10);
-            assertThat(Collections.max(parts)).isGreaterThan(32).isLessThan(64);
+            assertThat(Collections.max(runs)).isGreaterThan(32).isLessThan(64);
             smallWriter.close();
             threads.runAll();
         }
     }
 
     @Test
-    void largePartsOfTheSameKey_areCompactedLikeSmallOnes() throws Exception {
-        try (LogFixture small = LogFixture.on(threads, settingsForLargeParts())) {
+    void largeRunsOfTheSameKey_areCompactedLikeSmallOnes() throws Exception {
+        try (LogFixture small = LogFixture.on(threads, settingsForLargeRuns())) {
             DstlLogWriter smallWriter = small.writer();
             smallWriter.addCompactionBoundary();
-            List<Integer> parts = new ArrayList<>();
+            List<Integer> runs = new ArrayList<>();
             for (int i = 0; i < 32; i++) {
-                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 1, 5_000));
+                runs.addAll(runsOfCheckpoints(small, smallWriter, 1, 1, 5_000));
             }
-            assertThat(Collections.max(parts)).isLessThan(32);
+            assertThat(Collections.max(runs)).isLessThan(32);
             assertThat(small.metrics().count("numberOfCompactions")).isGreaterThan(1);
             smallWriter.close();
             threads.runAll();
         }
     }
 
-    /** A large part now and then leaves a few small ones between compacted ones. */
+    /** A large run now and then leaves a few small ones between compacted ones. */
     @Test
-    void partsOfAllSizes_areNeverMany() throws Exception {
+    void runsOfAllSizes_areNeverMany() throws Exception {
         Configuration settings =
-                settingsForLargeParts()
+                settingsForLargeRuns()
                         .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("3200 kb"));
         try (LogFixture small = LogFixture.on(threads, settings)) {
             DstlLogWriter smallWriter = small.writer();
             smallWriter.addCompactionBoundary();
-            List<Integer> parts = new ArrayList<>();
+            List<Integer> runs = new ArrayList<>();
             for (int i = 0; i < 60; i++) {
-                parts.addAll(partsOfCheckpoints(small, smallWriter, 19, 20 * i + 1, 1_000));
-                parts.addAll(partsOfCheckpoints(small, smallWriter, 1, 20 * i + 20, 120_000));
+                runs.addAll(runsOfCheckpoints(small, smallWriter, 19, 20 * i + 1, 1_000));
+                runs.addAll(runsOfCheckpoints(small, smallWriter, 1, 20 * i + 20, 120_000));
             }
-            assertThat(Collections.max(parts)).isLessThan(40);
+            assertThat(Collections.max(runs)).isLessThan(40);
             smallWriter.close();
             threads.runAll();
         }
@@ -179,13 +179,13 @@ class LogCompactionTest {
         threads.runAll();
 
         writer.addCompactionBoundary();
-        for (int i = 0; i <= PARTS; i++) {
+        for (int i = 0; i <= RUNS; i++) {
             checkpointWith("change " + i);
         }
         assertThat(persisted(writer.initialSequenceNumber()).getHandlesAndOffsets()).hasSize(2);
     }
 
-    private static Configuration settingsForLargeParts() {
+    private static Configuration settingsForLargeRuns() {
         return new Configuration()
                 .set(DstlOptions.INLINE_THRESHOLD, MemorySize.ZERO)
                 .set(DstlOptions.COMPRESSION_ENABLED, false)
@@ -194,10 +194,10 @@ class LogCompactionTest {
     }
 
     /** Each checkpoint with one change, of keys from {@code firstKey}. */
-    private List<Integer> partsOfCheckpoints(
+    private List<Integer> runsOfCheckpoints(
             LogFixture small, DstlLogWriter smallWriter, int count, int firstKey, int bytes)
             throws Exception {
-        List<Integer> parts = new ArrayList<>();
+        List<Integer> runs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             ByteBuffer change = ByteBuffer.allocate(bytes).putInt(firstKey + i);
             smallWriter.append(RecordKind.PUT, 1, 0, change.array(), 4, 4, change.capacity());
@@ -206,36 +206,36 @@ class LogCompactionTest {
             threads.runAll();
             small.passLinger();
             threads.runAll();
-            parts.add(handleOf(persist).getHandlesAndOffsets().size());
+            runs.add(handleOf(persist).getHandlesAndOffsets().size());
         }
-        return parts;
+        return runs;
     }
 
     @Test
     void obsoleteRecords_areGoneFromTheCompactedRun() throws Exception {
         writer.addCompactionBoundary();
         ChangelogStateHandleStreamImpl before = null;
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             before = checkpointOfValue("value " + i);
         }
-        checkpointOfValue("the merge begins here");
+        checkpointOfValue("the compaction begins here");
         ChangelogStateHandleStreamImpl after = checkpoint();
-        assertThat(before.getHandlesAndOffsets()).hasSize(PARTS);
+        assertThat(before.getHandlesAndOffsets()).hasSize(RUNS);
         assertThat(after.getHandlesAndOffsets()).hasSize(2);
         assertThat(payloads(after))
-                .containsExactly("value " + (PARTS - 1), "the merge begins here");
+                .containsExactly("value " + (RUNS - 1), "the compaction begins here");
     }
 
     @Test
     void partsOnBothSidesOfABase_areNeverCompacted() throws Exception {
         writer.addCompactionBoundary();
-        for (int i = 0; i < PARTS - 1; i++) {
+        for (int i = 0; i < RUNS - 1; i++) {
             checkpointWith("before the base " + i);
         }
         SequenceNumber base = writer.nextSequenceNumber();
         writer.addCompactionBoundary();
         List<String> sinceTheBase = new ArrayList<>();
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             checkpointWith("since the base " + i);
             sinceTheBase.add("since the base " + i);
         }
@@ -252,29 +252,29 @@ class LogCompactionTest {
     @Test
     void logWhoseOwnerMarksNoBase_isNotCompacted() throws Exception {
         ChangelogStateHandleStreamImpl handle = null;
-        for (int i = 0; i < 3 * PARTS; i++) {
+        for (int i = 0; i < 3 * RUNS; i++) {
             handle = checkpointWith("change " + i);
         }
-        assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+        assertThat(handle.getHandlesAndOffsets()).hasSize(3 * RUNS);
     }
 
     @Test
     void segmentsThatOnlyTheTaskManagerKnows_areDeletedWhenTheyAreCompacted_othersAreNot()
             throws Exception {
         writer.addCompactionBoundary();
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             checkpointWith("change " + i);
         }
-        List<Path> parts = log.store().segments();
-        assertThat(parts).hasSize(PARTS);
+        List<Path> runs = log.store().segments();
+        assertThat(runs).hasSize(RUNS);
         checkpointWith("one more");
-        assertThat(log.store().segments()).containsAll(parts).hasSize(PARTS + 2);
+        assertThat(log.store().segments()).containsAll(runs).hasSize(RUNS + 2);
     }
 
     @Test
     void compactionThatFails_leavesEverythingAsItWas_andIsTriedAgain() throws Exception {
         writer.addCompactionBoundary();
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             checkpointWith("change " + i);
         }
         log.store().failNext(WriteFault.FAIL_ON_CLOSE);
@@ -301,7 +301,7 @@ class LogCompactionTest {
             DstlLogWriter smallWriter = smallLog.writer();
             smallWriter.addCompactionBoundary();
             ChangelogStateHandleStreamImpl handle = null;
-            for (int i = 0; i < 3 * PARTS; i++) {
+            for (int i = 0; i < 3 * RUNS; i++) {
                 LogFixture.append(smallWriter, "x".repeat(50_000));
                 Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                         smallWriter.persist(smallWriter.initialSequenceNumber(), i + 1);
@@ -310,7 +310,7 @@ class LogCompactionTest {
                 threads.runAll();
                 handle = handleOf(persist);
             }
-            assertThat(handle.getHandlesAndOffsets()).hasSize(3 * PARTS);
+            assertThat(handle.getHandlesAndOffsets()).hasSize(3 * RUNS);
             assertThat(smallLog.metrics().count("numberOfCompactionFailures")).isZero();
             smallWriter.close();
             threads.runAll();
@@ -322,7 +322,7 @@ class LogCompactionTest {
         writer.addCompactionBoundary();
         JobMemory memory = log.budget().memory();
         memory.reserve(MemoryUse.READ_AHEAD, 1L << 40);
-        for (int i = 0; i < 2 * PARTS; i++) {
+        for (int i = 0; i < 2 * RUNS; i++) {
             checkpointWith("change " + i);
         }
         assertThat(log.metrics().count("numberOfCompactions")).isZero();
@@ -345,8 +345,8 @@ class LogCompactionTest {
             smallWriter.addCompactionBoundary();
             JobMemory memory = smallLog.budget().memory();
             memory.reserve(MemoryUse.READ_AHEAD, 1L << 40);
-            for (int i = 0; i < 2 * PARTS; i++) {
-                LogFixture.append(smallWriter, "x".repeat(i < PARTS ? 50_000 : 10));
+            for (int i = 0; i < 2 * RUNS; i++) {
+                LogFixture.append(smallWriter, "x".repeat(i < RUNS ? 50_000 : 10));
                 Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                         smallWriter.persist(smallWriter.initialSequenceNumber(), i + 1);
                 threads.runAll();
@@ -368,7 +368,7 @@ class LogCompactionTest {
     @Test
     void truncationDuringACompaction_leavesNothingOfIt() throws Exception {
         writer.addCompactionBoundary();
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             checkpointWith("change " + i);
         }
         SequenceNumber base = writer.nextSequenceNumber();
@@ -378,20 +378,20 @@ class LogCompactionTest {
         settle();
         handleOf(persist);
         assertThat(texts(persisted(base))).containsExactly("one more");
-        assertThat(log.store().segments()).as("no compacted one").hasSize(PARTS + 1);
+        assertThat(log.store().segments()).as("no compacted one").hasSize(RUNS + 1);
     }
 
     @Test
     void closingDuringACompaction_leavesNothingOfIt() throws Exception {
         writer.addCompactionBoundary();
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RUNS; i++) {
             checkpointWith("change " + i);
         }
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist("one more");
         writer.close();
         assertThat(persist).isDone();
         settle();
-        assertThat(log.store().segments()).as("what checkpoints were given").hasSize(PARTS);
+        assertThat(log.store().segments()).as("what checkpoints were given").hasSize(RUNS);
     }
 
     private Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(String text) {

@@ -52,9 +52,9 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A keyed backend whose state lives in a delegate and whose state changes go into a log as well.
- * Says for each call who does it; does nothing itself. Belongs to the task thread, except {@link
- * #close()}. Owns delegate, writer and materializer.
+ * A keyed backend that keeps its state in a delegate and records its state changes in the
+ * changelog. Only forwards each call to the responsible component. Used by the task thread only,
+ * except for {@link #close()}. Owns delegate, writer and materializer.
  *
  * @param <K> type of the key
  */

@@ -34,7 +34,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
 
-/** Finds deployments in which logging cannot work, before the first record. Task thread. */
+/** Rejects deployments in which the changelog cannot work, before the first record. Task thread. */
 final class DeploymentCheck {
 
     private final Environment environment;

@@ -33,8 +33,8 @@ import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 
 /**
- * The states that the job has asked for, as it sees them: logged, with their time to live, with
- * their latency tracked. Remembers the last one, since operators ask again with every record.
+ * The states that the job has registered, as it uses them: logged, with their time to live, with
+ * latency tracking. Caches the last one, since operators request their state with every record.
  * Belongs to the task thread.
  *
  * @param <K> type of the key

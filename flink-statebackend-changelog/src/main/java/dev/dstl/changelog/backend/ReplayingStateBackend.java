@@ -20,7 +20,7 @@ import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
- * A state backend that restores a changelog checkpoint and goes on without a changelog: the keyed
+ * A state backend that restores a changelog checkpoint and continues without a changelog: the keyed
  * backend is the delegate's own, with the log replayed into it.
  */
 public abstract class ReplayingStateBackend extends WrappingStateBackend {

@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs once per job and TaskManager what runs. Thread safe. */
+/** Logs once per job and TaskManager which version and configuration run. Thread safe. */
 final class StartReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(StartReport.class);

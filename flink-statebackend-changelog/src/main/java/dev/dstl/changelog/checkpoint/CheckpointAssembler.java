@@ -31,7 +31,7 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
-/** Puts base, restored logs and new log together to what a checkpoint reports. Thread safe. */
+/** Assembles the handle of a checkpoint from base, restored logs and new log. Thread safe. */
 public final class CheckpointAssembler {
 
     private final KeyGroupRange keyGroups;
@@ -53,8 +53,8 @@ public final class CheckpointAssembler {
     }
 
     /**
-     * Assembles a checkpoint. There is a local part only if it is complete: whoever restores from
-     * it looks nowhere else.
+     * Assembles a checkpoint. There is a local snapshot only if it is complete: a task that
+     * restores from it looks nowhere else.
      *
      * @param reference to the base; dropped locally if nobody gets a local part
      * @param log what the log storage persisted; null or empty if nothing

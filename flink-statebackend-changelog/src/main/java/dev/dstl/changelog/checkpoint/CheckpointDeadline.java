@@ -31,13 +31,13 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 
 /**
  * Declines a checkpoint that waits for an unavailable store, shortly before it expires: an expired
- * checkpoint tells the JobManager nothing, and this tells it why.
+ * checkpoint gives the JobManager no reason, a declined one does.
  *
  * <p>A checkpoint that expires also counts against the failures that Flink tolerates, which by
- * default are none: the job is restarted, again and again, until its restart strategy gives it up
- * and Flink deletes its checkpoints. Restarting helps no store, and the changes wait in memory
- * anyway. So unless the user says how many failures are tolerated, the reason is one that Flink
- * does not count, and the job goes on until the store is back.
+ * default are none: the job is restarted until its restart strategy gives up and Flink deletes its
+ * checkpoints. A restart does not repair the store, and the changes stay in memory anyway. So
+ * unless the user configures the number of tolerated failures, the decline reason is one that Flink
+ * does not count, and the job runs until the store is back.
  */
 public final class CheckpointDeadline {
 

@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 
 /**
- * The asynchronous part of a checkpoint as Flink wants it. What completes it need not run here, and
- * cancelling wakes whoever waits for it. Thread safe.
+ * The asynchronous part of a checkpoint, as a Flink future. It may be completed by any thread, and
+ * cancelling wakes the threads that wait for it. Thread safe.
  */
 final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
 

@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
 /**
- * The checkpoints of one backend that may still be wanted. Notifications about them may come in any
- * order, late, twice, never, and about checkpoints of others. Belongs to the task thread.
+ * The checkpoints of one backend that may still be needed. Notifications may arrive in any order,
+ * late, twice or never, and may concern checkpoints of other attempts. Belongs to the task thread.
  */
 public final class CheckpointLedger {
 

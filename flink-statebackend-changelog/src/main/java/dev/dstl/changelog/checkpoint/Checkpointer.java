@@ -44,8 +44,8 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 /**
  * Takes the checkpoints of one keyed backend and follows them until they are subsumed. Belongs to
  * the task thread; checkpoints complete on threads of the log, or on Flink's asynchronous thread if
- * they need a snapshot of the delegate. A checkpoint that cannot be taken is declined, the task
- * goes on.
+ * they need a snapshot of the delegate. A checkpoint that cannot be taken is declined; the task
+ * continues.
  *
  * @param <K> type of the key
  */

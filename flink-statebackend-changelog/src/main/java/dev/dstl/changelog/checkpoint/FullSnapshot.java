@@ -28,14 +28,14 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * A full snapshot of the delegate that a checkpoint brings with it, and that later checkpoints join
- * while it is uploaded: they refer to it and to the log since. So every checkpoint from the first
- * one on contains it, which it must to become a base, since the JobManager deletes files that one
- * checkpoint refers to and a later one does not.
+ * A full snapshot of the delegate that is part of a checkpoint. Checkpoints that begin during its
+ * upload join it: they refer to it and to the log since. So every checkpoint from the first one on
+ * contains it. That is necessary for a base, since the JobManager deletes files that one checkpoint
+ * refers to and a later one does not.
  *
- * <p>Nobody joins once the first checkpoint was given up, so that an upload that hangs ends with
- * the checkpoints that wait for it already. When none is left it is interrupted and deleted. Thread
- * safe.
+ * <p>No checkpoint joins once the first one was aborted, so that a hanging upload ends with the
+ * checkpoints that already wait for it. Without waiting checkpoints it is interrupted and deleted.
+ * Thread safe.
  */
 final class FullSnapshot {
 

@@ -18,7 +18,7 @@ package dev.dstl.changelog.checkpoint;
 
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
-/** What a checkpoint of this backend consists of: a base and the log range {@code [from, to)}. */
+/** The content of a checkpoint of this backend: a base and the log range {@code [from, to)}. */
 public final class LoggedCheckpoint {
 
     private final long checkpointId;

@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.util.concurrent.FutureUtils;
 
 /**
- * Savepoints in the format of the delegate. They hold no log and look as if the delegate had taken
- * them alone, so a job can go on from them without this backend. Belongs to the task thread.
+ * Savepoints in the format of the delegate. They contain no log and equal those of the delegate
+ * alone, so a job can be restored from them without this backend. Belongs to the task thread.
  *
  * @param <K> type of the key
  */

@@ -25,7 +25,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
-/** The log of one checkpoint, which the storage persists meanwhile. Thread safe. */
+/** The log of one checkpoint, which the storage persists asynchronously. Thread safe. */
 final class PersistedLog {
 
     private final StateChangelogWriter<?> writer;
@@ -55,7 +55,9 @@ final class PersistedLog {
         return future;
     }
 
-    /** The checkpoint will not be sent: tells the storage, whether it is done or not. */
+    /**
+     * The checkpoint will not be sent: notifies the storage, whether persisting has ended or not.
+     */
     void drop() {
         if (future.cancel(false)
                 || future.isCompletedExceptionally()

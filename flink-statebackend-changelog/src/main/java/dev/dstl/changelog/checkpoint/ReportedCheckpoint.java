@@ -25,12 +25,12 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.Chan
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
 /**
- * A checkpoint as it is on the TaskManager that took it: discarding it says that it was cancelled
- * before it was sent, so that its part of the log need not wait for the JobManager to delete it.
- * Flink's own handle leaves such files behind.
+ * The handle of a checkpoint on the TaskManager that took it. Discarding it means that it was
+ * cancelled before it was sent, so the TaskManager can delete its segments itself. Flink's own
+ * handle leaves such files behind.
  *
- * <p>Serialized, it is Flink's own handle. A JobManager in the same process registers the very
- * object before it does anything else with it, and from then on discarding does nothing.
+ * <p>Serialized, it is Flink's own handle. A JobManager in the same process registers this object
+ * before any other use; from then on discarding does nothing.
  */
 final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
 

@@ -25,7 +25,7 @@ import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPL
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ReadableConfig;
 
-/** How long a log may get before it is materialized early. Immutable. */
+/** The limits of a changelog above which it is materialized early. Immutable. */
 public final class LogLimits {
 
     /**

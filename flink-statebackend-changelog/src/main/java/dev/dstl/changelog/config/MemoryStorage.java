@@ -20,7 +20,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.configuration.StateChangelogOptions;
 
-/** Flink's own storage in memory, its default, which no durable checkpoint can live with. */
+/** Detects Flink's in-memory changelog storage, its default, whose checkpoints are not durable. */
 public final class MemoryStorage {
 
     private static final String NAME = "memory";

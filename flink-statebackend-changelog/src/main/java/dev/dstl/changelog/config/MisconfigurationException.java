@@ -21,11 +21,11 @@ import org.apache.flink.runtime.throwable.ThrowableAnnotation;
 import org.apache.flink.runtime.throwable.ThrowableType;
 
 /**
- * A deployment that cannot work, said in one sentence: key, value and what to do. Flink does not
- * restart a job because of it, since the next attempt would fail as well.
+ * A deployment that cannot work. The message is one sentence with key, value and fix. Flink does
+ * not restart the job, since the next attempt would fail as well.
  *
- * <p>It has no cause. One whose class the JobManager does not have, as those of file system
- * plugins, would hide from Flink what this is.
+ * <p>It has no cause: if the JobManager lacks the class of a cause, as with those of file system
+ * plugins, Flink cannot recognize this exception.
  */
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
 public final class MisconfigurationException extends IllegalConfigurationException {

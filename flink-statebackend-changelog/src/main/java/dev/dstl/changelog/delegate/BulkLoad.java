@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes to a delegate what records hold, as bytes and many at once, for as long as nothing else
- * writes to it. To be closed before the delegate is used otherwise. Belongs to the task thread; the
- * delegate stays the caller's.
+ * Writes records to a delegate as bytes and in batches, while nothing else writes to it. Must be
+ * closed before any other use of the delegate. Belongs to the task thread; the delegate stays the
+ * caller's.
  */
 public interface BulkLoad extends AutoCloseable {
 

@@ -20,8 +20,8 @@ import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 
 /**
- * One state of a delegate, or one queue. Each record stands for its key group and key; nothing of
- * it is kept. What is written last counts. Belongs to the task thread.
+ * One state of a delegate, or one queue. Records are not retained. The last write of a key wins.
+ * Belongs to the task thread.
  */
 public interface BulkTarget {
 

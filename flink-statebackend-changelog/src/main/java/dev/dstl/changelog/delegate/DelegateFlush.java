@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves what a delegate holds in memory to its files, so that a snapshot, which does that on the
- * task thread, finds little left to do.
+ * Flushes the memory of a delegate to its files, so that the synchronous part of a snapshot, which
+ * flushes on the task thread, is short.
  */
 public interface DelegateFlush {
 

@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.util.ResourceGuard;
 
 /**
- * Reads the private fields of Flink's RocksDB backend, for what it has no methods for. Compiled
- * without that backend, since it need not be installed. Belongs to the task thread; stateless.
+ * Reads the private fields of Flink's RocksDB backend, where it has no accessors. Compiled without
+ * that backend, which may not be installed. Belongs to the task thread; stateless.
  */
 final class RocksDbInternals {
 

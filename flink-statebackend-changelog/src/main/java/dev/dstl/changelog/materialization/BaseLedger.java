@@ -19,8 +19,8 @@ package dev.dstl.changelog.materialization;
 import static org.apache.flink.util.Preconditions.checkState;
 
 /**
- * Which base is current, which ids are taken, and what the delegate may build its next snapshot on.
- * Belongs to the task thread.
+ * Tracks the current base, the used ids, and the snapshot on which the next incremental one may
+ * build. Belongs to the task thread.
  */
 public final class BaseLedger {
 
@@ -75,7 +75,7 @@ public final class BaseLedger {
         return ++takenId;
     }
 
-    /** The newest snapshot that the delegate was told is complete. */
+    /** The newest snapshot whose completion was reported to the delegate. */
     public long confirmedId() {
         return confirmedId;
     }

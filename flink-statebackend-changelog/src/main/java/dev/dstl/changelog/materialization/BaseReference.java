@@ -18,9 +18,7 @@ package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * The claim of one checkpoint, or of the one who takes them, to the files of a base. Thread safe.
- */
+/** The reference of one checkpoint, or of the checkpointer, to the files of a base. Thread safe. */
 public final class BaseReference {
 
     private final BaseReferences references;

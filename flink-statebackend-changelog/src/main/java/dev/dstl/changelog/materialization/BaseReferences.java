@@ -20,10 +20,10 @@ import java.util.Optional;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
- * Counts who needs the files of a base: checkpoints, and who may hand it to another one. The files
- * of a base that no checkpoint was sent with are deleted when the last reference is dropped; a
- * checkpoint that was sent never drops its own, since then they are the JobManager's. Copies on the
- * local disk stay here and go when nobody restores from them any more. Thread safe.
+ * Counts the references to the files of a base: of checkpoints, and of the checkpointer that may
+ * add it to another one. Without a sent checkpoint, the files are deleted with the last reference;
+ * a sent checkpoint never drops its reference, since the JobManager then owns the files. Copies on
+ * the local disk are deleted when no task can restore from them any more. Thread safe.
  */
 public final class BaseReferences {
 

@@ -19,10 +19,11 @@ package dev.dstl.changelog.materialization;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 
 /**
- * How much the latest checkpoints of a subtask added to its changelog. Not thread safe.
+ * The bytes that the latest checkpoints of a subtask added to its changelog. Not thread safe.
  *
- * <p>What a checkpoint reports as new includes runs that compaction wrote. What it appended lies
- * between the growth of the changelog and that; in there, it is taken to be as much as before.
+ * <p>The size a checkpoint reports as new includes runs written by compaction. The appended bytes
+ * lie between the growth of the changelog and that size; within these bounds, they are assumed to
+ * equal those of the checkpoint before.
  */
 final class CheckpointSizes {
 

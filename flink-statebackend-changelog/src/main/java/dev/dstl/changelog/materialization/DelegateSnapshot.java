@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.concurrent.FutureUtils;
 
 /**
- * A snapshot of the delegate whose synchronous part is done. Whoever runs it owns the result.
- * Thread safe.
+ * A snapshot of the delegate whose synchronous part is done. The caller that runs it owns the
+ * result. Thread safe.
  */
 public final class DelegateSnapshot {
 

@@ -34,8 +34,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Takes snapshots of the delegate that can become a base, and cuts the log where they are taken.
- * Belongs to the task thread.
+ * Takes snapshots of the delegate that can become a base, and notes the changelog position at which
+ * they are taken. Belongs to the task thread.
  *
  * @param <K> type of the key
  */

@@ -26,10 +26,10 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Asks for an early materialization when the changelog of a checkpoint has become too long, or
- * would with the next one, but not so often that materializing takes more than its share of the
- * time. Until a checkpoint has a new base it asks again only after a pause, which grows. Thread
- * safe; asks on the thread that assembled the checkpoint.
+ * Triggers an early materialization when the changelog of a checkpoint exceeds a limit, or would
+ * exceed it with the next checkpoint, within the configured fraction of time. Until a checkpoint
+ * has a new base, it triggers again only after a growing pause. Thread safe; triggers on the thread
+ * that assembled the checkpoint.
  */
 public final class EarlyMaterialization {
 

@@ -28,8 +28,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
  * The copies of a checkpoint on the local disk. Flink's local store takes only one materialization
  * id per checkpoint of a task, and deletes the directory of that id when no checkpoint has it any
  * more. The operators of a chain materialize independently, so theirs differ, and an aborted
- * checkpoint may be the first with a base that later ones need. Therefore all say the same id, of a
- * directory that does not exist, and the copies of a base are counted and deleted here.
+ * checkpoint may be the first with a base that later ones need. Therefore all report the same id,
+ * of a directory that does not exist, and the copies of a base are counted and deleted here.
  */
 public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
 

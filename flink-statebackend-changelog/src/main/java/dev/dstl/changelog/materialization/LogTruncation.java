@@ -20,8 +20,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Truncates a log up to what neither a later checkpoint nor a checkpoint that is still wanted can
- * need: the smaller of what the base covers and what the newest subsumed checkpoint covered.
+ * Truncates a log up to the position that neither a later checkpoint nor a checkpoint still in use
+ * needs: the smaller of the positions covered by the base and by the newest subsumed checkpoint.
  * Belongs to the task thread.
  */
 public final class LogTruncation {

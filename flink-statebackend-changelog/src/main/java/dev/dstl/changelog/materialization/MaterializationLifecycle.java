@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The steps of a materialization: whether one may start, and what its end changes. Belongs to the
- * task thread; {@link Materializer} says when, and uploads elsewhere.
+ * The steps of a materialization on the task thread: whether one may start, and the effects of its
+ * end. {@link Materializer} schedules it, and uploads on another thread.
  */
 public final class MaterializationLifecycle {
 

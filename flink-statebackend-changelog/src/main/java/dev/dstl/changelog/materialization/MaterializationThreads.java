@@ -28,10 +28,10 @@ import java.util.concurrent.TimeUnit;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
- * The threads that materializations of all tasks in this process share: a bounded number that
- * upload, one that watches the clock, and one for each call that does not return. Flink's pool of a
- * task has a single thread, on which checkpoints would wait for a materialization. Daemon threads;
- * idle ones end, so that nothing is left of a class loader that Flink drops. Thread safe.
+ * The threads that materializations of all tasks in this process share: a bounded number for
+ * uploads, one for timers, and one for each call that hangs. Flink's pool of a task has a single
+ * thread, on which checkpoints would wait for a materialization. Daemon threads; idle ones end, so
+ * that they retain no class loader. Thread safe.
  */
 public final class MaterializationThreads {
 
@@ -77,7 +77,7 @@ public final class MaterializationThreads {
         return uploads;
     }
 
-    /** Fires timers; whoever uses it must not block it. */
+    /** Fires timers; its tasks must not block. */
     public ScheduledExecutorService clock() {
         return clock;
     }

@@ -21,8 +21,8 @@ import java.util.function.LongSupplier;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
- * Keeps early materializations of a subtask within a fraction of its time: after one that took long
- * comes a long pause. Thread safe.
+ * Limits early materializations of a subtask to a fraction of its time: the pause after one is
+ * proportional to its duration. Thread safe.
  */
 public final class MaterializationThrottle {
 

@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * What every checkpoint begins with: a snapshot of the delegate, and, until the first snapshot
+ * The first part of every checkpoint: a snapshot of the delegate, and, until the first snapshot
  * after a restore, the restored logs on top of it. Immutable.
  */
 public final class MaterializedBase {

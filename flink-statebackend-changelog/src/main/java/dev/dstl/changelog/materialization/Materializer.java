@@ -39,10 +39,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Materializes one keyed backend: one at a time, each started and ended on the task thread and
- * uploaded on a thread that checkpoints do not need. A failed one is tried again at the next
- * interval; the task fails only if too many fail in a row. May be triggered and closed from any
- * thread.
+ * Materializes one keyed backend. One materialization runs at a time; it starts and ends on the
+ * task thread and is uploaded on a thread of its own, so that checkpoints do not wait for it. A
+ * failed materialization is retried at the next interval; the task fails only if too many fail in a
+ * row. May be triggered and closed from any thread.
  */
 public final class Materializer implements Closeable {
 
@@ -76,13 +76,13 @@ public final class Materializer implements Closeable {
     private int failuresInARow;
 
     /**
-     * Everything given stays the caller's.
+     * Owns none of the arguments.
      *
      * @param subtask names operator and subtask
      * @param uploads runs what blocks
      * @param clock fires timers
      * @param userClassLoader context of the uploads
-     * @param throttle hears how long each materialization took
+     * @param throttle is given the duration of each materialization
      * @param failTask called when more materializations failed in a row than allowed
      */
     public Materializer(

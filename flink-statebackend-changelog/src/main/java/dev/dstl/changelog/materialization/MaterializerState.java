@@ -19,7 +19,7 @@ package dev.dstl.changelog.materialization;
 import static org.apache.flink.util.Preconditions.checkState;
 
 /**
- * What a {@link Materializer} does.
+ * The state of a {@link Materializer}.
  *
  * <pre>
  *            flush              flushed          begin             upload ends

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes files of snapshots that no checkpoint ever got, and that therefore nobody else deletes.
- * What cannot be deleted is logged and stays behind. Thread safe.
+ * Deletes files of snapshots that are part of no checkpoint, and that the JobManager therefore
+ * never deletes. A file that cannot be deleted is logged and left behind. Thread safe.
  */
 public final class SnapshotDeleter {
 

@@ -28,10 +28,9 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * The files that one snapshot of the delegate writes, so that they can be deleted although the
- * snapshot never says what it has written: Flink drops the result of one that is cancelled, or that
- * fails, after it has closed a file. Files of earlier snapshots that it shares do not count. Thread
- * safe.
+ * The files that one snapshot of the delegate writes, so that they can be deleted after a failure:
+ * if a snapshot is cancelled or fails after it has closed a file, Flink drops its result. Does not
+ * include files shared with earlier snapshots. Thread safe.
  */
 final class SnapshotFiles implements CheckpointStreamFactory {
 

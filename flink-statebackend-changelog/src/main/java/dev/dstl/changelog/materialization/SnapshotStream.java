@@ -28,8 +28,8 @@ import org.apache.flink.util.IOUtils;
 
 /**
  * Writes one file of a snapshot. Closing it never overtakes a call of the writer: Flink's stream
- * deletes its file when it is closed, but a call that is just creating the file goes on to create
- * it, and nobody deletes it any more. So whoever writes closes the stream when its call returns.
+ * deletes its file when it is closed, but a call that is creating the file at that moment still
+ * creates it, and the file leaks. So the writing thread closes the stream when its call returns.
  * Only a call that does not return has the stream closed under it, after a while; then the file
  * stays if it was about to be created.
  *

@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Streams into the directory of no particular checkpoint: a base outlives the checkpoint that it
- * was first part of. Thread safe.
+ * Streams into the task-owned directory: a base outlives the checkpoint that it was first part of.
+ * Thread safe.
  */
 public final class TaskOwnedStreams implements CheckpointStreamFactory {
 

@@ -20,7 +20,7 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 
-/** How the materializations of one keyed backend went. Thread safe. */
+/** Counts and durations of the materializations of one keyed backend. Thread safe. */
 public final class MaterializationMetrics {
 
     private static final String PREFIX = "ChangelogMaterialization.";

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
-/** How far the restore of one keyed backend is, and how it went. Thread safe. */
+/** Progress and durations of the restore of one keyed backend. Thread safe. */
 public final class RestoreMetrics {
 
     private static final String PREFIX = "ChangelogRestore.";

@@ -29,12 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All state changes of one keyed backend on their way into its log. Belongs to the task thread. The
- * writer stays its creator's, who also closes it.
+ * Appends the state changes of one keyed backend to its log. Used by the task thread only. Does not
+ * own the writer.
  *
- * <p>Once it is not known what of a state access reached the delegate, or what did could not be
- * logged, the log is incomplete: the next checkpoint has to bring a snapshot of the delegate that
- * is taken after that.
+ * <p>After a state access that may have taken effect only in part, or that could not be logged, the
+ * log is incomplete: the next checkpoint must contain a snapshot of the delegate taken later.
  */
 public final class ChangelogAppender {
 

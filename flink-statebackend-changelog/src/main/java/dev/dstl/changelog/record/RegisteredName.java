@@ -18,7 +18,7 @@ package dev.dstl.changelog.record;
 
 import java.util.Objects;
 
-/** What a state is called and what it is. Immutable. */
+/** The name and the kind of a state. Immutable. */
 public final class RegisteredName {
 
     private final StateKind kind;

@@ -18,7 +18,7 @@ package dev.dstl.changelog.record;
 
 import org.apache.flink.api.common.state.StateDescriptor;
 
-/** What a state is. The wire codes are part of the format of the log and never change. */
+/** The kind of a state. The wire codes are part of the format of the log and never change. */
 public enum StateKind {
     /** One value per key and namespace. */
     VALUE(1),

@@ -22,8 +22,8 @@ import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * One state's way into the log. A record is built in three steps and then appended in one call, so
- * that a serializer that throws leaves no trace:
+ * Appends the records of one state. A record is built in three steps and then appended in one call,
+ * so that a serializer that throws leaves no trace:
  *
  * <pre>
  *   DataOutputSerializer record = log.beginRecord();   // write key and namespace
@@ -32,7 +32,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  *   log.append(kind, keyGroup);
  * </pre>
  *
- * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be under way.
+ * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be open.
  */
 public final class StateLog {
 
@@ -58,7 +58,8 @@ public final class StateLog {
      * state gets a new id, since records of one id are read with one set of serializers.
      */
     public void update(StateRegistration changed) throws IOException {
-        if (!Arrays.equals(registration.toBytes(), changed.toBytes())) {
+        if (registration.isOutdated()
+                || !Arrays.equals(registration.toBytes(), changed.toBytes())) {
             stateId = log.nextStateId();
             registeredInRange = NEVER;
         }
@@ -83,13 +84,18 @@ public final class StateLog {
     }
 
     /**
-     * Appends the record that is under way, after the state's registration if the range has none.
+     * Appends the record that is under way, after the state's registration if the range has none,
+     * or one that does not describe the record's classes: then under a new id, since records of one
+     * id are read with one set of serializers.
      *
      * @throws IOException if the log cannot take it; the next checkpoint is a full one then
      */
     public void append(RecordKind kind, int keyGroup) throws IOException {
         try {
-            if (registeredInRange != log.range()) {
+            if (registeredInRange != log.range() || registration.isOutdated()) {
+                if (registeredInRange == log.range()) {
+                    stateId = log.nextStateId();
+                }
                 log.appendRegistration(stateId, registration.toBytes());
                 registeredInRange = log.range();
             }

@@ -24,8 +24,8 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * What the changelog state backend puts into record key and payload. Everything is written by the
- * serializers of the job, one behind the other, without lengths; integers are big-endian.
+ * The bytes of record key and payload. All values are written by the serializers of the job, one
+ * after the other, without lengths; integers are big-endian.
  *
  * <pre>
  *   state        kind            record key                payload

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.record;
 
+import dev.dstl.changelog.schema.MetSubclasses;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -33,7 +34,7 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWrite
 import org.apache.flink.util.InstantiationUtil;
 
 /**
- * What replay must know to read the records of a state: the payload of its META record.
+ * The payload of a META record: everything that replay needs to read the records of a state.
  *
  * <pre>
  *   +---------+--------+-------+----------------+-----------------+-----------------+-----+---------+
@@ -56,6 +57,7 @@ public final class StateRegistration {
     private final TypeSerializer<?> keySerializer;
     private final StateMetaInfoSnapshotSource metaInfo;
     private final TypeSerializer<?> valueSerializer;
+    private final MetSubclasses subclasses;
     private final StateTtlConfig timeToLive;
     @Nullable private final Object defaultValue;
 
@@ -72,6 +74,7 @@ public final class StateRegistration {
         this.keySerializer = keySerializer;
         this.metaInfo = metaInfo;
         this.valueSerializer = valueSerializer;
+        this.subclasses = new MetSubclasses(valueSerializer);
         this.timeToLive = timeToLive;
         this.defaultValue = defaultValue;
     }
@@ -131,11 +134,20 @@ public final class StateRegistration {
     }
 
     /**
+     * Whether values have been written since the last {@link #toBytes} that cannot be read with
+     * what that says, once the classes of the job have changed.
+     */
+    boolean isOutdated() {
+        return subclasses.areMore();
+    }
+
+    /**
      * The payload of the META record as of now.
      *
      * @throws IOException if a serializer's snapshot cannot be written
      */
     byte[] toBytes() throws IOException {
+        subclasses.update();
         DataOutputSerializer target = new DataOutputSerializer(256);
         target.writeByte(VERSION);
         target.writeByte(kind.code());

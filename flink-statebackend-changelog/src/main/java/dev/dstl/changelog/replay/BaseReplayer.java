@@ -23,9 +23,9 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 
 /**
- * Puts a base into a delegate that holds another base already, in other schema versions: it has
- * been restored alone, with its own serializers, and is read here entry by entry as if it was a
- * log. Belongs to the task thread.
+ * Copies a base into a delegate that already holds another base in other schema versions. The base
+ * is restored alone, with its own serializers, and copied entry by entry as if it were a log.
+ * Belongs to the task thread.
  *
  * @param <K> type of the key
  */

@@ -25,8 +25,8 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * A change that Flink's own changelog logged, read from front to back. Points at other changes in
- * turn. Belongs to the task thread.
+ * A view of a state change that Flink's built-in changelog recorded, read from front to back.
+ * Reused for every change. Belongs to the task thread.
  */
 final class BuiltInChange {
 

@@ -19,7 +19,8 @@ package dev.dstl.changelog.replay;
 import java.io.IOException;
 
 /**
- * What a change does that Flink's own changelog logged, by its first byte. Behind it:
+ * The operation of a state change that Flink's built-in changelog recorded, by its first byte.
+ * After it:
  *
  * <pre>
  *   METADATA     see BuiltInRegistration

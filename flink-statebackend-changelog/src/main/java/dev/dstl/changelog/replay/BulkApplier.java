@@ -21,10 +21,10 @@ import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 
 /**
- * Applies the records of one state id as bytes. Nothing is deserialized but the first record of a
- * key group and every {@value #RECORDS_PER_CHECK}th, which is enough to notice that keys hash
- * differently from when they were written, or that a serializer does not read what it wrote. What
- * cannot be applied as bytes is applied entry by entry. Belongs to the task thread.
+ * Applies the records of one state id as bytes. Deserializes only the first record of a key group
+ * and every {@value #RECORDS_PER_CHECK}th, to detect keys that hash differently from when they were
+ * written, and serializers that cannot read what they wrote. Records that cannot be applied as
+ * bytes are applied entry by entry. Belongs to the task thread.
  */
 abstract class BulkApplier extends StateApplier {
 

@@ -28,8 +28,8 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Applies the records of a list state as bytes. What records one after the other append to one list
- * goes to the delegate at once, in its format: elements with a comma between them.
+ * Applies the records of a list state as bytes. Consecutive appends to one list are written to the
+ * delegate in one call, in its format: elements separated by commas.
  */
 final class BulkListApplier extends BulkStateApplier {
 

@@ -21,9 +21,9 @@ import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
 /**
- * Applies the records of a map state as bytes. A map is cleared through the delegate, which looks
- * for its entries; those that were written before must not be on their way still. As long as
- * records come in the order of their keys none of them can be.
+ * Applies the records of a map state as bytes. The delegate clears a map by iterating over its
+ * entries, so earlier writes to that map must not be pending. None are if records come in the order
+ * of their keys.
  */
 final class BulkMapApplier extends BulkStateApplier {
 

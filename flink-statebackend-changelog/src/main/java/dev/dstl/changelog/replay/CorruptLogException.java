@@ -22,8 +22,8 @@ import java.io.IOException;
 import javax.annotation.Nullable;
 
 /**
- * The log holds something that cannot be replayed, however often it is tried. Says which state and
- * record, what is wrong and what to do.
+ * The log contains a record that cannot be replayed; a retry does not help. The message names the
+ * state, the record, the defect and the fix.
  */
 public final class CorruptLogException extends IOException {
 

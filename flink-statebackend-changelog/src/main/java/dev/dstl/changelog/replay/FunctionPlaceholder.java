@@ -20,8 +20,8 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.functions.ReduceFunction;
 
 /**
- * Stands for a function that only the job knows, until the job registers the state and thereby
- * replaces this one. The log holds results, so nothing calls it before.
+ * Placeholder for a function of the job until the job registers the state. The log contains
+ * results, so replay never calls it.
  *
  * @param <IN> type of what is added
  * @param <ACC> type of the accumulator

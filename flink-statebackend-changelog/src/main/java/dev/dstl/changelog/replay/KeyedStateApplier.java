@@ -29,7 +29,8 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * Makes a record's key and namespace the current ones and leaves the rest to the kinds of state.
+ * Sets the current key and namespace from the record; subclasses apply the value of their kind of
+ * state.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -171,7 +172,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     /** The record key is read as far as key and namespace go, which are current. */
     abstract void apply(LogRecord record, S state) throws Exception;
 
-    /** The record key is read as far as key and namespace go; reads the rest. */
+    /** Applies a record whose key and namespace have been read; reads the rest. */
     abstract void checkValue(LogRecord record) throws CorruptLogException;
 
     /** The change is read as far as key and namespace go, which are current. */

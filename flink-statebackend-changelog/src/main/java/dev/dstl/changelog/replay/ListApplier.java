@@ -29,9 +29,9 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /**
- * Applies the records of a list state. What is appended to one list by records one after the other,
- * as they come from a log that is sorted, goes to the delegate at once: RocksDB keeps each append
- * apart until the list is read or compacted.
+ * Applies the records of a list state. Consecutive appends to one list, as in a sorted log, are
+ * written to the delegate in one call, since RocksDB stores each append separately until the list
+ * is read or compacted.
  */
 final class ListApplier<K, N, V>
         extends KeyedStateApplier<K, N, List<V>, InternalListState<K, N, V>> {

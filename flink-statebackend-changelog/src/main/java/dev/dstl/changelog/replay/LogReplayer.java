@@ -32,9 +32,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Applies logs to a delegate while it restores, without logging. What it creates in the delegate
- * the job may register again later, with other serializers and with its functions. Belongs to the
- * task thread; the delegate stays its creator's. To be closed before the job uses the delegate.
+ * Applies logs to a delegate while it restores, without logging. The job may later register the
+ * states it creates in the delegate again, with other serializers and with its functions. Belongs
+ * to the task thread; does not own the delegate. Must be closed before the job uses the delegate.
  *
  * @param <K> type of the key
  */

@@ -31,9 +31,9 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * The delegate's queue of a name. Delegates may give a new object with each registration, whose
- * caches know nothing of changes made through an older one: all who write to a queue share the
- * newest. Belongs to the task thread.
+ * A queue of the delegate by name. A delegate may return a new object for each registration, whose
+ * caches miss changes made through an older one, so all writers share the newest. Belongs to the
+ * task thread.
  *
  * @param <T> type of the timers
  */
@@ -118,7 +118,7 @@ final class RestoredQueue<
         name = newName;
         serializer = newSerializer;
         queue = delegate.create(newName, newSerializer, true);
-        elements = SchemaVersion.of(newSerializer);
+        elements = SchemaVersion.fixed(newSerializer);
         outdated = false;
         version++;
     }

@@ -37,9 +37,9 @@ import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTran
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * The delegate's state of a name, in the version that it goes on with. What logs and other bases
- * bring in other versions is read with the serializers that wrote it, and written with those of
- * this version. Belongs to the task thread.
+ * A state of the delegate by name, in the schema version that it is restored to. Values of other
+ * versions, from logs and other bases, are read with the serializers that wrote them and written
+ * with those of this version. Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -152,7 +152,7 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
                         true);
         state = (S) registered;
         version++;
-        namespaces = SchemaVersion.of(state.getNamespaceSerializer());
+        namespaces = SchemaVersion.fixed(state.getNamespaceSerializer());
         values = SchemaVersion.of(state.getValueSerializer());
     }
 

@@ -32,9 +32,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * What a restored delegate holds. Logs and further bases create in it what they register and it
- * lacks; all of it may be registered again later, when the job does so itself. Belongs to the task
- * thread.
+ * The states of a restored delegate. Logs and further bases create the states that are missing; the
+ * job may later register any of them again. Belongs to the task thread.
  *
  * @param <K> type of the key
  */

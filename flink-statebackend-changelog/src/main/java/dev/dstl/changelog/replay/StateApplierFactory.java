@@ -26,8 +26,8 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Chooses who applies the records of a state or queue to a restored delegate: by its kind, and as
- * bytes where those of the records are the delegate's. Belongs to the task thread.
+ * Chooses the applier of a state or queue: by its kind, and as bytes if records and delegate have
+ * the same format. Belongs to the task thread.
  *
  * @param <K> type of the key
  */

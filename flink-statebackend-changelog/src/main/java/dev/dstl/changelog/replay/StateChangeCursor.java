@@ -26,8 +26,8 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * The records of a log that was written through Flink's plain interface, by this changelog backend
- * or, as OPAQUE records, by Flink's own: every log begins with a registration, which tells them
- * apart. Owns the iterator: closing the cursor closes it. Not thread safe.
+ * or, as OPAQUE records, by Flink's own: every log begins with a registration, which distinguishes
+ * the two. Owns the iterator: closing the cursor closes it. Not thread safe.
  */
 public final class StateChangeCursor implements RecordCursor {
 

@@ -19,7 +19,7 @@ package dev.dstl.changelog.replay;
 import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
-/** What the state ids of one log handle stand for. Belongs to the task thread. */
+/** The states behind the state ids of one log handle. Belongs to the task thread. */
 final class StateIdTable {
 
     /** Ids are given one by one per registration; no job comes near. */

@@ -38,8 +38,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Restores snapshots that may be written in different schema versions. A delegate reads all that it
- * restores with the serializers of one of them. So those of one version are restored together, the
- * larger part first, and each of the others alone; it is then put in entry by entry.
+ * restores with the serializers of one of them. So the snapshots of one version are restored
+ * together, those of the larger part first; each of the others is restored alone and copied entry
+ * by entry.
  *
  * <p>Belongs to the task thread.
  *

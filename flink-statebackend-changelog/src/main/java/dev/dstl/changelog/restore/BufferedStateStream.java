@@ -21,9 +21,9 @@ import java.util.Objects;
 import org.apache.flink.core.fs.FSDataInputStream;
 
 /**
- * Reads a stream in large pieces. Delegates read snapshots field by field and strings byte by byte,
- * and a file system may make a system call of each. Belongs to one thread; closing interrupts it as
- * far as the stream below can be interrupted.
+ * Reads a stream in large chunks. Delegates read snapshots field by field and strings byte by byte,
+ * and a file system may make a system call for each read. Belongs to one thread; closing interrupts
+ * it as far as the stream below can be interrupted.
  */
 final class BufferedStateStream extends FSDataInputStream {
 

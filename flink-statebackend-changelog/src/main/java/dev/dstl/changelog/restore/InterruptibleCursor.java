@@ -23,8 +23,8 @@ import java.io.InterruptedIOException;
 import java.util.function.IntConsumer;
 
 /**
- * Ends a replay soon after the task was cancelled: a log in a cache on local disk never blocks, so
- * nothing else would notice. Owns the cursor below.
+ * Ends a replay soon after the task was cancelled: reading a log from a local cache never blocks,
+ * so an interrupt would go unnoticed. Owns the cursor below.
  */
 final class InterruptibleCursor implements RecordCursor {
 

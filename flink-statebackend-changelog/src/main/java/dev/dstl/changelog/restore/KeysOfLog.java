@@ -31,8 +31,8 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
 /**
- * Asks a log for the serializer of its keys where no base tells a delegate. A delegate writes keys
- * as bytes from the beginning, so it has to know before the replay. Task thread.
+ * Reads the key serializer from a log if there is no base to read it from. A delegate writes keys
+ * as bytes from the beginning, so it needs the serializer before the replay. Task thread.
  */
 final class KeysOfLog {
 

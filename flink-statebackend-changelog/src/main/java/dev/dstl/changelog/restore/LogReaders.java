@@ -36,9 +36,9 @@ import org.apache.flink.util.IOUtils;
 
 /**
  * Opens log handles, each with the storage that wrote it. Flink gives a job one reading view per
- * TaskManager, for whatever storage was asked first; so only our own identifiers, which mean the
- * same storage, are read through that view, and all others through views of our own. Belongs to the
- * task thread; closed by whoever created it, after all cursors.
+ * TaskManager, for whatever storage was asked first; so only handles of DSTL's identifiers, which
+ * name the same storage, are read through that view, and all others through separate views. Belongs
+ * to the task thread; closed by its creator, after all cursors.
  */
 final class LogReaders implements AutoCloseable {
 

@@ -42,11 +42,11 @@ import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Makes bases restorable together of which one holds key groups that another one changed later.
- * After a change of parallelism a subtask goes on with the base of all, which cannot be cut; when a
- * sibling has taken its own base and both come together again, the older one would bring back what
- * the sibling has removed. So each is restored alone, for its own key groups, and written to local
- * disk in the canonical format, of which nothing but these key groups remains.
+ * Makes overlapping bases restorable together, where one contains key groups that another one
+ * changed later. After a change of parallelism a subtask continues with the shared base, which
+ * cannot be split. If a sibling has taken its own base and both are restored together, the older
+ * one would restore entries that the sibling has removed. So each base is restored alone, for its
+ * own key groups, and written to local disk in the canonical format with only these key groups.
  *
  * <p>Belongs to the task thread. Owns the files until it is closed.
  *
@@ -73,7 +73,7 @@ final class OverlappingBases<K> implements Closeable {
         this.cancelRegistry = cancelRegistry;
     }
 
-    /** Cuts bases to the key groups that each is right about. */
+    /** Restricts each base to the key groups for which it is the newest. */
     List<KeyedStateHandle> cut(List<RestoredHandles.Base> bases) throws Exception {
         List<KeyedStateHandle> cut = new ArrayList<>();
         for (RestoredHandles.Base base : bases) {

@@ -17,8 +17,8 @@
 package dev.dstl.changelog.restore;
 
 /**
- * How fast the tasks of this process replayed their changelogs when they last restored: what a
- * restore will take is estimated by it. Thread safe.
+ * The rate at which the tasks of this process replayed their changelogs in their last restore; used
+ * to estimate the duration of the next one. Thread safe.
  */
 public final class ReplayRate {
 

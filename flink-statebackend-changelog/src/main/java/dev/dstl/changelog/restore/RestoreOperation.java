@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Restores a delegate: the base first, then the logs on top. Belongs to the task thread; cancelling
- * the task closes what is being read. What was opened is closed if anything fails.
+ * the task closes open streams. Closes everything it opened if it fails.
  *
  * @param <K> type of the key
  */

@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells how far a restore is: in the log every ten seconds, and in metrics. Task thread. */
+/** Reports the progress of a restore: in the log every ten seconds, and in metrics. Task thread. */
 final class RestoreProgress {
 
     private static final Logger LOG = LoggerFactory.getLogger(RestoreProgress.class);

@@ -20,7 +20,7 @@ import dev.dstl.changelog.replay.RestoredStates;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 
 /**
- * A delegate that holds the restored bases, and what it knows of their schemas.
+ * A delegate that holds the restored bases, and their schema versions.
  *
  * @param <K> type of the key
  */

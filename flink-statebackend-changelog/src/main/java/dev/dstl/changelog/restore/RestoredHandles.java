@@ -45,9 +45,9 @@ import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateH
 import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
 
 /**
- * The handles of a checkpoint or savepoint, told apart: what the delegate restores, which logs
- * follow, and what goes into the next checkpoint. Handles that were written without a changelog are
- * bases with no log. Immutable.
+ * The handles of a checkpoint or savepoint by role: the bases that the delegate restores, the logs
+ * to replay, and the handles that the next checkpoint contains. Handles written without a changelog
+ * are bases without a log. Immutable.
  */
 public final class RestoredHandles {
 
@@ -248,8 +248,8 @@ public final class RestoredHandles {
      * savepoint change their identity whenever they are read or cut to fewer key groups, so the
      * JobManager could delete a file for one subtask that another one still needs; the files of a
      * native savepoint are relative to its directory, in our handle they are not, and the
-     * JobManager fails if one file comes in two forms; and snapshots that overlap cannot be told
-     * apart once they are in one handle.
+     * JobManager fails if one file comes in two forms; and snapshots that overlap cannot be
+     * distinguished apart once they are in one handle.
      */
     public boolean needFullSnapshot() {
         return basesOverlap()

@@ -27,7 +27,7 @@ import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 
 /**
  * Registers the queues that a restored delegate holds, before the job asks for them. Needed where
- * the log has to repeat all timers: those of a queue that the job is slow to ask for count as well.
+ * the log must contain all timers, including those of queues that the job has not registered yet.
  * Stateless; task thread.
  */
 public final class RestoredQueues {

@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 
-/** Reads in which versions snapshots are written, which stands in front of them. Task thread. */
+/** Reads the schema versions of snapshots from their headers. Task thread. */
 final class SnapshotSchemas {
 
     private static final int BUFFER_BYTES = 16 << 10;

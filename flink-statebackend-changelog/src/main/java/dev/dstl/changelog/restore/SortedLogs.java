@@ -31,9 +31,8 @@ import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * The logs of a restore, which are read and sorted on threads of their own from the beginning on,
- * one log after the other. Belongs to the task thread; any thread may close it, and then a replay
- * ends.
+ * The logs of a restore, which are read and sorted ahead on threads of their own, one log after the
+ * other. Used by the task thread; any thread may close it, which ends a replay.
  */
 final class SortedLogs implements Closeable {
 

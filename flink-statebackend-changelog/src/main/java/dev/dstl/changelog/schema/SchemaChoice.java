@@ -24,10 +24,10 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Which version a state goes on with that has one and gets values of another. Snapshots of
- * serializers do not tell which of two is newer: a POJO that lost a field may be migrated, too. So
- * a version gives way only to one that takes it over without the reverse, or, where both could,
- * once a value comes that would lose something in it.
+ * Chooses the schema version of a state that receives values of another version. Snapshots of
+ * serializers do not show which of two is newer: a POJO that lost a field can be migrated, too. So
+ * a version is replaced only if the other can read it and the reverse is impossible, or, if both
+ * are possible, once a value arrives that would lose information in it.
  *
  * @param <T> type of what is written
  */

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * In which versions the states are written that a checkpoint may hold from here on: those that were
- * restored, and those that the job has registered since. Belongs to the task thread.
+ * The schema versions that a checkpoint may contain from now on: of the restored states, and of
+ * those that the job has registered since. Belongs to the task thread.
  */
 public final class SchemaHistory {
 

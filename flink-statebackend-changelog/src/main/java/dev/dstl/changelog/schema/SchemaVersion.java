@@ -25,7 +25,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * What a serializer was like when it wrote: what has to be known to read its bytes. Belongs to the
+ * The snapshot of a serializer at the time of writing, needed to read its bytes. Belongs to the
  * task thread, as serializers do.
  *
  * @param <T> type of what is written
@@ -33,20 +33,32 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 public final class SchemaVersion<T> {
 
     private final TypeSerializerSnapshot<T> snapshot;
+    private final boolean migratable;
     @Nullable private byte[] written;
 
-    private SchemaVersion(TypeSerializerSnapshot<T> snapshot) {
+    private SchemaVersion(TypeSerializerSnapshot<T> snapshot, boolean migratable) {
         this.snapshot = snapshot;
+        this.migratable = migratable;
     }
 
-    /** The version that a snapshot of a serializer tells of. */
+    /** The version that a serializer snapshot describes. */
     public static <T> SchemaVersion<T> of(TypeSerializerSnapshot<T> snapshot) {
-        return new SchemaVersion<>(snapshot);
+        return new SchemaVersion<>(snapshot, true);
     }
 
     /** The version in which a serializer writes now. */
     public static <T> SchemaVersion<T> of(TypeSerializer<T> serializer) {
-        return new SchemaVersion<>(serializer.snapshotConfiguration());
+        return new SchemaVersion<>(serializer.snapshotConfiguration(), true);
+    }
+
+    /** The version of a namespace or a timer, which state backends do not migrate. */
+    public static <T> SchemaVersion<T> fixed(TypeSerializerSnapshot<T> snapshot) {
+        return new SchemaVersion<>(snapshot, false);
+    }
+
+    /** The same, as a serializer writes now. */
+    public static <T> SchemaVersion<T> fixed(TypeSerializer<T> serializer) {
+        return fixed(serializer.snapshotConfiguration());
     }
 
     /**
@@ -64,6 +76,16 @@ public final class SchemaVersion<T> {
                     : now.restoreSerializer();
         } catch (RuntimeException e) {
             // Some cannot compare what lacks a class or field that the job no longer has.
+            return migratable ? withoutRemovedFields(restored) : restored;
+        }
+    }
+
+    private TypeSerializer<T> withoutRemovedFields(TypeSerializer<T> restored) {
+        try {
+            TypeSerializer<T> present = RemovedFields.leaveOut(restored);
+            return to(present).kind() == Transition.Kind.IMPOSSIBLE ? restored : present;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // The state backend says why it cannot register the restored one.
             return restored;
         }
     }

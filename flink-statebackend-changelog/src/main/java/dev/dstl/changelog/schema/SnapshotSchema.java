@@ -25,7 +25,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 
-/** In which versions a snapshot of a state backend is written. Belongs to the task thread. */
+/** The schema versions of a snapshot of a state backend. Belongs to the task thread. */
 public final class SnapshotSchema {
 
     private final TypeSerializerSnapshot<?> keys;

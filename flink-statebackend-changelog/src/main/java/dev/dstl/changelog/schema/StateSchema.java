@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.CommonSerializerKeys;
 
-/** In which version a state is written. Belongs to the task thread. */
+/** The schema version of a state. Belongs to the task thread. */
 public final class StateSchema {
 
     private final String name;
@@ -42,22 +42,24 @@ public final class StateSchema {
 
     /** Takes it from what a state backend writes in front of a snapshot. */
     public static StateSchema of(StateMetaInfoSnapshot state) {
-        return new StateSchema(
-                state.getName(),
-                state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
-                        ? null
-                        : version(state, CommonSerializerKeys.NAMESPACE_SERIALIZER),
-                version(state, CommonSerializerKeys.VALUE_SERIALIZER));
+        TypeSerializerSnapshot<?> values = snapshot(state, CommonSerializerKeys.VALUE_SERIALIZER);
+        return state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
+                ? new StateSchema(state.getName(), null, SchemaVersion.fixed(values))
+                : new StateSchema(
+                        state.getName(),
+                        SchemaVersion.fixed(
+                                snapshot(state, CommonSerializerKeys.NAMESPACE_SERIALIZER)),
+                        SchemaVersion.of(values));
     }
 
-    private static SchemaVersion<?> version(
+    private static TypeSerializerSnapshot<?> snapshot(
             StateMetaInfoSnapshot state, CommonSerializerKeys serializer) {
         TypeSerializerSnapshot<?> snapshot = state.getTypeSerializerSnapshot(serializer);
         if (snapshot == null) {
             throw new IllegalArgumentException(
                     "State '" + state.getName() + "' does not say what its " + serializer + " is");
         }
-        return SchemaVersion.of(snapshot);
+        return snapshot;
     }
 
     /** The state's name. */

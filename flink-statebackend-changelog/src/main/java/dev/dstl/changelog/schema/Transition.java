@@ -21,7 +21,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 
 /**
- * What comes of it if a serializer goes on with what another one wrote.
+ * The outcome of reading values of one serializer with another one.
  *
  * @param <T> type of what is written
  */

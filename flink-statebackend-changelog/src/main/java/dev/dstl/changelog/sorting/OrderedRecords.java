@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.annotation.Nullable;
 
 /**
- * Some records in the order in which they are to be applied. Handed from the thread that made it to
- * the task thread.
+ * Records in the order in which they are applied. Created by a sorting thread, then read by the
+ * task thread.
  */
 final class OrderedRecords {
 

@@ -21,12 +21,12 @@ import java.util.Arrays;
 
 /**
  * Sorts records by state, key group and record key, bytes compared as unsigned: the order in which
- * RocksDB keeps the entries of a state. Records that agree in all of that, and in how much of the
- * record key is key and namespace, keep the order in which they came.
+ * RocksDB keeps the entries of a state. Stable: equal records, with key prefixes of equal length,
+ * keep their order.
  *
  * <p>Sorts {@code long}s whose upper half holds the next bytes to compare and whose lower half
- * holds the number of the record, so that most comparisons touch no record; what is still equal is
- * sorted by the bytes behind. Bytes that all have in common are skipped first. Not thread safe.
+ * holds the number of the record, so that most comparisons touch no record; ties are sorted by the
+ * following bytes. The common prefix is skipped first. Not thread safe.
  */
 final class RecordSorter {
 

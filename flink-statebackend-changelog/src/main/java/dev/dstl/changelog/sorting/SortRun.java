@@ -21,8 +21,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory of what was read together: given back when the last part of it has been applied, or
- * will never be. Grows on one thread; thread safe from then on.
+ * The memory of the records that are sorted together; given back when the last of them has been
+ * applied or the replay ends. Grows on one thread; thread safe from then on.
  */
 final class SortRun {
 

@@ -21,9 +21,9 @@ import dev.dstl.log.api.RecordKind;
 import java.util.Arrays;
 
 /**
- * Leaves out of sorted records what newer ones make superfluous, by the rules of {@link
- * RecordKind}, and orders the rest so that it may be applied one after the other: what removes by
- * prefix stands before what it would remove. Not thread safe.
+ * Drops obsolete records from sorted ones, by the rules of {@link RecordKind}, and orders the
+ * survivors for sequential application: a removal by prefix comes before newer records with that
+ * prefix. Not thread safe.
  *
  * <pre>
  *   sorted, with numbers            left, in this order

@@ -39,10 +39,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * The records of a log in an order that is the same to the state and faster to apply: sorted by
- * state, key group and key, and without those that newer ones make superfluous. The log is read and
- * sorted on other threads, from {@link #start} on, so that much of it is done when the delegate has
- * loaded its base.
+ * Reads the records of a log sorted by state, key group and key, and without obsolete records. The
+ * resulting state is the same, and applying it is faster. The log is read and sorted on other
+ * threads, from {@link #start} on, while the delegate loads its base.
  *
  * <pre>
  *   reader         run 1: registrations | key groups 0 to 15 | 16 to 31 | ...      run 2: ...
@@ -50,10 +49,10 @@ import org.apache.flink.util.ExceptionUtils;
  *   task thread    registrations, then part after part
  * </pre>
  *
- * <p>A run ends with the log; or where its memory ends, and then the next one waits until this one
- * has been applied; or where a state is registered anew with other serializers, which are those of
- * the records behind. Records of which it cannot be told what they make obsolete come as they came,
- * from the first of them on.
+ * <p>A run ends at the end of the log; at the memory limit, in which case the next run waits until
+ * this one has been applied; or where a state is registered again with other serializers, which
+ * apply to the records after it. From the first record on for which obsolescence is unknown,
+ * records keep their order.
  *
  * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one
  * reads.

@@ -28,9 +28,9 @@ import org.apache.flink.runtime.state.internal.InternalAggregatingState;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * An aggregate whose changes also go into the log, as accumulators. It aggregates by itself and
- * gives the delegate the result, so that the delegate need not be read again for the log. Belongs
- * to the task thread.
+ * Aggregating state that is also logged, as accumulators. It aggregates itself and writes the
+ * result to the delegate, so that the delegate is not read again for the log. Belongs to the task
+ * thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

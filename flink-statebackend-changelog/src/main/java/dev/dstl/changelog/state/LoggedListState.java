@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /**
- * A list whose changes also go into the log: what is added by itself, everything else as the whole
- * list. Belongs to the task thread.
+ * List state that is also logged: appended elements alone, any other change as the whole list.
+ * Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

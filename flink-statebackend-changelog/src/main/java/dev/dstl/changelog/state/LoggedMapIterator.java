@@ -25,8 +25,8 @@ import java.util.function.Function;
 import javax.annotation.Nullable;
 
 /**
- * Walks through a map of one key and namespace; what is removed or set on the way is logged.
- * Belongs to the task thread.
+ * Iterates over a map of one key and namespace; removals and updates through it are logged. Belongs
+ * to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

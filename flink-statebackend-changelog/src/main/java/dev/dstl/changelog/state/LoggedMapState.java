@@ -34,9 +34,9 @@ import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.util.function.SupplierWithException;
 
 /**
- * A map whose changes also go into the log, entry by entry, those made through its iterators and
- * entries included. What iterates belongs to the key and namespace it was asked for under, whatever
- * is current later. Belongs to the task thread.
+ * Map state that is also logged, entry by entry, including changes through its iterators and
+ * entries. An iterator stays bound to the key and namespace under which it was created. Belongs to
+ * the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

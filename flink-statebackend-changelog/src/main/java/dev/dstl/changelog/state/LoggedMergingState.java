@@ -27,8 +27,8 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
 
 /**
- * A state that is added to and whose namespaces can be merged. What is logged of a merge is its
- * result, so that replay needs no function of the job. Belongs to the task thread.
+ * A state that is added to and whose namespaces can be merged. A merge is logged as its result, so
+ * that replay needs no function of the job. Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

@@ -36,9 +36,8 @@ import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * A queue of timers whose changes also go into the log. A record carries the key group of its
- * timer's key: queues also change while no key, or another one, is current. Belongs to the task
- * thread.
+ * A timer queue that is also logged. A record has the key group of its timer's key, since queues
+ * also change while no key, or another one, is current. Belongs to the task thread.
  *
  * @param <T> type of the timers
  */

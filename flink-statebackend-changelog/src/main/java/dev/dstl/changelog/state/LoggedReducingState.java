@@ -28,9 +28,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
 
 /**
- * A reduced value whose changes also go into the log, as results. It reduces by itself and gives
- * the delegate the result, so that the delegate need not be read again for the log. Belongs to the
- * task thread.
+ * Reducing state that is also logged, as results. It reduces itself and writes the result to the
+ * delegate, so that the delegate is not read again for the log. Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

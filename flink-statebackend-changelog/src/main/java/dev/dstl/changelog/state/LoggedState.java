@@ -28,11 +28,11 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * A keyed state whose changes also go into the log. Where the new content is known before the
- * delegate changes, its record is built first, so that a serializer that throws leaves delegate and
- * log as they were. The job may catch what an access throws, so every access that may have reached
- * the delegate by half either logs what the delegate holds afterwards, or marks the log incomplete.
- * Belongs to the task thread, but for {@link #getSerializedValue}.
+ * A keyed state that is also logged. If the new value is known before the delegate changes, its
+ * record is built first, so that a serializer that throws leaves delegate and log unchanged. The
+ * job may catch the exception of an access, so an access that may have changed the delegate only in
+ * part either logs the resulting value, or marks the log incomplete. Belongs to the task thread,
+ * but for {@link #getSerializedValue}.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

@@ -48,9 +48,9 @@ import org.apache.flink.runtime.state.internal.InternalReducingState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /**
- * The logged states of one keyed backend by name. Knows only what the job registered, nothing that
- * a restore created in the delegate. Belongs to the task thread; delegate and log stay their
- * creator's.
+ * The logged states of one keyed backend by name. Contains only states that the job registered,
+ * none that a restore created in the delegate. Used by the task thread only; owns neither delegate
+ * nor log.
  *
  * @param <K> type of the key
  */
@@ -109,7 +109,7 @@ public final class LoggedStateRegistry<K> {
         schemas.registered(
                 new StateSchema(
                         name,
-                        SchemaVersion.of(state.getNamespaceSerializer()),
+                        SchemaVersion.fixed(state.getNamespaceSerializer()),
                         SchemaVersion.of(state.getValueSerializer())));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedState<K, N, SV, ?> known = (LoggedState<K, N, SV, ?>) statesByName.get(name);
@@ -165,7 +165,7 @@ public final class LoggedStateRegistry<K> {
                 delegate.create(name, elementSerializer, allowFutureMetadataUpdates);
         StateRegistration registration =
                 StateRegistration.ofQueue(name, delegate.getKeySerializer(), elementSerializer);
-        schemas.registered(new StateSchema(name, null, SchemaVersion.of(elementSerializer)));
+        schemas.registered(new StateSchema(name, null, SchemaVersion.fixed(elementSerializer)));
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedPriorityQueue<T> known = (LoggedPriorityQueue<T>) queuesByName.get(name);
         if (known == null) {

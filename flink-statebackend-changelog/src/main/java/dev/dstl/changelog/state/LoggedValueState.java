@@ -27,7 +27,7 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /**
- * A value whose updates also go into the log. Belongs to the task thread.
+ * Value state that is also logged. Belongs to the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

@@ -239,7 +239,7 @@ class BuiltInContrastTest {
                 TestTaskStateManager.builder()
                         .setStateChangelogStorage(
                                 BuiltInChangelog.files(
-                                        directory.resolve("stock"), new Configuration()))
+                                        directory.resolve("built-in"), new Configuration()))
                         .build(),
                 TestTask.checkpoints(directory),
                 new FakeJobManager(),

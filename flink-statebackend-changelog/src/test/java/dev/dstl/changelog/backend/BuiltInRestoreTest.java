@@ -372,7 +372,7 @@ class BuiltInRestoreTest {
 
     private Path onlyFile() throws Exception {
         List<Path> files =
-                FileUtils.listFiles(directory.resolve("stock").toFile(), null, true).stream()
+                FileUtils.listFiles(directory.resolve("built-in").toFile(), null, true).stream()
                         .map(java.io.File::toPath)
                         .collect(Collectors.toList());
         assertThat(files).hasSize(1);
@@ -466,7 +466,7 @@ class BuiltInRestoreTest {
                 directory,
                 BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
                 TestTaskStateManager.builder()
-                        .setStateChangelogStorage(log.create(directory.resolve("stock")))
+                        .setStateChangelogStorage(log.create(directory.resolve("built-in")))
                         .build(),
                 TestTask.checkpoints(directory),
                 jobManager,

@@ -20,13 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -110,20 +108,10 @@ class CancelledCheckpointTest {
     }
 
     private List<Path> segments() throws IOException {
-        return files(directory.resolve("log"));
+        return FileTree.files(directory.resolve("log"));
     }
 
     private List<Path> snapshots() throws IOException {
-        return files(directory.resolve("checkpoints"));
-    }
-
-    /** The log has no directory before its first segment. */
-    private static List<Path> files(Path root) throws IOException {
-        if (!Files.exists(root)) {
-            return List.of();
-        }
-        try (Stream<Path> paths = Files.walk(root)) {
-            return paths.filter(Files::isRegularFile).collect(Collectors.toList());
-        }
+        return FileTree.files(directory.resolve("checkpoints"));
     }
 }

@@ -22,12 +22,13 @@ import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
+import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -332,11 +333,9 @@ class MaterializationTest {
     }
 
     private List<Path> taskOwnedFiles() throws IOException {
-        try (Stream<Path> files = Files.walk(directory.resolve("checkpoints"))) {
-            return files.filter(Files::isRegularFile)
-                    .filter(file -> file.toString().contains("taskowned"))
-                    .collect(java.util.stream.Collectors.toList());
-        }
+        return FileTree.files(directory.resolve("checkpoints")).stream()
+                .filter(file -> file.toString().contains("taskowned"))
+                .collect(Collectors.toList());
     }
 
     private static void awaitDeleted(Path file) throws InterruptedException {

@@ -23,16 +23,14 @@ import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
+import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
@@ -211,8 +209,6 @@ class OverlappingCheckpointsTest {
     }
 
     private List<Path> snapshots() throws IOException {
-        try (Stream<Path> paths = Files.walk(directory.resolve("checkpoints"))) {
-            return paths.filter(Files::isRegularFile).collect(Collectors.toList());
-        }
+        return FileTree.files(directory.resolve("checkpoints"));
     }
 }

@@ -225,6 +225,56 @@ class SchemaUpgradeRescaleTest {
 
     @ParameterizedTest
     @EnumSource(Delegate.class)
+    void fieldThatIsRemoved_isNotNeededToReadTheChangelog(Delegate used) throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(NEW, TWO, List.of(), (subtask, states) -> states.upgrade(1));
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
+    /** When the states were registered in the changelog, nobody knew the subclass. */
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void subclassThatIsWrittenLater_isDescribedInTheChangelog(Delegate used) throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(
+                        NEW,
+                        TWO,
+                        List.of(),
+                        (subtask, states) -> {
+                            states.upgrade(1);
+                            states.useSubclass();
+                            states.upgrade(2);
+                        });
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
+    /** Their schemas differ, since a POJO's serializer names the subclasses that it has written. */
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
+    void fieldThatIsRemoved_isNotNeededToReadBasesOfDifferentSchemas(Delegate used)
+            throws Exception {
+        delegate = used;
+        List<KeyedStateHandle> handles =
+                run(
+                        NEW,
+                        TWO,
+                        List.of(),
+                        (subtask, states) -> {
+                            if (subtask == 0) {
+                                states.writeSubclass();
+                            }
+                            create(subtask, states);
+                        });
+        handles = run(OLD, ONE, handles, (subtask, states) -> states.assertContents(0, 0));
+        run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.class)
     void changedSchema_makesTheNextCheckpointFullAndNoOther(Delegate used) throws Exception {
         delegate = used;
         List<KeyedStateHandle> handles = run(OLD, ONE, List.of(), this::create);
@@ -279,7 +329,10 @@ class SchemaUpgradeRescaleTest {
                                         "Account",
                                         "public class Account { public Account() {} "
                                                 + fields
-                                                + " }"));
+                                                + " }",
+                                        "Special",
+                                        "public class Special extends Account {"
+                                                + " public Special() {} }"));
                 TemporaryClassLoaderContext asInATask = TemporaryClassLoaderContext.of(job)) {
             for (KeyGroupRange keyGroups : subtasks) {
                 try (KeyedTask<Integer> task =
@@ -309,6 +362,7 @@ class SchemaUpgradeRescaleTest {
         private final KeyedTask<Integer> task;
         private final Class<Object> type;
         private final KeyGroupRange keyGroups;
+        private Class<?> written;
         private final ValueStateDescriptor<Object> value;
         private final ListStateDescriptor<Object> list;
         private final MapStateDescriptor<String, Object> map;
@@ -322,6 +376,7 @@ class SchemaUpgradeRescaleTest {
             this.task = task;
             this.keyGroups = keyGroups;
             type = (Class<Object>) job.loadClass("Account");
+            written = type;
             TypeSerializer<Object> serializer =
                     Types.POJO(type).createSerializer(new SerializerConfigImpl());
             value = new ValueStateDescriptor<>("value", serializer);
@@ -342,6 +397,25 @@ class SchemaUpgradeRescaleTest {
         /** Writes all accounts again. */
         void upgrade(int since) throws Exception {
             write(since);
+        }
+
+        /** Writes it from now on. */
+        void useSubclass() throws ReflectiveOperationException {
+            written = type.getClassLoader().loadClass("Special");
+        }
+
+        /** From then on the serializers know it. */
+        void writeSubclass() throws Exception {
+            Object special =
+                    type.getClassLoader().loadClass("Special").getConstructor().newInstance();
+            for (int key : keys()) {
+                task.state(key, value).update(special);
+                task.state(key, list).update(List.of(special));
+                task.state(key, map).put("special", special);
+                task.state(key, map).remove("special");
+                task.state(key, reducing).add(special);
+                task.state(key, reducing).clear();
+            }
         }
 
         private void write(int since) throws Exception {
@@ -408,7 +482,7 @@ class SchemaUpgradeRescaleTest {
         }
 
         private Object account(int key, int since) throws ReflectiveOperationException {
-            Object account = type.getConstructor().newInstance();
+            Object account = written.getConstructor().newInstance();
             type.getField("cents").setLong(account, 100 + key);
             if (since > 0) {
                 type.getField("since").setInt(account, since);

@@ -342,8 +342,8 @@ final class Differential {
     }
 
     private String resubmit(Step step) throws Exception {
-        boolean fromSavepoint = step.number(0) % 3 > 0;
-        boolean canonical = step.number(0) % 3 == 1;
+        boolean fromSavepoint = step.number(0) % 4 > 1;
+        boolean canonical = step.number(0) % 4 == 2;
         Long id;
         String pointer;
         if (fromSavepoint) {

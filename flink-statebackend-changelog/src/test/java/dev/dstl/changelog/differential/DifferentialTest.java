@@ -36,11 +36,11 @@ import org.junit.jupiter.api.Test;
 class DifferentialTest {
 
     private static final long FIRST = Long.getLong("differential.first", 0);
-    private static final long COUNT = Long.getLong("differential.count", 144);
+    private static final long COUNT = Long.getLong("differential.count", 115);
     private static final int ENOUGH_FAILURES = Integer.getInteger("differential.failures", 5);
 
     /** From so many seeds on, everything has to have happened. */
-    private static final long ENOUGH_SEEDS = 144;
+    private static final long ENOUGH_SEEDS = 115;
 
     private static DifferentialRun run;
 

@@ -187,7 +187,7 @@ class DelegateSnapshotTest {
         }
     }
 
-    /** Writes even the smallest file at once, and tells when it is created and closed. */
+    /** Writes even the smallest file at once, and reports when it is created and closed. */
     private final class HookedStreams extends FsCheckpointStreamFactory {
 
         private final org.apache.flink.core.fs.Path directory;

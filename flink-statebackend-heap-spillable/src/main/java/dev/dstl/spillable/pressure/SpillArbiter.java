@@ -27,12 +27,12 @@ import org.slf4j.LoggerFactory;
  * Decides for all backends of a TaskManager who spills and who loads. Members join and leave on
  * task threads; decisions are made on the thread that reports garbage collections.
  *
- * <pre>
- *   live share of the heap
- *   0      load-start      load-end       spill-end      spill-start       1
- *   |--------->|              |               |              |<------------|
- *     load up to load-end     |   (nothing)   |    spill down to spill-end
- * </pre>
+ * <pre>{@code
+ * live share of the heap
+ * 0      load-start      load-end       spill-end      spill-start       1
+ * |--------->|              |               |              |<------------|
+ *   load up to load-end     |   (nothing)   |    spill down to spill-end
+ * }</pre>
  *
  * Bytes to spill are shared out by size and coldness; colder state goes first. After a decision
  * nothing is decided for the trigger interval, so that collections can show what it did, unless the

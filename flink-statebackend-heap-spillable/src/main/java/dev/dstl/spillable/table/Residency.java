@@ -22,15 +22,15 @@ import java.util.Set;
 /**
  * Where the entries of one state in one key group are, and where they are going.
  *
- * <pre>
- *              startSpill              heap part empty
- *   ON_HEAP ---------------> SPILLING ----------------> SPILLED
- *      ^  ^                   |    ^                      |
- *      |  '-- nothing spilled |    | startSpill           | startLoad
- *      |                      v    |                      |
- *      '------------------- LOADING <---------------------'
- *        spilled part empty
- * </pre>
+ * <pre>{@code
+ *            startSpill              heap part empty
+ * ON_HEAP ---------------> SPILLING ----------------> SPILLED
+ *    ^  ^                   |    ^                      |
+ *    |  '-- nothing spilled |    | startSpill           | startLoad
+ *    |                      v    |                      |
+ *    '------------------- LOADING <---------------------'
+ *      spilled part empty
+ * }</pre>
  *
  * While entries move, each lies on exactly one side. New entries go where the group is going.
  */

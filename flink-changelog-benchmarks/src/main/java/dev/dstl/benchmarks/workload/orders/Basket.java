@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.workload.orders;
 
 import org.apache.flink.api.common.functions.AggregateFunction;
 
-/** Running figures over the closed orders of a customer. A Flink POJO. */
+/** Running totals over the closed orders of a customer. A Flink POJO. */
 public final class Basket {
 
     /** Number of orders. */

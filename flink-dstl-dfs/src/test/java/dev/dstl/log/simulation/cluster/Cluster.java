@@ -33,7 +33,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.common.JobID;
 
-/** Everything that one simulation simulates. */
+/** All simulated processes, jobs and stores of one simulation. */
 public final class Cluster {
 
     /** Key groups of the job, [0, MAX_PARALLELISM). */
@@ -180,7 +180,7 @@ public final class Cluster {
     public void faultsEnd() {
         fairSinceMillis = schedule.nowMillis();
         store.weather().turnsFair();
-        schedule.hurry(MAX_FAIR_LATENESS_MILLIS);
+        schedule.limitLateness(MAX_FAIR_LATENESS_MILLIS);
         if (store.link() != null) {
             long tasks = (long) MAX_TASKS_OF_JOB * jobs.size();
             store.link().widenTo(dice.oneOf(2, 3, 4) * tasks * STEADY_BYTES_PER_SECOND);
@@ -281,10 +281,10 @@ public final class Cluster {
     }
 
     /** A persist succeeded with a handle to these files. */
-    void handedOut(LogPart part) {
+    void handedOver(LogHandle part) {
         for (String file : part.files()) {
-            histories.get(file).wasHandedOut();
-            watcher.handedOut(file);
+            histories.get(file).wasHandedOver();
+            watcher.handedOver(file);
         }
     }
 
@@ -322,7 +322,7 @@ public final class Cluster {
         return histories.get(file);
     }
 
-    /** Lets go of the threads of everything that still hangs. */
+    /** Releases all threads that still hang. */
     public void vanish() {
         logs.forEach(SimulatedLog::vanish);
         logs.forEach(SimulatedLog::forget);

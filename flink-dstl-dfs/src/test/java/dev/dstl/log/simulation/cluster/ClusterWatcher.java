@@ -22,13 +22,13 @@ import dev.dstl.log.simulation.store.StoreWatcher;
 public interface ClusterWatcher extends StoreWatcher {
 
     /** A persist succeeded with a handle to this file. */
-    void handedOut(String file);
+    void handedOver(String file);
 
     /** The JobManager has completed a checkpoint. */
     void completed(CompletedCheckpoint checkpoint);
 
     /** A task is about to restore, and this part of the newest checkpoint should be there. */
-    void restoring(LocalPart local);
+    void restoring(LocalSnapshot local);
 
     /** A task read something else from a checkpoint than was written. */
     void mismatched(LogMismatch mismatch);

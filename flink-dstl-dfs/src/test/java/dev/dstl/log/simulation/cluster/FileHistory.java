@@ -22,7 +22,7 @@ public final class FileHistory {
     private final String writer;
     private final SimulatedJob job;
     private int creations;
-    private boolean handedOut;
+    private boolean handedOver;
     private boolean deletedByWriter;
     private int refusals;
 
@@ -43,8 +43,8 @@ public final class FileHistory {
         creations++;
     }
 
-    void wasHandedOut() {
-        handedOut = true;
+    void wasHandedOver() {
+        handedOver = true;
     }
 
     void received(int epoch) {
@@ -66,8 +66,8 @@ public final class FileHistory {
     }
 
     /** Whether a handle with it was given to a checkpoint. */
-    public boolean isHandedOut() {
-        return handedOut;
+    public boolean isHandedOver() {
+        return handedOver;
     }
 
     public boolean isDeletedByWriter() {

@@ -25,12 +25,13 @@ import java.util.zip.CRC32;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * What records make of state, written as plainly as can be. A value is the hash of its bytes, a
- * list that of its elements in order; opaque records are a list per key group.
+ * The model: applies records to state in the simplest possible way. A value is the hash of its
+ * bytes, a list that of its elements in order; opaque records are a list per key group.
  */
 final class KeyedState {
 
     private static final long FIRST = 17;
+    private static final int BYTES_PER_VALUE = 30;
 
     private final NavigableMap<String, Long> values;
 
@@ -44,6 +45,11 @@ final class KeyedState {
 
     KeyedState copy() {
         return new KeyedState(new TreeMap<>(values));
+    }
+
+    /** What a snapshot would take, about. */
+    long sizeBytes() {
+        return (long) values.size() * BYTES_PER_VALUE;
     }
 
     /** The part in some key groups. */

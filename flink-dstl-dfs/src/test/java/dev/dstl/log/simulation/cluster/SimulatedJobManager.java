@@ -201,7 +201,7 @@ public final class SimulatedJobManager {
     }
 
     private void register(long id, TaskSnapshot snapshot) {
-        for (LogPart part : snapshot.log()) {
+        for (LogHandle part : snapshot.log()) {
             part.handle().registerSharedStates(registry, id);
             part.files().forEach(file -> cluster.history(file).received(epoch));
         }

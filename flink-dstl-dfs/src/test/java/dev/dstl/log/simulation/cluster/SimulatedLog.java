@@ -53,8 +53,8 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 
 /**
- * The log of the job on one TaskManager: the production classes, put together as the production
- * code does, on simulated threads, timers and files.
+ * The log of the job on one TaskManager: the production classes, connected as in production, on
+ * simulated threads, timers and files.
  */
 public final class SimulatedLog {
 
@@ -69,6 +69,9 @@ public final class SimulatedLog {
 
     /** How many times as large as in a segment records are in memory, at most. */
     private static final long MAX_EXPANSION = 4;
+
+    /** So many that their number of runs and inline bytes are limited. */
+    private static final int MANY_SUBTASKS = 4_000;
 
     /** Real time would pass while the simulated one stands still. */
     private static final long NO_PAUSE_MILLIS = 0;
@@ -85,6 +88,10 @@ public final class SimulatedLog {
     private final Dice dice;
     private final String incarnation;
     private final DstlSettings settings;
+
+    /** Of the operator; with many subtasks each may bring the JobManager less. */
+    private final int parallelism;
+
     private final Lane timerLane;
     private final FiberThreads uploads;
     private final LaneExecutor discards;
@@ -117,6 +124,7 @@ public final class SimulatedLog {
                         SegmentName.incarnation(
                                 1_700_000_000_000L + schedule.nowMillis(), dice.bits()));
         settings = LogSettings.random(dice, cluster.conditions(), cluster.store().basePath());
+        parallelism = dice.oneOf(1, 1, MANY_SUBTASKS);
         timerLane = schedule.lane(name + "-timer");
         timers = mutant.timers(new LaneTimers(schedule, timerLane), settings);
         cluster.opened(this);
@@ -163,7 +171,7 @@ public final class SimulatedLog {
                         uploads,
                         dstlMetrics,
                         dice::fraction);
-        compactions = threads(name + "-merge", Integer.MAX_VALUE, cluster.threadStarts());
+        compactions = threads(name + "-compaction", Integer.MAX_VALUE, cluster.threadStarts());
         compactor =
                 new Compactor(
                         settings,
@@ -249,6 +257,8 @@ public final class SimulatedLog {
                 "operator",
                 taskManager.pages(),
                 settings.sealThresholdBytes(),
+                settings.inlineThresholdBytes(parallelism),
+                settings.runLimit(parallelism),
                 commit,
                 compactor,
                 new SimulatedMailbox(task));
@@ -314,7 +324,7 @@ public final class SimulatedLog {
         return store.heldBytes();
     }
 
-    /** Bytes of these that no thread can be made to let go. */
+    /** Bytes held by threads that cannot be interrupted. */
     public long deafBytes() {
         return deafUploads() * store.largestBytes();
     }
@@ -322,6 +332,11 @@ public final class SimulatedLog {
     /** The process it runs in. */
     public SimulatedTaskManager taskManager() {
         return taskManager;
+    }
+
+    /** Runs that compaction leaves at most where it has time. */
+    int runLimit() {
+        return settings.runLimit(parallelism);
     }
 
     /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
@@ -334,7 +349,7 @@ public final class SimulatedLog {
 
     /** Threads that nothing can end. */
     public int deafUploads() {
-        return cluster.store().deafWrites(incarnation);
+        return cluster.store().uninterruptibleWrites(incarnation);
     }
 
     public int slowAttempts() {

@@ -37,7 +37,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
 /**
  * One attempt of one subtask: appends to the real writer and to the model, takes part in
- * checkpoints, materializes and truncates as the state backend does. Everything happens in its
+ * checkpoints, materializes and truncates as the state backend does. All its events belong to one
  * lane.
  */
 final class SimulatedTask {
@@ -73,7 +73,7 @@ final class SimulatedTask {
     private DstlLogWriter writer;
     private KeyedState base = new KeyedState();
     private KeyedState state = new KeyedState();
-    private List<LogPart> restored = new ArrayList<>();
+    private List<LogHandle> restored = new ArrayList<>();
 
     /** Since {@link #materializedTo}. */
     private List<TestRecord> records = new ArrayList<>();
@@ -122,7 +122,7 @@ final class SimulatedTask {
         jobManager = successor;
     }
 
-    /** Restores and begins; tells the JobManager if it cannot. */
+    /** Restores and starts; reports a failure to the JobManager. */
     void start(List<TaskSnapshot> snapshots) {
         log = taskManager.log(job);
         try {
@@ -246,6 +246,9 @@ final class SimulatedTask {
         restored = new ArrayList<>();
         records = new ArrayList<>(records.subList(covered, records.size()));
         materializedTo = upTo;
+        if (marksBases) {
+            writer.baseReplaced(snapshot.sizeBytes());
+        }
         truncate();
     }
 
@@ -267,7 +270,7 @@ final class SimulatedTask {
         CheckpointedRange range =
                 new CheckpointedRange(materializedTo, writer.nextSequenceNumber());
         checkpoints.put(checkpointId, range);
-        List<LogPart> older = new ArrayList<>(restored);
+        List<LogHandle> older = new ArrayList<>(restored);
         List<TestRecord> own = new ArrayList<>(records);
         KeyedState checkpointedBase = base;
         KeyedState expected = state.copy();
@@ -283,8 +286,8 @@ final class SimulatedTask {
                                 later(() -> declined(checkpointId, range), "declines");
                                 return;
                             }
-                            range.part = partOf(result, own);
-                            List<LogPart> parts = new ArrayList<>(older);
+                            range.part = handleOf(result, own);
+                            List<LogHandle> parts = new ArrayList<>(older);
                             if (range.part != null) {
                                 parts.add(range.part);
                             }
@@ -294,9 +297,10 @@ final class SimulatedTask {
                                             checkpointedBase,
                                             parts,
                                             expected,
-                                            localPart(result, own, older),
+                                            localSnapshot(result, own, older),
                                             range.part,
-                                            marksBases ? log.compactionMaxBytes() : 0);
+                                            marksBases ? log.compactionMaxBytes() : 0,
+                                            log.runLimit());
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
     }
@@ -305,11 +309,11 @@ final class SimulatedTask {
         taskManager.asyncLane().add(what + " " + lane.name(), action);
     }
 
-    private LogPart partOf(
+    private LogHandle handleOf(
             SnapshotResult<ChangelogStateHandleStreamImpl> result, List<TestRecord> own) {
         ChangelogStateHandleStreamImpl handle = handleOf(result);
         if (handle != null) {
-            return new LogPart(handle, own);
+            return new LogHandle(handle, own);
         }
         if (!own.isEmpty()) {
             cluster.watcher().mismatched(new LogMismatch("no handle", own.size() + " records"));
@@ -318,17 +322,17 @@ final class SimulatedTask {
     }
 
     @Nullable
-    private LocalPart localPart(
+    private LocalSnapshot localSnapshot(
             SnapshotResult<ChangelogStateHandleStreamImpl> result,
             List<TestRecord> own,
-            List<LogPart> older) {
+            List<LogHandle> older) {
         ChangelogStateHandleStreamImpl local = result.getTaskLocalSnapshot();
         if (local == null) {
             return null;
         }
-        List<LogPart> parts = new ArrayList<>(older);
-        parts.add(new LogPart(local, own));
-        return new LocalPart(taskManager, log, parts);
+        List<LogHandle> parts = new ArrayList<>(older);
+        parts.add(new LogHandle(local, own));
+        return new LocalSnapshot(taskManager, log, parts);
     }
 
     private ChangelogStateHandleStreamImpl handleOf(
@@ -353,7 +357,7 @@ final class SimulatedTask {
     private void acknowledge(long checkpointId, CheckpointedRange range, TaskSnapshot snapshot) {
         if (!over && !range.aborted) {
             if (range.part != null) {
-                cluster.handedOut(range.part);
+                cluster.handedOver(range.part);
             }
             jobManager.sendLate(
                     "acknowledge " + checkpointId,
@@ -487,7 +491,7 @@ final class SimulatedTask {
         private final SequenceNumber from;
         private final SequenceNumber to;
         private CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist;
-        private LogPart part;
+        private LogHandle part;
         private boolean confirmed;
         private boolean aborted;
 

@@ -23,25 +23,28 @@ import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** What one task gave to one checkpoint: a base, the log since, and what both should amount to. */
+/** The snapshot of one task in one checkpoint: a base, the log since, and the expected state. */
 public final class TaskSnapshot {
 
     private final KeyGroupRange keyGroups;
     private final KeyedState base;
-    private final List<LogPart> log;
+    private final List<LogHandle> log;
     private final KeyedState expected;
-    @Nullable private final LocalPart local;
-    @Nullable private final LogPart own;
+    @Nullable private final LocalSnapshot local;
+    @Nullable private final LogHandle own;
     private final long compactionMaxBytes;
+    private final int runLimit;
 
     TaskSnapshot(
             KeyGroupRange keyGroups,
             KeyedState base,
-            List<LogPart> log,
+            List<LogHandle> log,
             KeyedState expected,
-            @Nullable LocalPart local,
-            @Nullable LogPart own,
-            long compactionMaxBytes) {
+            @Nullable LocalSnapshot local,
+            @Nullable LogHandle own,
+            long compactionMaxBytes,
+            int runLimit) {
+        this.runLimit = runLimit;
         this.local = local;
         this.own = own;
         this.compactionMaxBytes = compactionMaxBytes;
@@ -55,15 +58,15 @@ public final class TaskSnapshot {
         return keyGroups;
     }
 
-    public List<LogPart> log() {
+    public List<LogHandle> log() {
         return log;
     }
 
     /** What a subtask with these key groups restores from it. */
     TaskSnapshot in(KeyGroupRange part) {
-        List<LogPart> parts = new ArrayList<>();
-        for (LogPart piece : log) {
-            LogPart narrowed = piece.in(part);
+        List<LogHandle> parts = new ArrayList<>();
+        for (LogHandle piece : log) {
+            LogHandle narrowed = piece.in(part);
             if (narrowed != null) {
                 parts.add(narrowed);
             }
@@ -75,12 +78,13 @@ public final class TaskSnapshot {
                 expected.in(part),
                 part.equals(keyGroups) ? local : null,
                 null,
-                0);
+                0,
+                runLimit);
     }
 
     /** What the task has written itself, or null if nothing. */
     @Nullable
-    public LogPart own() {
+    public LogHandle own() {
         return own;
     }
 
@@ -89,9 +93,14 @@ public final class TaskSnapshot {
         return compactionMaxBytes;
     }
 
+    /** Runs that compaction leaves at most where it has time. */
+    public int runLimit() {
+        return runLimit;
+    }
+
     /** What could be read without the store, or null if nothing. */
     @Nullable
-    public LocalPart local() {
+    public LocalSnapshot local() {
         return local;
     }
 
@@ -122,9 +131,9 @@ public final class TaskSnapshot {
         verify(log);
     }
 
-    private void verify(List<LogPart> parts) throws IOException {
+    private void verify(List<LogHandle> parts) throws IOException {
         KeyedState state = base.copy();
-        for (LogPart part : parts) {
+        for (LogHandle part : parts) {
             for (TestRecord record : part.read()) {
                 state.apply(record);
             }

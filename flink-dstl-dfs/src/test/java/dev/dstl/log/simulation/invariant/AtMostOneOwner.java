@@ -38,9 +38,9 @@ public final class AtMostOneOwner extends Invariant {
     }
 
     @Override
-    public void handedOut(String file) {
+    public void handedOver(String file) {
         if (cluster().history(file).isDeletedByWriter()) {
-            violated("%s is handed out after its writer deleted it", file);
+            violated("%s is handed over after its writer deleted it", file);
         }
     }
 
@@ -48,13 +48,13 @@ public final class AtMostOneOwner extends Invariant {
     public void deleteRequested(String file, String client, boolean existed, boolean done) {
         FileHistory history = cluster().history(file);
         if (client.equals(SimulatedFileSystem.READER)) {
-            if (!history.isHandedOut()) {
+            if (!history.isHandedOver()) {
                 violated("the JobManager deletes %s, which it was never given", file);
             }
         } else if (!client.equals(history.writer())) {
             violated("%s deletes %s of %s", client, file, history.writer());
-        } else if (history.isHandedOut()) {
-            violated("%s deletes %s, which it handed out", client, file);
+        } else if (history.isHandedOver()) {
+            violated("%s deletes %s, which it handed over", client, file);
         }
     }
 

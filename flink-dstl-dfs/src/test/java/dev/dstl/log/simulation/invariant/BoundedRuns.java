@@ -17,14 +17,14 @@
 package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LogPart;
+import dev.dstl.log.simulation.cluster.LogHandle;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
-/** However long a log is, a checkpoint names few parts of it. */
+/**
+ * However long a changelog is, a checkpoint names no more runs than documented, besides those that
+ * are too large to be compacted.
+ */
 public final class BoundedRuns extends Invariant {
-
-    /** As documented, besides what is too large to be compacted. */
-    private static final long MAX_RUNS = 64;
 
     @Override
     public void settled() {
@@ -36,16 +36,16 @@ public final class BoundedRuns extends Invariant {
     }
 
     private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
-        LogPart own = snapshot.own();
+        LogHandle own = snapshot.own();
         if (own == null || snapshot.compactionMaxBytes() == 0) {
             return;
         }
         // No two neighbours fit into one, at worst.
         long tooLarge = 2 * own.bytes() / snapshot.compactionMaxBytes();
-        if (own.runs() > MAX_RUNS + tooLarge) {
+        if (own.runs() > snapshot.runLimit() + tooLarge) {
             violated(
-                    "checkpoint %d names %d parts of a log of %d bytes",
-                    checkpoint.id(), own.runs(), own.bytes());
+                    "checkpoint %d names %d runs of a changelog of %d bytes, limit %d",
+                    checkpoint.id(), own.runs(), own.bytes(), snapshot.runLimit());
         }
     }
 }

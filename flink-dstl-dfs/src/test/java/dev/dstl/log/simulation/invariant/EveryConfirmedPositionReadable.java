@@ -17,7 +17,7 @@
 package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LogPart;
+import dev.dstl.log.simulation.cluster.LogHandle;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 import java.io.IOException;
 
@@ -66,9 +66,9 @@ public final class EveryConfirmedPositionReadable extends Invariant {
         }
     }
 
-    private void read(CompletedCheckpoint checkpoint, LogPart part) {
+    private void read(CompletedCheckpoint checkpoint, LogHandle part) {
         try {
-            cluster().store().withClearSight(part::read);
+            cluster().store().withoutFaults(part::read);
         } catch (IOException | RuntimeException e) {
             violated("checkpoint %d cannot be read: %s", checkpoint.id(), e);
         }

@@ -22,9 +22,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A log sends what it has once. Further requests and bytes are what failures of the store make
- * necessary, and a budget on top. A store that suddenly takes many times as long as its latest
- * requests counts as failing, now and then.
+ * A log uploads each segment once. Additional requests and bytes are limited to those required by
+ * failures of the store, plus the hedge budget. A store whose latency suddenly multiplies may count
+ * as failing.
  */
 public final class Frugality extends Invariant {
 
@@ -86,7 +86,7 @@ public final class Frugality extends Invariant {
         int needed = traffic.segments.size();
         int forced = traffic.requests - traffic.faultless;
         double timedOut = LEARNING + needed / FORGOTTEN_AFTER;
-        double allowed = SAVED + timedOut + log.settings().maxExtraRequestFraction() * needed;
+        double allowed = SAVED + timedOut + log.settings().hedgeBudget() * needed;
         if (traffic.requests - needed > forced + allowed) {
             violated(
                     "%s made %d requests for %d segments, of which the store failed %d",
@@ -105,7 +105,7 @@ public final class Frugality extends Invariant {
                 wasted += Math.max(0, segment.faultlessBytes - segment.bytes);
             }
         }
-        double share = Math.max(EXTRA_BYTES, log.settings().maxExtraRequestFraction());
+        double share = Math.max(EXTRA_BYTES, log.settings().hedgeBudget());
         if (wasted > share * durable + SAVED * largest) {
             violated(
                     "%s sent %d bytes in vain for %d that are durable",

@@ -20,14 +20,15 @@ import com.google.errorprone.annotations.FormatMethod;
 import dev.dstl.log.simulation.cluster.Cluster;
 import dev.dstl.log.simulation.cluster.ClusterWatcher;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LocalPart;
+import dev.dstl.log.simulation.cluster.LocalSnapshot;
 import dev.dstl.log.simulation.cluster.LogMismatch;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import java.util.function.BiConsumer;
 
 /**
- * Something that must hold in every simulation. Looks at what it is told and, after every step, at
- * the cluster; says so instead of throwing, as it may be told in the middle of production code.
+ * An invariant of every simulation. Checks the events it receives and, after every step, the
+ * cluster. Records a violation instead of throwing, since events may come from within production
+ * code.
  */
 public abstract class Invariant implements ClusterWatcher {
 
@@ -77,13 +78,13 @@ public abstract class Invariant implements ClusterWatcher {
     public void deleteRequested(String file, String client, boolean existed, boolean done) {}
 
     @Override
-    public void handedOut(String file) {}
+    public void handedOver(String file) {}
 
     @Override
     public void completed(CompletedCheckpoint checkpoint) {}
 
     @Override
-    public void restoring(LocalPart local) {}
+    public void restoring(LocalSnapshot local) {}
 
     @Override
     public void mismatched(LogMismatch mismatch) {}

@@ -17,7 +17,7 @@
 package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
-import dev.dstl.log.simulation.cluster.LocalPart;
+import dev.dstl.log.simulation.cluster.LocalSnapshot;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
 /** Nobody deletes local copies that the newest checkpoint of a running process names. */
@@ -26,7 +26,7 @@ public final class LocalCopiesStay extends Invariant {
     @Override
     public void completed(CompletedCheckpoint checkpoint) {
         for (TaskSnapshot snapshot : checkpoint.snapshots()) {
-            LocalPart local = snapshot.local();
+            LocalSnapshot local = snapshot.local();
             String missing = local == null ? null : local.missing();
             if (missing != null) {
                 violated("checkpoint %d needs the local copy %s", checkpoint.id(), missing);
@@ -35,7 +35,7 @@ public final class LocalCopiesStay extends Invariant {
     }
 
     @Override
-    public void restoring(LocalPart local) {
+    public void restoring(LocalSnapshot local) {
         String missing = local.missing();
         if (missing != null) {
             violated("a task cannot restore from the local copy %s", missing);

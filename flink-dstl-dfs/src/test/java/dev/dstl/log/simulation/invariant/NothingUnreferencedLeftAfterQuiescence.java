@@ -30,9 +30,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Every file that no checkpoint needs is deleted, except for those that nobody could have deleted.
- * Each of these has a {@link Leftover} reason, and a name that says whose it is, so that it can be
- * found by listing.
+ * Every file that no checkpoint needs is deleted, except for those that no process could have
+ * deleted. Each of these has a {@link Leftover} reason, and a name that identifies its writer, so
+ * that listing finds it.
  */
 public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
 
@@ -86,7 +86,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
             }
             SegmentName name = SegmentName.of(new Path(file)).orElse(null);
             if (name == null) {
-                violated("%s is left and has no name that tells whose it is", file);
+                violated("%s is left and its name does not identify its writer", file);
                 return;
             }
             leftovers.computeIfAbsent(reason, key -> new ArrayList<>()).add(name);
@@ -115,7 +115,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
     @Nullable
     private Leftover leftoverReason(String file) {
         FileHistory history = cluster().history(file);
-        if (history.isHandedOut()) {
+        if (history.isHandedOver()) {
             boolean known = history.isKnownToJobManager();
             return known ? null : Leftover.HANDLE_WAS_LOST;
         }

@@ -47,7 +47,7 @@ public final class ReplayEqualsModel extends Invariant {
             try {
                 cluster()
                         .store()
-                        .withClearSight(
+                        .withoutFaults(
                                 () -> {
                                     snapshot.verify();
                                     return null;

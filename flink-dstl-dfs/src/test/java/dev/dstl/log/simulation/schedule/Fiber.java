@@ -20,9 +20,9 @@ import java.util.concurrent.locks.LockSupport;
 import javax.annotation.Nullable;
 
 /**
- * Work that blocks, on a thread of its own that only runs while the schedule waits for it. So
- * everything is still one thing after the other, although the production code holds a whole call
- * stack while the store does not answer.
+ * Blocking work on a thread of its own, which only runs while the schedule waits for it. So the
+ * simulation stays sequential, although production code blocks deep in its call stack while the
+ * store does not answer.
  *
  * <pre>
  *   schedule   ---- resume() .............. ---- resume() ......... ----
@@ -64,7 +64,7 @@ public final class Fiber {
         return CURRENT.get() != null;
     }
 
-    /** Tells the owner of the calling thread's fiber; returns false if there is none. */
+    /** Notifies the owner of the calling thread's fiber; returns false if there is none. */
     public static boolean report(Throwable failure) {
         Fiber fiber = CURRENT.get();
         if (fiber != null && !fiber.gone) {
@@ -84,7 +84,7 @@ public final class Fiber {
             throw new ProcessGone();
         }
         if (Thread.interrupted()) {
-            if (!until.deaf) {
+            if (!until.uninterruptible) {
                 throw new InterruptedException();
             }
             interrupted = true;
@@ -138,7 +138,7 @@ public final class Fiber {
 
     /** Ends a pause that is not over, or will be seen by the next. */
     void interrupt() {
-        if (pause == null || pause.over || pause.deaf) {
+        if (pause == null || pause.over || pause.uninterruptible) {
             interrupted = true;
         } else {
             pause.end(true, "interrupted");
@@ -174,7 +174,7 @@ public final class Fiber {
     /** Something that a fiber waits for; ends once, whatever comes first. */
     public static final class Pause {
         @Nullable private Fiber fiber;
-        private final boolean deaf;
+        private final boolean uninterruptible;
         private boolean over;
         private boolean interrupted;
 
@@ -183,12 +183,12 @@ public final class Fiber {
             this(false);
         }
 
-        private Pause(boolean deaf) {
-            this.deaf = deaf;
+        private Pause(boolean uninterruptible) {
+            this.uninterruptible = uninterruptible;
         }
 
         /** No interrupt ends it. */
-        public static Pause deaf() {
+        public static Pause uninterruptible() {
             return new Pause(true);
         }
 
@@ -230,7 +230,10 @@ public final class Fiber {
             start();
         }
 
-        /** Whoever interrupts the thread means the fiber, which may be waiting for its turn. */
+        /**
+         * An interrupt of the thread interrupts the fiber, even while the fiber waits to be
+         * resumed.
+         */
         @Override
         public void interrupt() {
             Fiber running = fiber;

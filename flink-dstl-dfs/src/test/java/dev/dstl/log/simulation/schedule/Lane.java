@@ -18,7 +18,7 @@ package dev.dstl.log.simulation.schedule;
 
 import java.util.ArrayDeque;
 
-/** Events that happen in their order, as on one thread; nothing is said about other lanes. */
+/** Events that run in order, as on one thread; unordered relative to other lanes. */
 public final class Lane {
 
     private final Schedule schedule;

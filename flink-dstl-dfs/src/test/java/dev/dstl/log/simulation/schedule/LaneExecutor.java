@@ -58,7 +58,7 @@ public final class LaneExecutor implements Executor {
         shutDown = true;
     }
 
-    /** The process is gone: nothing is done any more, and nobody is told. */
+    /** The process has been killed: no more work runs, and nothing is reported. */
     public void vanish() {
         lanes.forEach(Lane::close);
     }

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Decides, by the dice, what happens next: an event of any lane that has some, or time. Nothing
- * ever happens by itself or at the same time as something else.
+ * Chooses the next step at random: the next event of any lane, or the passage of time. All steps
+ * are sequential.
  */
 public final class Schedule {
 
@@ -47,7 +47,7 @@ public final class Schedule {
     }
 
     /** From now on what is ready happens within a bound; threads are not slow any more. */
-    public void hurry(long latenessMillis) {
+    public void limitLateness(long latenessMillis) {
         maxLatenessMillis = latenessMillis;
     }
 

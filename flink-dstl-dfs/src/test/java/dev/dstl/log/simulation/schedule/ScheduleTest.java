@@ -25,10 +25,10 @@ class ScheduleTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void inAHurry_whatIsReadyIsNotLateForACancelledEvent(long seed) {
+    void withLimitedLateness_whatIsReadyIsNotLateForACancelledEvent(long seed) {
         Schedule schedule = new Schedule(new Dice(seed), new Trace(false));
         Lane lane = schedule.lane("lane");
-        schedule.hurry(20);
+        schedule.limitLateness(20);
         for (int i = 0; i < 1_000; i++) {
             long begin = schedule.nowMillis();
             long[] happened = new long[1];

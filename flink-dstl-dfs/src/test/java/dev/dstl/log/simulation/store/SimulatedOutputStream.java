@@ -70,7 +70,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
                     fate == WriteFate.REFUSED ? "503 SlowDown: fewer requests" : "No answer");
         }
         if (fate == WriteFate.HANGS_FOREVER_AND_IS_DEAF) {
-            store.deaf(client);
+            store.uninterruptible(client);
         }
         return new SimulatedOutputStream(store, client, path, fate);
     }
@@ -162,7 +162,10 @@ final class SimulatedOutputStream extends FSDataOutputStream {
             store.later(arrivalMillis, "gets bytes", () -> arrive(arriving));
         }
         if (fate.isEternal()) {
-            await(fate == WriteFate.HANGS_FOREVER ? new Fiber.Pause() : Fiber.Pause.deaf());
+            await(
+                    fate == WriteFate.HANGS_FOREVER
+                            ? new Fiber.Pause()
+                            : Fiber.Pause.uninterruptible());
         } else if (answerMillis > 0) {
             Fiber.Pause answer = new Fiber.Pause();
             store.later(answerMillis, "answers", () -> answer.end("got an answer"));

@@ -61,7 +61,7 @@ public final class SimulatedStore {
     private final Set<String> beingWritten = new TreeSet<>();
     private final Set<String> deleted = new TreeSet<>();
     private final Set<String> storedAfterDelete = new TreeSet<>();
-    private final Map<String, Integer> deafWrites = new TreeMap<>();
+    private final Map<String, Integer> uninterruptibleWrites = new TreeMap<>();
     private long losses;
     private boolean clearSight;
 
@@ -133,13 +133,13 @@ public final class SimulatedStore {
     }
 
     /** A write begins that nothing can end. */
-    void deaf(String client) {
-        deafWrites.merge(client, 1, Integer::sum);
+    void uninterruptible(String client) {
+        uninterruptibleWrites.merge(client, 1, Integer::sum);
     }
 
     /** How many there are of a client. */
-    public int deafWrites(String client) {
-        return deafWrites.getOrDefault(client, 0);
+    public int uninterruptibleWrites(String client) {
+        return uninterruptibleWrites.getOrDefault(client, 0);
     }
 
     Dice dice() {
@@ -248,7 +248,7 @@ public final class SimulatedStore {
     }
 
     /** Lets something be read without faults, for those who check. */
-    public <T> T withClearSight(Reading<T> reading) throws IOException {
+    public <T> T withoutFaults(Reading<T> reading) throws IOException {
         clearSight = true;
         try {
             return reading.read();

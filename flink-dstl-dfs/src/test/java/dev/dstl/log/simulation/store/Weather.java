@@ -23,9 +23,8 @@ import dev.dstl.log.simulation.world.Conditions;
 import java.util.function.Consumer;
 
 /**
- * How well the store works: each seed has its own climate, from no fault at all to hardly anything
- * else, and outages on top. Ends when the simulation lets things settle; a store that is slow by
- * nature stays slow.
+ * The faults of the store: each seed has its own rate, from none to nearly all requests, and
+ * outages in addition. Faults end when the simulation settles; the base latency of the store stays.
  */
 public final class Weather {
 
@@ -48,7 +47,7 @@ public final class Weather {
     private final boolean hasOutages;
 
     private boolean fair;
-    private int deafWrites;
+    private int uninterruptibleWrites;
     private long outageFromMillis;
     private long outageToMillis;
     private long stalledToMillis;
@@ -94,7 +93,7 @@ public final class Weather {
         }
     }
 
-    /** Begins the stalls, if there are any; each is told when it begins and when it ends. */
+    /** Starts the stalls, if there are any, and records when each begins and ends. */
     void stallOnAndOff(Lanes lanes, Consumer<Boolean> stalls) {
         if (conditions.has(Condition.STALLS)) {
             lanes.later(dice.between(500, 20_000), "stalls", () -> stall(lanes, stalls));
@@ -210,8 +209,8 @@ public final class Weather {
             conditions.occurred(Condition.ETERNAL_WRITES);
             return WriteFate.HANGS_FOREVER;
         }
-        if (conditions.has(Condition.DEAF_WRITES) && deafWrites < MAX_DEAF_WRITES) {
-            deafWrites++;
+        if (conditions.has(Condition.DEAF_WRITES) && uninterruptibleWrites < MAX_DEAF_WRITES) {
+            uninterruptibleWrites++;
             conditions.occurred(Condition.DEAF_WRITES);
             return WriteFate.HANGS_FOREVER_AND_IS_DEAF;
         }

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.store;
 
-/** What becomes of one write. */
+/** The outcome of one write. */
 enum WriteFate {
     STORED,
     /** The file cannot be created. */

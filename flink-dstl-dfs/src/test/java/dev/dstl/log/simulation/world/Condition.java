@@ -17,8 +17,8 @@
 package dev.dstl.log.simulation.world;
 
 /**
- * Something that the log has to cope with. Each seed has some of them, so that what a failure needs
- * can be told from what was merely there.
+ * A fault or an environment that the log must tolerate. Each seed has some of them, so that those
+ * that cause a failure can be isolated.
  */
 public enum Condition {
     /** All processes share one link, and transfers that run at the same time its capacity. */

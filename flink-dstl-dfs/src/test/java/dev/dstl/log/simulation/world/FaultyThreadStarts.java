@@ -29,16 +29,16 @@ public final class FaultyThreadStarts implements ThreadStarts {
     private static final int FEW_PERCENT = 5;
     private static final int MANY_PERCENT = 40;
     private static final long MAX_LATE_MILLIS = 4_000;
-    private static final long MAX_CROWDED_MILLIS = 5_000;
+    private static final long MAX_PAUSE_MILLIS = 5_000;
 
     private final Dice dice;
     private final Conditions conditions;
     private final BooleanSupplier over;
     private final Schedule schedule;
-    private final boolean crowds;
+    private final boolean pauses;
     private int refusals;
-    private long crowdedFromMillis;
-    private long crowdedToMillis;
+    private long pausedFromMillis;
+    private long pausedToMillis;
 
     /**
      * @param over whether nothing goes wrong any more
@@ -49,7 +49,7 @@ public final class FaultyThreadStarts implements ThreadStarts {
         this.dice = dice;
         this.conditions = conditions;
         this.over = over;
-        this.crowds = dice.percent(30);
+        this.pauses = dice.percent(30);
     }
 
     @Override
@@ -72,8 +72,8 @@ public final class FaultyThreadStarts implements ThreadStarts {
 
     /** Either no thread starts for some seconds, or many take their time. */
     private long latenessMillis() {
-        long millis = crowds ? crowdedMillis() : 0;
-        if (dice.percent(crowds ? FEW_PERCENT : MANY_PERCENT)) {
+        long millis = pauses ? pauseMillis() : 0;
+        if (dice.percent(pauses ? FEW_PERCENT : MANY_PERCENT)) {
             millis += dice.percent(10) ? dice.skewed(20_000) : dice.between(1, MAX_LATE_MILLIS);
         }
         if (millis > 0) {
@@ -82,12 +82,12 @@ public final class FaultyThreadStarts implements ThreadStarts {
         return millis;
     }
 
-    private long crowdedMillis() {
+    private long pauseMillis() {
         long now = schedule.nowMillis();
-        if (now >= crowdedToMillis) {
-            crowdedFromMillis = now + dice.between(0, MAX_CROWDED_MILLIS);
-            crowdedToMillis = crowdedFromMillis + dice.between(100, MAX_CROWDED_MILLIS);
+        if (now >= pausedToMillis) {
+            pausedFromMillis = now + dice.between(0, MAX_PAUSE_MILLIS);
+            pausedToMillis = pausedFromMillis + dice.between(100, MAX_PAUSE_MILLIS);
         }
-        return now >= crowdedFromMillis ? crowdedToMillis - now + dice.below(20) : 0;
+        return now >= pausedFromMillis ? pausedToMillis - now + dice.below(20) : 0;
     }
 }

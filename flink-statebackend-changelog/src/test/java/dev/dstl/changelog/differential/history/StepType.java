@@ -18,7 +18,7 @@ package dev.dstl.changelog.differential.history;
 
 /** What happens in a step of a history, and how often among a hundred steps. */
 public enum StepType {
-    OPERATE(49, "operation, operator, state, key, namespace, number"),
+    OPERATE(47, "operation, operator, state, key, namespace, number"),
     FIRE(2, "operator, queue, time"),
     CLOCK(3, "seconds"),
     TRIGGER(10, "full"),
@@ -29,7 +29,7 @@ public enum StepType {
     END_MATERIALIZATION(5, "which"),
     FAIL(2, "worker, looked at"),
     RESCALE(2, "parallelism, looked at"),
-    RESUBMIT(3, "source, claim mode, parallelism, changelog, generation, storage, looked at");
+    RESUBMIT(5, "source, claim mode, parallelism, changelog, generation, storage, looked at");
 
     private final int percent;
     private final String names;

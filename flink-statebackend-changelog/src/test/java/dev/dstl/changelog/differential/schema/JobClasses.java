@@ -31,8 +31,8 @@ import org.apache.flink.util.FlinkRuntimeException;
 
 /**
  * The classes of one generation of a job, compiled once per process. Every generation has an
- * Account with a subclass, a Color and an Opaque, which only Kryo can write; what they look like
- * changes. Thread safe.
+ * Account with a subclass, an Order without, a Color and an Opaque, which only Kryo can write; what
+ * they look like changes. Thread safe.
  */
 public final class JobClasses {
 
@@ -43,7 +43,7 @@ public final class JobClasses {
 
     private static final List<String> FIELDS =
             List.of(
-                    "public int number;",
+                    "public int number; public int old;",
                     "public int number; public String name;",
                     "public int number; public long cents; public String name;",
                     "public int number; public long cents;");
@@ -98,21 +98,25 @@ public final class JobClasses {
                         + " try { m.put(f.getName(), String.valueOf(f.get(this))); }"
                         + " catch (IllegalAccessException e) { throw new IllegalStateException(e); }}"
                         + "return s.append(m).toString();";
-        return Map.of(
-                "Account",
-                "public class Account {"
+        String account =
+                "public class %1$s {"
                         + FIELDS.get(generation)
-                        + "public Account() {}"
+                        + "public %1$s() {}"
                         + "public static Object make(int n) {"
-                        + " Account a = n % 3 == 0 ? new Special() : new Account();"
+                        + " %1$s a = %2$s;"
                         + fill
                         + " return a; }"
                         + "@Override public boolean equals(Object o) {"
-                        + " return o instanceof Account && o.toString().equals(toString()); }"
+                        + " return o instanceof %1$s && o.toString().equals(toString()); }"
                         + "@Override public int hashCode() { return number; }"
                         + "@Override public String toString() {"
                         + text
-                        + "} }",
+                        + "} }";
+        return Map.of(
+                "Account",
+                String.format(account, "Account", "n % 3 == 0 ? new Special() : new Account()"),
+                "Order",
+                String.format(account, "Order", "new Order()"),
                 "Special",
                 "public class Special extends Account {"
                         + SUBCLASS_FIELDS.get(generation)

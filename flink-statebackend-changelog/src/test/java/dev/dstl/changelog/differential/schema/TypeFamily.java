@@ -98,6 +98,18 @@ public enum TypeFamily {
             return JobClasses.of(generation).make("Account", number);
         }
     },
+    /** Gains and loses fields. */
+    POJO_WITHOUT_SUBCLASSES {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.POJO(JobClasses.of(generation).type("Order"));
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return JobClasses.of(generation).make("Order", number);
+        }
+    },
     /** Gains constants, which reconfigures it, also before others; loses some at last. */
     ENUM {
         @Override
@@ -257,9 +269,12 @@ public enum TypeFamily {
         return this == KRYO ? KRYO_OF_STABLE_BYTES : this;
     }
 
-    /** Those that some earlier generation can read again, so that a job can be downgraded. */
+    /**
+     * Those that change, and some earlier generation can read again, so that a job can be
+     * downgraded.
+     */
     public static TypeFamily[] reversible() {
-        return new TypeFamily[] {LONG, STRING, POJO, KRYO, AVRO};
+        return new TypeFamily[] {POJO, POJO_WITHOUT_SUBCLASSES, KRYO, AVRO};
     }
 
     /** What a job sees of a value in a generation. */

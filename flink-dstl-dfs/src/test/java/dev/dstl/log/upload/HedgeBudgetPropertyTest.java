@@ -25,13 +25,13 @@ import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
-class ExtraRequestBudgetPropertyTest {
+class HedgeBudgetPropertyTest {
 
     @Property
     void extraRequests_neverExceedTheirShare(
             @ForAll @DoubleRange(min = 0, max = 1) double fraction,
             @ForAll @Size(max = 400) List<Boolean> wanted) {
-        ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
+        HedgeBudget budget = new HedgeBudget(fraction);
         int needed = 0;
         int extra = 0;
         for (boolean hedge : wanted) {
@@ -44,7 +44,7 @@ class ExtraRequestBudgetPropertyTest {
 
     @Property
     void whatIsSaved_isBounded(@ForAll @DoubleRange(min = 0.01, max = 1) double fraction) {
-        ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
+        HedgeBudget budget = new HedgeBudget(fraction);
         for (int i = 0; i < 10_000; i++) {
             budget.earn(1_000);
         }
@@ -58,7 +58,7 @@ class ExtraRequestBudgetPropertyTest {
     @Property
     void requestsMadeInAnyCase_areMadeUpForLater(
             @ForAll @DoubleRange(min = 0.01, max = 1) double fraction) {
-        ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
+        HedgeBudget budget = new HedgeBudget(fraction);
         budget.spend(1_000);
         int needed = 0;
         while (!budget.trySpend(1_000)) {
@@ -72,7 +72,7 @@ class ExtraRequestBudgetPropertyTest {
     void extraBytes_neverExceedTheirShare_whateverTheirSizes(
             @ForAll @DoubleRange(min = 0, max = 1) double fraction,
             @ForAll @Size(max = 400) List<@IntRange(min = 1, max = 10_000_000) Integer> sizes) {
-        ExtraRequestBudget budget = new ExtraRequestBudget(fraction);
+        HedgeBudget budget = new HedgeBudget(fraction);
         long needed = 0;
         long extra = 0;
         for (int bytes : sizes) {

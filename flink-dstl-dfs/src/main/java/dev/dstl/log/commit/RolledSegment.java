@@ -18,14 +18,19 @@ package dev.dstl.log.commit;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.ownership.OwnedSegment;
+import dev.dstl.log.ownership.SegmentRegistry;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.RecentSegment;
+import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.segment.SegmentEncoder;
+import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentSource;
 import dev.dstl.log.upload.SegmentUpload;
+import dev.dstl.log.upload.SegmentUploader;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,11 +38,14 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** The batches that share a segment, from the cut on. Thread safe. */
-final class CutSegment implements SegmentSource {
+/** The batches that share a segment, from the moment it is rolled. Thread safe. */
+final class RolledSegment implements SegmentSource {
 
-    private final GroupCommit commit;
     private final List<SealedBatch> batches;
+    private final SegmentListener listener;
+    private final SegmentRegistry registry;
+    private final LocalCopies localCopies;
+    private final InFlightBudget budget;
     private final OwnedSegment owner;
     private final SegmentUpload upload;
     @Nullable private final LocalCopy localCopy;
@@ -56,13 +64,23 @@ final class CutSegment implements SegmentSource {
     @GuardedBy("this")
     private boolean settled;
 
-    CutSegment(GroupCommit commit, List<SealedBatch> batches) {
-        this.commit = commit;
+    RolledSegment(
+            List<SealedBatch> batches,
+            SegmentListener listener,
+            SegmentRegistry registry,
+            SegmentUploader uploader,
+            LocalCopies localCopies,
+            RecentSegments recentSegments,
+            InFlightBudget budget) {
         this.batches = batches;
-        this.owner = commit.registry().open(batches.size());
-        this.upload = commit.uploader().upload(this);
-        this.localCopy = commit.localCopies().open(batches.size());
-        this.recent = commit.recentSegments().open();
+        this.listener = listener;
+        this.registry = registry;
+        this.localCopies = localCopies;
+        this.budget = budget;
+        this.owner = registry.open(batches.size());
+        this.upload = uploader.upload(this);
+        this.localCopy = localCopies.open(batches.size());
+        this.recent = recentSegments.open();
         this.inFlightBytes = batches.stream().mapToLong(SealedBatch::reservedBytes).sum();
     }
 
@@ -99,7 +117,7 @@ final class CutSegment implements SegmentSource {
             batches.get(i).listener().encoded(segment.frameLength(i));
         }
         if (localCopy != null) {
-            commit.localCopies().write(localCopy, segment);
+            localCopies.write(localCopy, segment);
         }
         return segment;
     }
@@ -109,11 +127,11 @@ final class CutSegment implements SegmentSource {
             encoding = true;
         }
         long workingBytes = SegmentEncoder.workingBytes(records);
-        commit.memory().reserve(MemoryUse.ENCODING, workingBytes);
+        budget.memory().reserve(MemoryUse.ENCODING, workingBytes);
         try {
             return encoder.encode(records);
         } finally {
-            commit.memory().release(MemoryUse.ENCODING, workingBytes);
+            budget.memory().release(MemoryUse.ENCODING, workingBytes);
             synchronized (this) {
                 encoding = false;
             }
@@ -121,7 +139,7 @@ final class CutSegment implements SegmentSource {
         }
     }
 
-    /** It is durable, or nobody needs it: it counts as in flight no more. */
+    /** The segment is durable or no longer needed, so it does not count as in flight any more. */
     void settle() {
         synchronized (this) {
             settled = true;
@@ -137,7 +155,7 @@ final class CutSegment implements SegmentSource {
             inFlightBytes -= bytes;
         }
         if (bytes > 0) {
-            commit.noLongerInFlight(bytes);
+            budget.release(bytes);
         }
     }
 
@@ -164,15 +182,15 @@ final class CutSegment implements SegmentSource {
 
     @Override
     public void durable(Path file, EncodedSegment segment) {
-        commit.registry().durable(owner, file);
-        commit.durable(this);
+        registry.durable(owner, file);
+        listener.segmentDurable(this);
         if (recent != null) {
             recent.durable(segment);
         }
         settle();
         long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
-            commit.durable(
+            listener.durable(
                     batches.get(i),
                     new BatchPosition(
                             owner,
@@ -185,7 +203,7 @@ final class CutSegment implements SegmentSource {
     }
 
     @Override
-    public void parked(IOException cause) {
-        commit.parked(batches, cause);
+    public void suspended(IOException cause) {
+        listener.suspended(batches, cause);
     }
 }

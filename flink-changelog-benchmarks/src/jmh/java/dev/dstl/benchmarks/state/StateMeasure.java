@@ -20,7 +20,7 @@ import java.util.Locale;
 import java.util.Objects;
 
 /** What a row of the table is about. Immutable. */
-final class StateFigure {
+final class StateMeasure {
 
     private static final String SEPARATOR = ";";
 
@@ -28,7 +28,7 @@ final class StateFigure {
     private final Delegate delegate;
     private final String unit;
 
-    StateFigure(String subject, Delegate delegate, String unit) {
+    StateMeasure(String subject, Delegate delegate, String unit) {
         this.subject = subject;
         this.delegate = delegate;
         this.unit = unit;
@@ -51,9 +51,9 @@ final class StateFigure {
         return String.join(SEPARATOR, subject, delegate.name(), unit, Double.toString(value));
     }
 
-    static StateFigure ofLine(String line) {
+    static StateMeasure ofLine(String line) {
         String[] fields = line.split(SEPARATOR, -1);
-        return new StateFigure(fields[0], Delegate.valueOf(fields[1]), fields[2]);
+        return new StateMeasure(fields[0], Delegate.valueOf(fields[1]), fields[2]);
     }
 
     static double valueOfLine(String line) {
@@ -62,10 +62,10 @@ final class StateFigure {
 
     @Override
     public boolean equals(Object other) {
-        if (!(other instanceof StateFigure)) {
+        if (!(other instanceof StateMeasure)) {
             return false;
         }
-        StateFigure that = (StateFigure) other;
+        StateMeasure that = (StateMeasure) other;
         return subject.equals(that.subject) && delegate == that.delegate && unit.equals(that.unit);
     }
 

@@ -32,19 +32,19 @@ import java.util.function.ToLongFunction;
  * Something that is measured in a run: its name, its unit, and how it is made of a result.
  * Immutable.
  */
-public final class Figure {
+public final class Measure {
 
     private static final double ALL_CHECKPOINTS = 1;
     private static final double SLOWEST_TENTH = 0.1;
 
     /** Records that the sources read per second. */
-    public static final Figure THROUGHPUT =
-            new Figure(
+    public static final Measure THROUGHPUT =
+            new Measure(
                     "throughput", "records/s", Better.HIGHER, value(RunResult::recordsPerSecond));
 
     /** CPU time of the TaskManager per record. */
-    public static final Figure PROCESSOR =
-            new Figure(
+    public static final Measure CPU_TIME =
+            new Measure(
                     "CPU time per record",
                     "us",
                     Better.LOWER,
@@ -54,271 +54,273 @@ public final class Figure {
                                     : OptionalDouble.of(run.cpuSeconds * 1e6 / run.records));
 
     /** Completed checkpoints per minute. */
-    public static final Figure CHECKPOINTS =
-            new Figure(
+    public static final Measure CHECKPOINTS =
+            new Measure(
                     "checkpoints completed per minute",
                     "",
                     Better.HIGHER,
                     perMinute(run -> run.checkpoints.size()));
 
     /** Failed checkpoints in the window. */
-    public static final Figure FAILED_CHECKPOINTS =
-            new Figure("checkpoints failed", "", Better.LOWER, value(run -> run.failedCheckpoints));
+    public static final Measure FAILED_CHECKPOINTS =
+            new Measure(
+                    "checkpoints failed", "", Better.LOWER, value(run -> run.failedCheckpoints));
 
     /** Median of the checkpoint durations. */
-    public static final Figure DURATION_P50 =
-            new Figure("checkpoint duration p50", "ms", Better.LOWER, duration(50));
+    public static final Measure DURATION_P50 =
+            new Measure("checkpoint duration p50", "ms", Better.LOWER, duration(50));
 
     /** 90 % quantile of the checkpoint durations. */
-    public static final Figure DURATION_P90 =
-            new Figure("checkpoint duration p90", "ms", Better.LOWER, duration(90));
+    public static final Measure DURATION_P90 =
+            new Measure("checkpoint duration p90", "ms", Better.LOWER, duration(90));
 
     /** 99 % quantile of the checkpoint durations. */
-    public static final Figure DURATION_P99 =
-            new Figure("checkpoint duration p99", "ms", Better.LOWER, duration(99));
+    public static final Measure DURATION_P99 =
+            new Measure("checkpoint duration p99", "ms", Better.LOWER, duration(99));
 
     /** 99.9 % quantile of the checkpoint durations. */
-    public static final Figure DURATION_P999 =
-            new Figure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
+    public static final Measure DURATION_P999 =
+            new Measure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
 
     /** Until the barrier was there, of all checkpoints. */
-    public static final Figure BARRIER =
-            new Figure(
+    public static final Measure BARRIER =
+            new Measure(
                     "checkpoint, mean: barrier",
                     "ms",
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.barrierMillis));
 
     /** The synchronous part of all checkpoints. */
-    public static final Figure SYNCHRONOUS =
-            new Figure(
+    public static final Measure SYNCHRONOUS =
+            new Measure(
                     "checkpoint, mean: synchronous part",
                     "ms",
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.synchronousMillis));
 
     /** The asynchronous part of all checkpoints. */
-    public static final Figure ASYNCHRONOUS =
-            new Figure(
+    public static final Measure ASYNCHRONOUS =
+            new Measure(
                     "checkpoint, mean: asynchronous part",
                     "ms",
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.asynchronousMillis));
 
     /** The acknowledgement of all checkpoints. */
-    public static final Figure ACKNOWLEDGEMENT =
-            new Figure(
+    public static final Measure ACKNOWLEDGEMENT =
+            new Measure(
                     "checkpoint, mean: acknowledgement",
                     "ms",
                     Better.LOWER,
-                    step(ALL_CHECKPOINTS, Figure::acknowledgementMillis));
+                    step(ALL_CHECKPOINTS, Measure::acknowledgementMillis));
 
     /** Until the barrier was there, of the slowest checkpoints. */
-    public static final Figure SLOW_BARRIER =
-            new Figure(
+    public static final Measure SLOW_BARRIER =
+            new Measure(
                     "slowest tenth: barrier",
                     "ms",
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.barrierMillis));
 
     /** The synchronous part of the slowest checkpoints. */
-    public static final Figure SLOW_SYNCHRONOUS =
-            new Figure(
+    public static final Measure SLOW_SYNCHRONOUS =
+            new Measure(
                     "slowest tenth: synchronous part",
                     "ms",
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.synchronousMillis));
 
     /** The asynchronous part of the slowest checkpoints. */
-    public static final Figure SLOW_ASYNCHRONOUS =
-            new Figure(
+    public static final Measure SLOW_ASYNCHRONOUS =
+            new Measure(
                     "slowest tenth: asynchronous part",
                     "ms",
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.asynchronousMillis));
 
     /** The acknowledgement of the slowest checkpoints. */
-    public static final Figure SLOW_ACKNOWLEDGEMENT =
-            new Figure(
+    public static final Measure SLOW_ACKNOWLEDGEMENT =
+            new Measure(
                     "slowest tenth: acknowledgement",
                     "ms",
                     Better.LOWER,
-                    step(SLOWEST_TENTH, Figure::acknowledgementMillis));
+                    step(SLOWEST_TENTH, Measure::acknowledgementMillis));
 
     /** Median of the bytes a checkpoint wrote. */
-    public static final Figure CHECKPOINTED_P50 =
-            new Figure(
+    public static final Measure CHECKPOINTED_P50 =
+            new Measure(
                     "checkpointed data p50",
                     "MB",
                     Better.LOWER,
                     megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
 
     /** 99 % quantile of the bytes a checkpoint wrote. */
-    public static final Figure CHECKPOINTED_P99 =
-            new Figure(
+    public static final Measure CHECKPOINTED_P99 =
+            new Measure(
                     "checkpointed data p99",
                     "MB",
                     Better.LOWER,
                     megabytes(99, checkpoint -> checkpoint.checkpointedBytes));
 
     /** Median of the bytes a checkpoint refers to. */
-    public static final Figure FULL_P50 =
-            new Figure(
+    public static final Measure FULL_P50 =
+            new Measure(
                     "full size p50",
                     "MB",
                     Better.LOWER,
                     megabytes(50, checkpoint -> checkpoint.fullBytes));
 
     /** Most bytes that a checkpoint refers to. */
-    public static final Figure FULL_MAX =
-            new Figure(
+    public static final Measure FULL_MAX =
+            new Measure(
                     "full size, largest",
                     "MB",
                     Better.LOWER,
                     megabytes(100, checkpoint -> checkpoint.fullBytes));
 
     /** PUT requests per minute. */
-    public static final Figure PUTS =
-            new Figure("PUT per minute", "", Better.LOWER, requests("PUT"));
+    public static final Measure PUTS =
+            new Measure("PUT per minute", "", Better.LOWER, requests("PUT"));
 
     /** GET requests per minute. */
-    public static final Figure GETS =
-            new Figure("GET per minute", "", Better.LOWER, requests("GET"));
+    public static final Measure GETS =
+            new Measure("GET per minute", "", Better.LOWER, requests("GET"));
 
     /** HEAD requests per minute. */
-    public static final Figure HEADS =
-            new Figure("HEAD per minute", "", Better.LOWER, requests("HEAD"));
+    public static final Measure HEADS =
+            new Measure("HEAD per minute", "", Better.LOWER, requests("HEAD"));
 
     /** LIST requests per minute. */
-    public static final Figure LISTS =
-            new Figure("LIST per minute", "", Better.LOWER, requests("LIST"));
+    public static final Measure LISTS =
+            new Measure("LIST per minute", "", Better.LOWER, requests("LIST"));
 
     /** DELETE requests per minute. */
-    public static final Figure DELETES =
-            new Figure("DELETE per minute", "", Better.LOWER, requests("DELETE"));
+    public static final Measure DELETES =
+            new Measure("DELETE per minute", "", Better.LOWER, requests("DELETE"));
 
     /** Bytes written per second. */
-    public static final Figure WRITTEN =
-            new Figure(
+    public static final Measure WRITTEN =
+            new Measure(
                     "written to the store",
                     "MB/s",
                     Better.LOWER,
                     value(run -> run.traffic.bytesWritten / 1e6 / run.windowSeconds));
 
     /** Objects in the store at the kill. */
-    public static final Figure STORED_OBJECTS =
-            new Figure(
+    public static final Measure STORED_OBJECTS =
+            new Measure(
                     "objects in the store at the kill",
                     "",
                     Better.LOWER,
                     value(r -> r.storedObjects));
 
     /** Bytes in the store at the kill. */
-    public static final Figure STORED =
-            new Figure(
+    public static final Measure STORED =
+            new Measure(
                     "data in the store at the kill",
                     "MB",
                     Better.LOWER,
                     value(run -> run.storedBytes / 1e6));
 
     /** Handles of the changelog per subtask, in the last checkpoint. */
-    public static final Figure LOG_HANDLES =
-            new Figure(
+    public static final Measure LOG_HANDLES =
+            new Measure(
                     "log handles per subtask at the kill",
                     "",
                     Better.LOWER,
                     value(run -> run.handles.logPerSubtask));
 
     /** All handles per subtask, in the last checkpoint. */
-    public static final Figure HANDLES =
-            new Figure(
+    public static final Measure HANDLES =
+            new Measure(
                     "handles per subtask at the kill",
                     "",
                     Better.LOWER,
                     value(r -> r.handles.perSubtask));
 
     /** Size of the metadata of the last checkpoint. */
-    public static final Figure METADATA =
-            new Figure(
+    public static final Measure METADATA =
+            new Measure(
                     "checkpoint metadata",
                     "KB",
                     Better.LOWER,
                     value(r -> r.handles.metadataBytes / 1e3));
 
     /** From the kill to the deployment of the tasks. */
-    public static final Figure REDEPLOY =
-            new Figure(
+    public static final Measure REDEPLOY =
+            new Measure(
                     "recovery: redeploy",
                     "ms",
                     Better.LOWER,
                     value(r -> r.recovery.redeployMillis));
 
     /** From the deployment to the initialization of the tasks. */
-    public static final Figure START =
-            new Figure("recovery: start", "ms", Better.LOWER, value(r -> r.recovery.startMillis));
+    public static final Measure START =
+            new Measure("recovery: start", "ms", Better.LOWER, value(r -> r.recovery.startMillis));
 
     /** From the initialization to the running tasks: the restore. */
-    public static final Figure RESTORE =
-            new Figure(
+    public static final Measure RESTORE =
+            new Measure(
                     "recovery: restore", "ms", Better.LOWER, value(r -> r.recovery.restoreMillis));
 
     /** From the running tasks to the first record. */
-    public static final Figure FIRST_RECORD =
-            new Figure(
+    public static final Measure FIRST_RECORD =
+            new Measure(
                     "recovery: first record",
                     "ms",
                     Better.LOWER,
                     value(run -> run.recovery.firstRecordMillis));
 
     /** From the kill to the first record. */
-    public static final Figure RECOVERY =
-            new Figure(
+    public static final Measure RECOVERY =
+            new Measure(
                     "recovery: kill to first record",
                     "ms",
                     Better.LOWER,
                     value(run -> run.recovery.totalMillis()));
 
     /** Bytes read from the store during recovery. */
-    public static final Figure RECOVERY_READ =
-            new Figure(
+    public static final Measure RECOVERY_READ =
+            new Measure(
                     "recovery: read from the store",
                     "MB",
                     Better.LOWER,
                     value(run -> run.recoveryTraffic.bytesRead / 1e6));
 
     /** Most files that the TaskManager had open. */
-    public static final Figure OPEN_FILES =
-            new Figure(
+    public static final Measure OPEN_FILES =
+            new Measure(
                     "open files, most", "", Better.LOWER, process(100, look -> look.openFiles, 1));
 
     /** Median of the heap in use. */
-    public static final Figure HEAP_P50 =
-            new Figure("heap p50", "MB", Better.LOWER, process(50, look -> look.heapBytes, 1e6));
+    public static final Measure HEAP_P50 =
+            new Measure("heap p50", "MB", Better.LOWER, process(50, look -> look.heapBytes, 1e6));
 
     /** Largest heap in use. */
-    public static final Figure HEAP_MAX =
-            new Figure("heap, most", "MB", Better.LOWER, process(100, look -> look.heapBytes, 1e6));
+    public static final Measure HEAP_MAX =
+            new Measure(
+                    "heap, most", "MB", Better.LOWER, process(100, look -> look.heapBytes, 1e6));
 
     /** Largest resident memory of the TaskManager. */
-    public static final Figure RESIDENT =
-            new Figure(
+    public static final Measure RESIDENT =
+            new Measure(
                     "resident memory, most",
                     "MB",
                     Better.LOWER,
                     process(100, look -> look.residentBytes, 1e6));
 
     /** CPU time of all other processes, to see how quiet the machine was. */
-    public static final Figure OTHERS =
-            new Figure(
+    public static final Measure OTHERS =
+            new Measure(
                     "other processes of the machine",
                     "processors",
                     Better.LOWER,
                     value(run -> run.otherCpuSeconds / run.windowSeconds));
 
-    private static final List<Figure> ALL =
+    private static final List<Measure> ALL =
             List.of(
                     THROUGHPUT,
-                    PROCESSOR,
+                    CPU_TIME,
                     CHECKPOINTS,
                     FAILED_CHECKPOINTS,
                     DURATION_P50,
@@ -373,7 +375,7 @@ public final class Figure {
     private final Better better;
     private final Function<RunResult, OptionalDouble> source;
 
-    Figure(String title, String unit, Better better, Function<RunResult, OptionalDouble> source) {
+    Measure(String title, String unit, Better better, Function<RunResult, OptionalDouble> source) {
         this.title = title;
         this.unit = unit;
         this.better = better;
@@ -381,7 +383,7 @@ public final class Figure {
     }
 
     /** All there are, in the order in which a report shows them. */
-    public static List<Figure> all() {
+    public static List<Measure> all() {
         return ALL;
     }
 
@@ -395,7 +397,7 @@ public final class Figure {
         return better;
     }
 
-    /** The value of a run that has figures; empty if the run has nothing to take it from. */
+    /** The value of a run that has results; empty if the run has nothing to take it from. */
     OptionalDouble of(RunResult run) {
         return source.apply(run);
     }

@@ -19,12 +19,11 @@ package dev.dstl.log.upload;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * How many requests may be made beside a live one for the same segment, and of how many bytes.
- * Every request that is needed earns a fraction of one and of its bytes; what is not spent is kept,
- * but not for long, so that a store that grows slow as a whole is not asked twice for everything.
- * Thread safe.
+ * The budget for hedged attempts, in requests and in bytes. Every regular request earns a fraction
+ * of a request and of its bytes. Savings are capped, so that a store that is slow as a whole does
+ * not get every request twice. Thread safe.
  */
-final class ExtraRequestBudget {
+final class HedgeBudget {
 
     private static final double MAX_SAVED = 10;
 
@@ -46,9 +45,9 @@ final class ExtraRequestBudget {
     /**
      * Starts with nothing.
      *
-     * @param earnedPerRequest extra requests per needed one, and bytes per byte; 0 for none
+     * @param earnedPerRequest hedged requests per regular one, and bytes per byte; 0 for none
      */
-    ExtraRequestBudget(double earnedPerRequest) {
+    HedgeBudget(double earnedPerRequest) {
         this.earnedPerRequest = earnedPerRequest;
     }
 
@@ -58,7 +57,7 @@ final class ExtraRequestBudget {
         add(earnedPerRequest, earnedPerRequest * bytes);
     }
 
-    /** Takes one extra request out, if there is one. */
+    /** Spends one request, if the budget allows it. */
     synchronized boolean trySpend(long bytes) {
         if (saved < 1 || savedBytes < bytes) {
             return false;
@@ -67,13 +66,13 @@ final class ExtraRequestBudget {
         return true;
     }
 
-    /** Takes one extra request out that is made in any case; later ones have to wait for it. */
+    /** Spends one request that is made in any case; the budget may become negative. */
     synchronized void spend(long bytes) {
         largestBytes = Math.max((double) bytes, largestBytes);
         add(-1, -(double) bytes);
     }
 
-    /** An extra request that was paid for is not made after all. */
+    /** Refunds a request that was not made. */
     synchronized void giveBack(long bytes) {
         add(1, (double) bytes);
     }

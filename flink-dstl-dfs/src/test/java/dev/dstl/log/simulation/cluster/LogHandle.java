@@ -36,13 +36,13 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** A handle, and the records that should be behind it. Immutable. */
-public final class LogPart {
+public final class LogHandle {
 
     private final ChangelogStateHandleStreamImpl handle;
     private final List<TestRecord> expected;
     @Nullable private Map<String, Long> fileSizes;
 
-    LogPart(ChangelogStateHandleStreamImpl handle, List<TestRecord> expected) {
+    LogHandle(ChangelogStateHandleStreamImpl handle, List<TestRecord> expected) {
         this.handle = handle;
         this.expected = expected;
     }
@@ -53,7 +53,7 @@ public final class LogPart {
 
     /** What a subtask with these key groups restores, or null if nothing. */
     @Nullable
-    LogPart in(KeyGroupRange keyGroups) {
+    LogHandle in(KeyGroupRange keyGroups) {
         ChangelogStateHandleStreamImpl part =
                 (ChangelogStateHandleStreamImpl) handle.getIntersection(keyGroups);
         if (part == null) {
@@ -65,7 +65,7 @@ public final class LogPart {
                 records.add(record);
             }
         }
-        return new LogPart(part, records);
+        return new LogHandle(part, records);
     }
 
     /** Bytes of each file it needs. What travels in the handle itself is in no file. */

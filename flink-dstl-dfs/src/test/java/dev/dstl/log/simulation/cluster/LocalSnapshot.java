@@ -23,13 +23,13 @@ import javax.annotation.Nullable;
 /**
  * What a process could restore a task from without the store, as long as it is there. Immutable.
  */
-public final class LocalPart {
+public final class LocalSnapshot {
 
     private final SimulatedTaskManager taskManager;
     private final SimulatedLog log;
-    private final List<LogPart> parts;
+    private final List<LogHandle> parts;
 
-    LocalPart(SimulatedTaskManager taskManager, SimulatedLog log, List<LogPart> parts) {
+    LocalSnapshot(SimulatedTaskManager taskManager, SimulatedLog log, List<LogHandle> parts) {
         this.taskManager = taskManager;
         this.log = log;
         this.parts = parts;
@@ -39,7 +39,7 @@ public final class LocalPart {
         return taskManager == other;
     }
 
-    List<LogPart> parts() {
+    List<LogHandle> parts() {
         return parts;
     }
 
@@ -51,7 +51,7 @@ public final class LocalPart {
         if (!taskManager.isAlive() || log.isClosed() || taskManager.host().isDamaged()) {
             return null;
         }
-        for (LogPart part : parts) {
+        for (LogHandle part : parts) {
             for (String file : part.localFiles()) {
                 if (!new File(file).exists()) {
                     return file + " of " + log.incarnation();

@@ -1,0 +1,241 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.docs;
+
+import static java.util.stream.Collectors.toList;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The files in docker/ and kubernetes/: what they name exists, and they agree with each other. */
+class DeploymentFilesTest {
+
+    private static final Path DOCKER = Documentation.ROOT.resolve("docker");
+    private static final Path KUBERNETES = Documentation.ROOT.resolve("kubernetes");
+
+    private static final String FLINK_PROPERTIES = "FLINK_PROPERTIES";
+    private static final Pattern IMAGE = Pattern.compile("[a-z0-9./-]+:[\\w.-]+");
+    private static final Pattern COPY = Pattern.compile("^COPY (?:--\\S+ )*(\\S+) ");
+
+    @Test
+    void theConfigurationOfEveryFlinkServiceHoldsKeysAndValuesThatExist() throws Exception {
+        for (String service : List.of("jobmanager", "taskmanager")) {
+            SnippetsTest.check(
+                    DOCKER.resolve("compose.yaml"), new FlinkKeys(), configuration(service));
+        }
+    }
+
+    @Test
+    void jobManagerAndTaskManagersHaveOneImageAndOneConfiguration() {
+        assertThat(service("jobmanager").get("image"))
+                .isEqualTo(service("taskmanager").get("image"));
+        assertThat(configuration("jobmanager")).isEqualTo(configuration("taskmanager"));
+        assertThat(configuration("jobmanager"))
+                .containsEntry("jobmanager.rpc.address", "jobmanager");
+        assertThat(StrictYaml.map(service("taskmanager").get("deploy")))
+                .containsEntry("replicas", 2);
+    }
+
+    @Test
+    void everyImageHasAVersion() {
+        for (String service : services().keySet()) {
+            assertThat((String) service(service).get("image"))
+                    .as(service)
+                    .matches(IMAGE)
+                    .doesNotEndWith(":latest");
+        }
+    }
+
+    @Test
+    void theStoreIsAServiceAndHasTheBucketAndTheKeysThatFlinkUses() {
+        Map<String, Object> flink = configuration("taskmanager");
+        Map<String, Object> store = StrictYaml.map(service("s3").get("environment"));
+        String createsBucket =
+                StrictYaml.strings(service("bucket").get("entrypoint"))
+                        .reduce("", (all, next) -> all + " " + next);
+
+        assertThat(flink)
+                .containsEntry("s3.endpoint", "http://s3:9000")
+                .containsEntry("s3.access-key", store.get("MINIO_ROOT_USER"))
+                .containsEntry("s3.secret-key", store.get("MINIO_ROOT_PASSWORD"));
+        assertThat(createsBucket)
+                .contains(
+                        (String) flink.get("s3.endpoint"),
+                        (String) flink.get("s3.access-key"),
+                        (String) flink.get("s3.secret-key"),
+                        "store/flink");
+        for (String key :
+                List.of(
+                        "state.changelog.dstl.dfs.base-path",
+                        "execution.checkpointing.dir",
+                        "execution.checkpointing.savepoint-dir")) {
+            assertThat((String) flink.get(key)).as(key).startsWith("s3://flink/");
+        }
+    }
+
+    @Test
+    void everyMountedFileExists() {
+        List<String> mounted = services().keySet().stream().flatMap(this::mounts).collect(toList());
+
+        assertThat(mounted).hasSizeGreaterThan(4);
+        assertThat(mounted)
+                .allSatisfy(mount -> assertThat(DOCKER.resolve(source(mount))).isRegularFile());
+    }
+
+    @Test
+    void everyServiceThatIsWaitedForExists() {
+        for (String service : services().keySet()) {
+            Object waitsFor = service(service).getOrDefault("depends_on", List.of());
+            List<?> names =
+                    waitsFor instanceof Map
+                            ? List.copyOf(StrictYaml.map(waitsFor).keySet())
+                            : StrictYaml.list(waitsFor);
+            assertThat(services().keySet()).as(service).containsAll(strings(names));
+        }
+    }
+
+    @Test
+    void prometheusReadsOurRulesAndTheReporterOfEveryFlinkProcess() {
+        Map<String, Object> prometheus = read(DOCKER.resolve("prometheus.yml"));
+        Map<String, Object> job = StrictYaml.maps(prometheus.get("scrape_configs")).get(0);
+        Map<String, Object> discovery = StrictYaml.maps(job.get("dns_sd_configs")).get(0);
+
+        assertThat(mounts("prometheus"))
+                .contains("../docs/prometheus/dstl-rules.yml:" + ruleFile(prometheus) + ":ro")
+                .anyMatch(mount -> mount.startsWith("./prometheus.yml:/etc/prometheus/"));
+        assertThat(strings(StrictYaml.list(discovery.get("names"))))
+                .containsExactlyInAnyOrder("jobmanager", "taskmanager");
+        assertThat(configuration("taskmanager"))
+                .containsEntry("metrics.reporter.prom.port", discovery.get("port"));
+    }
+
+    private static String ruleFile(Map<String, Object> prometheus) {
+        List<?> files = StrictYaml.list(prometheus.get("rule_files"));
+        assertThat(files).hasSize(1);
+        return (String) files.get(0);
+    }
+
+    @Test
+    void grafanaHasPrometheusAndOurDashboard() {
+        Map<String, Object> source =
+                StrictYaml.maps(read(DOCKER.resolve("grafana/datasources.yml")).get("datasources"))
+                        .get(0);
+        Map<String, Object> provider =
+                StrictYaml.maps(read(DOCKER.resolve("grafana/dashboards.yml")).get("providers"))
+                        .get(0);
+        String dashboards = (String) StrictYaml.map(provider.get("options")).get("path");
+
+        assertThat(source)
+                .containsEntry("type", "prometheus")
+                .containsEntry("url", "http://prometheus:9090");
+        assertThat(strings(StrictYaml.list(service("prometheus").get("ports"))))
+                .contains("9090:9090");
+        assertThat(mounts("grafana"))
+                .contains("../docs/grafana/dstl.json:" + dashboards + "/dstl.json:ro");
+    }
+
+    @Test
+    void theImageIsOfTheLineOfTheJarAndCopiesWhatTheBuildLeaves() {
+        String line = Poms.property("flink.line");
+        String dockerfile = Documentation.text(DOCKER.resolve("Dockerfile"));
+        Matcher copy = Pattern.compile(COPY.pattern(), Pattern.MULTILINE).matcher(dockerfile);
+        assertThat(copy.find()).isTrue();
+        Path jar = Path.of("dstl-flink/target/dstl-flink-" + line + "-" + Poms.version() + ".jar");
+
+        assertThat(dockerfile).containsPattern("(?m)^FROM flink:" + Pattern.quote(line) + "[.-]");
+        assertThat(FileSystems.getDefault().getPathMatcher("glob:" + copy.group(1)).matches(jar))
+                .isTrue();
+        assertThat(Documentation.text(Documentation.ROOT.resolve(".dockerignore")))
+                .contains("!" + copy.group(1));
+        assertThat((String) service("jobmanager").get("image")).endsWith(":" + line);
+    }
+
+    @Test
+    void pagesShowWhatIsInTheFiles() {
+        assertThat(Documentation.text(DOCKER.resolve("Dockerfile")))
+                .contains(
+                        Documentation.blocks(Documentation.page("docker.md"), "dockerfile").get(0));
+        assertThat(Documentation.blocks(Documentation.page("deployment.md"), "yaml"))
+                .contains(
+                        Documentation.text(KUBERNETES.resolve("flink-deployment.yaml")),
+                        Documentation.text(KUBERNETES.resolve("flink-session.yaml")));
+    }
+
+    @Test
+    void theDeploymentCanBeUpgradedFromItsLastCheckpoint() {
+        Map<String, Object> deployment = read(KUBERNETES.resolve("flink-deployment.yaml"));
+        Map<String, Object> spec = StrictYaml.map(deployment.get("spec"));
+
+        assertThat(StrictYaml.map(spec.get("job"))).containsEntry("upgradeMode", "last-state");
+        assertThat(StrictYaml.map(spec.get("flinkConfiguration")))
+                .containsKeys(
+                        "high-availability.type",
+                        "high-availability.storageDir",
+                        "execution.checkpointing.dir",
+                        "state.changelog.dstl.dfs.base-path");
+    }
+
+    @Test
+    void theResourcesAreOfTheLineOfTheJar() {
+        String line = Poms.property("flink.line");
+        for (String file : List.of("flink-deployment.yaml", "flink-session.yaml")) {
+            Map<String, Object> first =
+                    StrictYaml.documents(Documentation.text(KUBERNETES.resolve(file))).get(0);
+            Map<String, Object> spec = StrictYaml.map(first.get("spec"));
+            assertThat(spec).as(file).containsEntry("flinkVersion", "v" + line.replace('.', '_'));
+            assertThat((String) spec.get("image")).as(file).endsWith(":" + line);
+        }
+    }
+
+    private static Map<String, Object> services() {
+        return StrictYaml.map(read(DOCKER.resolve("compose.yaml")).get("services"));
+    }
+
+    private static Map<String, Object> service(String name) {
+        return StrictYaml.map(services().get(name));
+    }
+
+    private static Map<String, Object> configuration(String service) {
+        Object environment = service(service).get("environment");
+        return StrictYaml.document((String) StrictYaml.map(environment).get(FLINK_PROPERTIES));
+    }
+
+    /** The files, not the volumes, that {@code service} mounts. */
+    private Stream<String> mounts(String service) {
+        return StrictYaml.strings(service(service).getOrDefault("volumes", List.of()))
+                .filter(mount -> mount.startsWith("."));
+    }
+
+    private static String source(String mount) {
+        return mount.substring(0, mount.indexOf(':'));
+    }
+
+    private static List<String> strings(List<?> values) {
+        return values.stream().map(String::valueOf).collect(toList());
+    }
+
+    private static Map<String, Object> read(Path file) {
+        return StrictYaml.document(Documentation.text(file));
+    }
+}

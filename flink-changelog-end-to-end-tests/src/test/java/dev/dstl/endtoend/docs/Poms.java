@@ -1,0 +1,93 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.docs;
+
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toList;
+import static java.util.stream.Collectors.toSet;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What the POMs of all modules say. */
+final class Poms {
+
+    private static final Pattern PROFILE =
+            Pattern.compile("<profile>\\s*(?:<!--.*?-->\\s*)?<id>([^<]+)</id>", Pattern.DOTALL);
+
+    private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
+
+    private Poms() {}
+
+    /** Directories of the modules. */
+    static List<String> modules() {
+        return MODULE.matcher(text(Documentation.ROOT))
+                .results()
+                .map(match -> match.group(1))
+                .distinct()
+                .collect(toList());
+    }
+
+    static Set<String> profiles() {
+        return PROFILE.matcher(all()).results().map(match -> match.group(1)).collect(toSet());
+    }
+
+    /** The version of all modules. */
+    static String version() {
+        return property("version");
+    }
+
+    /** The value of a property of the parent. */
+    static String property(String name) {
+        Matcher matcher =
+                Pattern.compile("<" + Pattern.quote(name) + ">([^<]*)<")
+                        .matcher(text(Documentation.ROOT));
+        if (!matcher.find()) {
+            throw new IllegalArgumentException("pom.xml has no property " + name);
+        }
+        return matcher.group(1);
+    }
+
+    /** Whether a POM defines or reads the property {@code name}. */
+    static boolean mention(String name) {
+        String all = all();
+        return all.contains("<" + name + ">") || all.contains("${" + name + "}");
+    }
+
+    private static String all() {
+        return Stream.concat(
+                        Stream.of(Documentation.ROOT),
+                        modules().stream().map(Documentation.ROOT::resolve))
+                .map(Poms::text)
+                .collect(joining("\n"));
+    }
+
+    private static String text(Path directory) {
+        try {
+            return Files.readString(directory.resolve("pom.xml"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.schema;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Map;
+import org.apache.flink.api.common.typeutils.CompositeTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
+
+/**
+ * Calls methods of Flink's serializers that are not public, for what it has no public ones for.
+ * Stateless.
+ */
+final class SerializerInternals {
+
+    private static final TypeSerializer<?>[] NONE = {};
+
+    private SerializerInternals() {}
+
+    /**
+     * The class of the POJOs.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    static Class<?> pojoClass(PojoSerializer<?> serializer) throws ReflectiveOperationException {
+        return (Class<?>) call(serializer, "getPojoClass");
+    }
+
+    /**
+     * The fields in the order in which they are written; null where the class no longer has one.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    static Field[] fields(PojoSerializer<?> serializer) throws ReflectiveOperationException {
+        return (Field[]) call(serializer, "getFields");
+    }
+
+    /**
+     * The serializers of {@link #fields}.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    static TypeSerializer<?>[] fieldSerializers(PojoSerializer<?> serializer)
+            throws ReflectiveOperationException {
+        return (TypeSerializer<?>[]) call(serializer, "getFieldSerializers");
+    }
+
+    /**
+     * The subclasses that the job has registered.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    @SuppressWarnings("unchecked") // as the method declares it
+    static Iterable<Class<?>> registeredSubclasses(PojoSerializer<?> serializer)
+            throws ReflectiveOperationException {
+        return ((Map<Class<?>, ?>) call(serializer, "getRegisteredClasses")).keySet();
+    }
+
+    /**
+     * The serializers of {@link #registeredSubclasses}.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    static TypeSerializer<?>[] registeredSerializers(PojoSerializer<?> serializer)
+            throws ReflectiveOperationException {
+        return (TypeSerializer<?>[]) call(serializer, "getRegisteredSerializers");
+    }
+
+    /**
+     * The serializers of the subclasses that are not registered and have been written, copied or
+     * read so far. A live view of the serializer: it grows.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    @SuppressWarnings("unchecked") // as the method declares it
+    static Map<Class<?>, TypeSerializer<?>> metSubclasses(PojoSerializer<?> serializer)
+            throws ReflectiveOperationException {
+        return (Map<Class<?>, TypeSerializer<?>>) call(serializer, "getSubclassSerializerCache");
+    }
+
+    /**
+     * The serializers that another one is made of; none for a {@link PojoSerializer}.
+     *
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    static TypeSerializer<?>[] nested(TypeSerializer<?> serializer)
+            throws ReflectiveOperationException {
+        TypeSerializerSnapshot<?> snapshot = serializer.snapshotConfiguration();
+        return snapshot instanceof CompositeTypeSerializerSnapshot
+                ? (TypeSerializer<?>[])
+                        call(snapshot, "getNestedSerializers", TypeSerializer.class, serializer)
+                : NONE;
+    }
+
+    /**
+     * A serializer like another one, but for those that it is made of.
+     *
+     * @param nested as many as {@link #nested} gives, and not none
+     * @throws ReflectiveOperationException if this version of Flink has no such method
+     */
+    @SuppressWarnings("unchecked") // the snapshot makes serializers of its own type
+    static <T> TypeSerializer<T> withNested(
+            TypeSerializer<T> serializer, TypeSerializer<?>[] nested)
+            throws ReflectiveOperationException {
+        return (TypeSerializer<T>)
+                call(
+                        serializer.snapshotConfiguration(),
+                        "createOuterSerializerWithNestedSerializers",
+                        TypeSerializer[].class,
+                        nested);
+    }
+
+    private static Object call(PojoSerializer<?> owner, String name)
+            throws ReflectiveOperationException {
+        Method method = PojoSerializer.class.getDeclaredMethod(name);
+        method.setAccessible(true);
+        return method.invoke(owner);
+    }
+
+    /** Of the abstract class: what is called is the method of the snapshot's own class. */
+    private static Object call(
+            TypeSerializerSnapshot<?> owner, String name, Class<?> parameter, Object argument)
+            throws ReflectiveOperationException {
+        Method method = CompositeTypeSerializerSnapshot.class.getDeclaredMethod(name, parameter);
+        method.setAccessible(true);
+        return method.invoke(owner, argument);
+    }
+}

@@ -178,7 +178,7 @@ class ChangelogJobITCase {
         cluster.setString(
                 "execution.checkpointing.dir", directory.resolve("checkpoints").toUri().toString());
         cluster.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        cluster.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1000);
+        cluster.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 50);
         cluster.set(
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(50));
         return cluster;

@@ -17,7 +17,9 @@
 package dev.dstl.log.compaction;
 
 import dev.dstl.log.config.DstlSettings;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.SortedSet;
 
@@ -31,10 +33,12 @@ import java.util.SortedSet;
  *   level 2   level 1   level 1      level 1
  * </pre>
  *
- * <p>Only durable runs of one level are chosen, and none from both sides of a compaction boundary,
- * where a persist may begin. With {@code n} runs to a compaction, each record is written again at
- * most once per level, that is {@code log_n(runs)} times, as in a size-tiered log-structured merge
- * tree (O'Neil et al., 1996).
+ * <p>Only durable runs are chosen, and none from both sides of a compaction boundary, where a
+ * persist may begin. They are of one level, unless there are more than {@value #RUN_LIMIT} and no
+ * two neighbours of one level fit together: then neighbours of any levels are chosen, so that in
+ * the end no two are left that would fit. With {@code n} runs to a compaction, each record is
+ * written again at most once per level, that is {@code log_n(runs)} times, as in a size-tiered
+ * log-structured merge tree (O'Neil et al., 1996).
  *
  * <p>Copying large runs costs bandwidth and CPU time, and they are few for their bytes. They are
  * compacted where that saves bytes, as long as it does not take too much of the time, and whenever
@@ -133,7 +137,44 @@ final class CompactionPolicy {
                 chosen.remove(0);
             }
         }
-        return few(chosen, bound, joins, width, sizeFrom);
+        List<B> few = few(chosen, bound, joins, width, sizeFrom);
+        return few.isEmpty() && atAnyPrice ? ofAnyLevel(changelog, bound, width) : few;
+    }
+
+    /** The most neighbours that fit together; of several such, those with the fewest bytes. */
+    private <B extends CompactionInput> List<B> ofAnyLevel(
+            CompactableChangelog<B> changelog, long bound, int width) {
+        List<B> best = List.of();
+        long bestBytes = Long.MAX_VALUE;
+        Deque<B> neighbours = new ArrayDeque<>(width + 1);
+        long bytes = 0;
+        long memoryBytes = 0;
+        for (B run : changelog.runs()) {
+            boolean compactable = run.isCompactable(changelog.persists());
+            if (!compactable || changelog.boundaries().contains(run.sequence())) {
+                neighbours.clear();
+                bytes = 0;
+                memoryBytes = 0;
+            }
+            if (!compactable) {
+                continue;
+            }
+            neighbours.add(run);
+            bytes += run.frameBytes();
+            memoryBytes += run.memoryBytes();
+            while (neighbours.size() > width || bytes > bound || memoryBytes > maxMemoryBytes) {
+                B first = neighbours.remove();
+                bytes -= first.frameBytes();
+                memoryBytes -= first.memoryBytes();
+            }
+            boolean more = neighbours.size() > best.size();
+            boolean smaller = neighbours.size() == best.size() && bytes < bestBytes;
+            if (neighbours.size() >= MIN_INPUTS && (more || smaller)) {
+                best = new ArrayList<>(neighbours);
+                bestBytes = bytes;
+            }
+        }
+        return best;
     }
 
     /** As much lower than usual as the limit is. */

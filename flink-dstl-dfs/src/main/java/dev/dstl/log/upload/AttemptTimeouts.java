@@ -17,12 +17,15 @@
 package dev.dstl.log.upload;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Decides when an attempt is timed out: at upload.timeout, but not before three times the slowest
  * recent upload of similar size. An attempt that is slow because the link is shared or the store is
- * distant does not time out. Learns from the first success on. Thread safe.
+ * distant does not time out. An upload that took {@value #OUTLIER} times as long as the median
+ * hung, and says no more than one that took just that. Learns from the first success on. Thread
+ * safe.
  */
 final class AttemptTimeouts {
 
@@ -30,6 +33,9 @@ final class AttemptTimeouts {
     private static final int LATEST = 16;
 
     private static final int PATIENCE = 3;
+
+    /** A slow one in ten is rarely slower, while requests that hang are answered after minutes. */
+    private static final int OUTLIER = 10;
 
     private final RetryPolicy policy;
 
@@ -72,19 +78,34 @@ final class AttemptTimeouts {
                 ? 0
                 : Math.max(
                         configured,
-                        PATIENCE * TimeUnit.NANOSECONDS.toMillis(neededNanos(segmentBytes)));
+                        PATIENCE
+                                * TimeUnit.NANOSECONDS.toMillis(
+                                        neededNanos(
+                                                segmentBytes,
+                                                TimeUnit.MILLISECONDS.toNanos(configured))));
     }
 
-    /** The slowest of the latest of that size, or at the throughput of the size next to it. */
+    /**
+     * The slowest of the latest of that size, or at the throughput of the size next to it.
+     *
+     * @param usualNanos what takes no longer did not hang
+     */
     @GuardedBy("this")
-    private long neededNanos(long segmentBytes) {
+    private long neededNanos(long segmentBytes, long usualNanos) {
         int sizeClass = nearestKnown(SizeClass.of(segmentBytes));
-        double needed = 0;
-        for (int i = 0; sizeClass >= 0 && i < Math.min(counts[sizeClass], LATEST); i++) {
-            double larger = (double) weight(segmentBytes) / bytes[sizeClass][i];
-            needed = Math.max(needed, nanos[sizeClass][i] * Math.max(1, larger));
+        if (sizeClass < 0) {
+            return 0;
         }
-        return (long) needed;
+        double[] needed = new double[Math.min(counts[sizeClass], LATEST)];
+        for (int i = 0; i < needed.length; i++) {
+            double larger = (double) weight(segmentBytes) / bytes[sizeClass][i];
+            needed[i] = nanos[sizeClass][i] * Math.max(1, larger);
+        }
+        Arrays.sort(needed);
+        double median = needed[needed.length / 2];
+        return (long)
+                Math.min(
+                        needed[needed.length - 1], Math.max((double) usualNanos, OUTLIER * median));
     }
 
     /** Small ones take as long as each other: were they measured by the byte, all would wait. */

@@ -102,7 +102,7 @@ final class TailBatch implements BatchListener, CompactionInput {
         this.tail = tail;
         this.sequence = first.sequence;
         this.end = inputs.get(inputs.size() - 1).end;
-        this.level = first.level + 1;
+        this.level = 1 + inputs.stream().mapToInt(TailBatch::level).max().orElseThrow();
         this.sizeBytes = inputs.stream().mapToLong(TailBatch::sizeBytes).sum();
         this.memoryBytes = memoryBytes;
         this.sealed = sealed;

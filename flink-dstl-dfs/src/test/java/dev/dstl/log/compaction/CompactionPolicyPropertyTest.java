@@ -60,6 +60,31 @@ class CompactionPolicyPropertyTest {
                 .isLessThanOrEqualTo(rewritten);
     }
 
+    /** While compaction is slow, runs of many sizes and levels become neighbours. */
+    @Property(tries = 500)
+    void runsOfManySizes_areFewInTheEnd_asFarAsNeighboursFitTogether(@ForAll long seed) {
+        Random random = new Random(seed);
+        double survivors = random.nextDouble();
+        double bytes = logUniform(random, 1e6, MAX_BYTES);
+        SimulatedChangelog changelog =
+                new SimulatedChangelog(
+                        timers,
+                        2 + random.nextInt(MIN_RUNS - 1),
+                        32,
+                        MAX_BYTES,
+                        () -> survivors * random.nextDouble(),
+                        logUniform(random, 1e3, 1e6));
+        for (int checkpoint = 1; checkpoint <= 400; checkpoint++) {
+            changelog.checkpoint(1 + (long) (bytes * random.nextDouble()));
+            timers.advanceMillis(random.nextInt(10) > 0 ? 1_000 : 60_000);
+        }
+        timers.advanceMillis(100_000_000);
+
+        assertThat(changelog.runCount())
+                .as("of %d bytes", changelog.bytes())
+                .isLessThanOrEqualTo(33 + (int) (2 * changelog.bytes() / MAX_BYTES));
+    }
+
     @Property(tries = 500)
     void eachByte_isCopiedOncePerLevel_andLargeOnesInAThirtiethOfTheTime(@ForAll long seed) {
         Random random = new Random(seed);

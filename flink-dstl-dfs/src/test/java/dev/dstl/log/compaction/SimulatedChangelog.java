@@ -171,7 +171,7 @@ public final class SimulatedChangelog {
         Run output =
                 new Run(
                         inputs.get(0).sequence,
-                        inputs.get(0).level + 1,
+                        1 + inputs.stream().mapToInt(Run::level).max().orElseThrow(),
                         Math.max(1, (long) (survivorRatio * bytes)));
         copiedBytes += bytes + output.bytes;
         maxLevel = Math.max(maxLevel, output.level);

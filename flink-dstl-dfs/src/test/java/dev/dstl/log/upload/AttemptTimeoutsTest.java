@@ -75,6 +75,37 @@ class AttemptTimeoutsTest {
         assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(3_000);
     }
 
+    /** Each of them counts as if it had just not timed out, which must not add up. */
+    @Test
+    void someThatHungForMinutes_makeTheOthersOnlyALittleMorePatient() {
+        for (int i = 0; i < 9; i++) {
+            took(SMALL, 400);
+        }
+        for (int i = 0; i < 7; i++) {
+            took(SMALL, 100_000);
+        }
+        assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(12_000);
+    }
+
+    @Test
+    void oneInTenThatIsTenTimesAsSlow_isNotTimedOut() {
+        for (int i = 0; i < 16; i++) {
+            took(SMALL, i % 10 == 0 ? 900 : 90);
+        }
+        assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(2_700);
+    }
+
+    @Test
+    void storeThatBecomesSlow_isNotTimedOutForLong() {
+        for (int i = 0; i < 16; i++) {
+            took(SMALL, 100);
+        }
+        for (int i = 0; i < 9; i++) {
+            took(SMALL, 8_000);
+        }
+        assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(24_000);
+    }
+
     @Test
     void badMinute_isForgotten() {
         took(SMALL, 1_000);

@@ -65,6 +65,9 @@ final class Differential {
     /** Whether our job may have states in several versions. */
     private boolean mixed;
 
+    /** Whether a snapshot of our job may describe fewer classes than are in it. */
+    private boolean describesTooFewClasses;
+
     /**
      * @param directory empty; for files of all kinds
      * @param trace gets what happened
@@ -75,7 +78,7 @@ final class Differential {
         this.directory = directory;
         this.trace = trace;
         this.conditions = conditions;
-        this.deployment = history.start();
+        deploy(history.start());
         this.plain = new PlainJob(history.shape(), directory, clock::get);
         this.changelog =
                 new ChangelogJob(
@@ -87,11 +90,24 @@ final class Differential {
                         conditions);
         this.refusals =
                 new Refusals(
-                        history.shape(),
                         plain,
                         changelog,
                         () -> new PlainJob(history.shape(), directory, clock::get),
                         conditions);
+    }
+
+    /**
+     * Snapshots from now on may lack classes that are in them: on the heap because they describe
+     * them before they write them; anywhere because a task believes the first of several
+     * descriptions.
+     */
+    private void deploy(Deployment next) {
+        deployment = next;
+        JobShape shape = history.shape();
+        describesTooFewClasses |=
+                shape.hasSubclasses()
+                        && !shape.meetsClasses()
+                        && (next.parallelism() > 1 || !next.storage().findsByBytes());
     }
 
     /** Runs the history to its end, and a little further. */
@@ -329,7 +345,7 @@ final class Differential {
         changelog.stopTasks();
         CompletedCheckpoint latest = changelog.latest();
         Long id = latest == null ? null : (Long) latest.getCheckpointID();
-        deployment = next;
+        deploy(next);
         spoiled.clear();
         plain.start(deployment, id);
         try {
@@ -372,8 +388,8 @@ final class Differential {
             id = latest.getCheckpointID();
             pointer = latest.getExternalPointer();
         }
+        Deployment next = next(step, fromSavepoint, canonical);
         RestoreMode claimMode = claimMode(step.number(1));
-        Deployment next = next(step, canonical);
         changelog.end(JobStatus.CANCELED);
         spoiled.clear();
         if (next.generation() != deployment.generation() && refusals.refuses(next, id)) {
@@ -382,7 +398,7 @@ final class Differential {
         }
         countChanges(next, fromSavepoint, canonical, claimMode);
         mixed |= !history.shape().registersAtOpen() && next.generation() != deployment.generation();
-        deployment = next;
+        deploy(next);
         plain.start(deployment, id);
         try {
             changelog.submit(deployment, pointer, claimMode);
@@ -412,13 +428,26 @@ final class Differential {
                 [number % 3];
     }
 
-    private Deployment next(Step step, boolean canonical) {
+    private Deployment next(Step step, boolean fromSavepoint, boolean canonical) {
         Storage[] storages = storages();
         return new Deployment(
                 generation(step.number(4)),
                 parallelism(step.number(2)),
                 canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
-                hasChangelog(step));
+                hasChangelog(step) || (fromSavepoint ? !canonical && sharesFiles() : mayBeMixed()));
+    }
+
+    /**
+     * Whether Flink alone could not go on from a native savepoint: it names files of the savepoint
+     * by their place beside its metadata, which are not beside that of the next checkpoint.
+     */
+    private boolean sharesFiles() {
+        return deployment.storage().findsByBytes() && deployment.storage() != Storage.ROCKSDB_FULL;
+    }
+
+    /** Whether Flink alone would misread our job's checkpoints: they may hold several versions. */
+    private boolean mayBeMixed() {
+        return deployment.changelog() && !history.shape().registersAtOpen();
     }
 
     /** Whether the job has it after a new submission. */
@@ -428,10 +457,10 @@ final class Differential {
 
     /**
      * No earlier one if our job may still have what the plain one has lost on the way, and no other
-     * one if the plain job would misread its checkpoint.
+     * one if Flink would misread the bases of our job's checkpoint.
      */
     private int generation(int number) {
-        if (refusals.misreads(deployment)) {
+        if (describesTooFewClasses) {
             return deployment.generation();
         }
         int generation = anyGeneration(number);

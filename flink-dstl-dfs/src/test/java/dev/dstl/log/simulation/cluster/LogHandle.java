@@ -108,6 +108,18 @@ public final class LogHandle {
         return handle.getStateSize();
     }
 
+    /** How many records were written to it, obsolete ones included. */
+    long records() {
+        return expected.size();
+    }
+
+    /** Bytes of all records that were written to it. */
+    long recordBytes() {
+        return expected.stream()
+                .mapToLong(record -> record.recordKey.length + record.payload.length)
+                .sum();
+    }
+
     /** The files it needs. */
     public Set<String> files() {
         return fileSizes().keySet();

@@ -46,6 +46,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -334,17 +335,18 @@ public final class SimulatedLog {
         return taskManager;
     }
 
-    /** Runs that compaction leaves at most where it has time. */
-    int runLimit() {
-        return settings.runLimit(parallelism);
-    }
-
-    /** Bytes of the parts that become one at most, in the memory there is; 0 if none do. */
-    long compactionMaxBytes() {
-        long memoryBytes = settings.maxInFlightBytes() / COMPACTION_SHARE / MAX_EXPANSION;
+    /** How much may become one run, in frames and in memory; null if nothing does. */
+    @Nullable
+    CompactionBounds compactionBounds() {
+        long maxBytes = settings.compactionMaxBytes();
         return settings.compactionMinRuns() == 0
-                ? 0
-                : Math.min(settings.compactionMaxBytes(), Math.max(1, memoryBytes));
+                ? null
+                : new CompactionBounds(
+                        maxBytes,
+                        Math.min(
+                                MAX_EXPANSION * maxBytes,
+                                Math.max(1, settings.maxInFlightBytes() / COMPACTION_SHARE)),
+                        settings.runLimit(parallelism));
     }
 
     /** Threads that nothing can end. */

@@ -299,8 +299,7 @@ final class SimulatedTask {
                                             expected,
                                             localSnapshot(result, own, older),
                                             range.part,
-                                            marksBases ? log.compactionMaxBytes() : 0,
-                                            log.runLimit());
+                                            marksBases ? log.compactionBounds() : null);
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
     }

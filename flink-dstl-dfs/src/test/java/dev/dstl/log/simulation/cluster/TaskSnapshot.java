@@ -32,8 +32,7 @@ public final class TaskSnapshot {
     private final KeyedState expected;
     @Nullable private final LocalSnapshot local;
     @Nullable private final LogHandle own;
-    private final long compactionMaxBytes;
-    private final int runLimit;
+    @Nullable private final CompactionBounds compactionBounds;
 
     TaskSnapshot(
             KeyGroupRange keyGroups,
@@ -42,12 +41,10 @@ public final class TaskSnapshot {
             KeyedState expected,
             @Nullable LocalSnapshot local,
             @Nullable LogHandle own,
-            long compactionMaxBytes,
-            int runLimit) {
-        this.runLimit = runLimit;
+            @Nullable CompactionBounds compactionBounds) {
         this.local = local;
         this.own = own;
-        this.compactionMaxBytes = compactionMaxBytes;
+        this.compactionBounds = compactionBounds;
         this.keyGroups = keyGroups;
         this.base = base;
         this.log = log;
@@ -78,8 +75,7 @@ public final class TaskSnapshot {
                 expected.in(part),
                 part.equals(keyGroups) ? local : null,
                 null,
-                0,
-                runLimit);
+                null);
     }
 
     /** What the task has written itself, or null if nothing. */
@@ -88,14 +84,10 @@ public final class TaskSnapshot {
         return own;
     }
 
-    /** Bytes of the parts of the log that are compacted at most; 0 if none are. */
-    public long compactionMaxBytes() {
-        return compactionMaxBytes;
-    }
-
-    /** Runs that compaction leaves at most where it has time. */
-    public int runLimit() {
-        return runLimit;
+    /** What compaction makes of what the task has written, or null if nothing. */
+    @Nullable
+    public CompactionBounds compactionBounds() {
+        return compactionBounds;
     }
 
     /** What could be read without the store, or null if nothing. */

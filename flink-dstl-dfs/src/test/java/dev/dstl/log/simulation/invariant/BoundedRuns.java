@@ -37,15 +37,14 @@ public final class BoundedRuns extends Invariant {
 
     private void check(CompletedCheckpoint checkpoint, TaskSnapshot snapshot) {
         LogHandle own = snapshot.own();
-        if (own == null || snapshot.compactionMaxBytes() == 0) {
+        if (own == null || snapshot.compactionBounds() == null) {
             return;
         }
-        // No two neighbours fit into one, at worst.
-        long tooLarge = 2 * own.bytes() / snapshot.compactionMaxBytes();
-        if (own.runs() > snapshot.runLimit() + tooLarge) {
+        long most = snapshot.compactionBounds().mostRuns(own);
+        if (own.runs() > most) {
             violated(
                     "checkpoint %d names %d runs of a changelog of %d bytes, limit %d",
-                    checkpoint.id(), own.runs(), own.bytes(), snapshot.runLimit());
+                    checkpoint.id(), own.runs(), own.bytes(), most);
         }
     }
 }

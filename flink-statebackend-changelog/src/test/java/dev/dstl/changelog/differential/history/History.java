@@ -82,7 +82,7 @@ public final class History {
     /** That of a seed, always the same. */
     public static History of(long seed) {
         Random random = new Random(0x9E3779B97F4A7C15L * (seed + 1));
-        JobShape shape = shape(random);
+        JobShape shape = shape(random, seed % 2 == 0);
         LogOptions options =
                 new LogOptions(
                         random.nextBoolean() ? 0 : 16 << 10,
@@ -115,7 +115,7 @@ public final class History {
                 steps);
     }
 
-    private static JobShape shape(Random random) {
+    private static JobShape shape(Random random, boolean meetsClasses) {
         boolean evolves = random.nextInt(3) == 0;
         TypeFamily[] families = evolves ? evolving(random) : VALUES;
         List<StateSpec> states = new ArrayList<>();
@@ -133,7 +133,8 @@ public final class History {
                 pick(random, evolves ? UNCHANGING : NAMESPACES),
                 random.nextInt(3) == 0 ? 2 : 1,
                 states,
-                random.nextBoolean());
+                random.nextBoolean(),
+                meetsClasses);
     }
 
     private static TypeFamily[] evolving(Random random) {

@@ -40,13 +40,22 @@ final class Descriptors {
     static StateDescriptor<?, ?> of(StateSpec spec, int generation) {
         StateDescriptor<?, ?> descriptor = withoutTimeToLive(spec, generation);
         if (spec.expires()) {
+            StateTtlConfig.Builder timeToLive =
+                    StateTtlConfig.newBuilder(TIME_TO_LIVE).cleanupIncrementally(3, false);
             descriptor.enableTimeToLive(
-                    StateTtlConfig.newBuilder(TIME_TO_LIVE)
-                            .cleanupIncrementally(3, false)
-                            .cleanupInRocksdbCompactFilter(7)
-                            .build());
+                    crashesRocksDb(spec)
+                            ? timeToLive.disableCleanupInBackground().build()
+                            : timeToLive.cleanupInRocksdbCompactFilter(7).build());
         }
         return descriptor;
+    }
+
+    /**
+     * RocksDB's compactions read elements of a list with the serializer of the new version before
+     * Flink has migrated them. Where that fails, the process crashes.
+     */
+    private static boolean crashesRocksDb(StateSpec spec) {
+        return spec.kind() == StateKind.LIST && spec.values().changes();
     }
 
     private static StateDescriptor<?, ?> withoutTimeToLive(StateSpec spec, int generation) {

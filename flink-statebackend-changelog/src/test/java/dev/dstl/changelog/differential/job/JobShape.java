@@ -39,27 +39,33 @@ public final class JobShape {
     private final int operators;
     private final List<StateSpec> states;
     private final boolean registersAtOpen;
+    private final boolean meetsClasses;
 
     /**
      * @param operators how many keyed operators are chained; each has all the states
      * @param registersAtOpen whether all states are registered at once, or each when it is used
+     * @param meetsClasses whether serializers have met all classes before a checkpoint describes
+     *     them
      */
     public JobShape(
             TypeFamily keys,
             TypeFamily namespaces,
             int operators,
             List<StateSpec> states,
-            boolean registersAtOpen) {
+            boolean registersAtOpen,
+            boolean meetsClasses) {
         this.keys = keys;
         this.namespaces = namespaces;
         this.operators = operators;
         this.states = List.copyOf(states);
         this.registersAtOpen = registersAtOpen;
+        this.meetsClasses = meetsClasses;
     }
 
     /** The same job for delegates that find a state by the bytes of its key. */
     public JobShape withKeysOfStableBytes() {
-        return new JobShape(keys.ofStableBytes(), namespaces, operators, states, registersAtOpen);
+        return new JobShape(
+                keys.ofStableBytes(), namespaces, operators, states, registersAtOpen, meetsClasses);
     }
 
     public TypeFamily keys() {
@@ -86,6 +92,21 @@ public final class JobShape {
         return registersAtOpen;
     }
 
+    /**
+     * Whether serializers have met all classes before a checkpoint describes them, as those have
+     * with which a job registers its classes.
+     */
+    public boolean meetsClasses() {
+        return meetsClasses;
+    }
+
+    /** Whether there are subclasses in anything. */
+    public boolean hasSubclasses() {
+        return keys.hasSubclasses()
+                || namespaces.hasSubclasses()
+                || states.stream().anyMatch(StateSpec::hasSubclasses);
+    }
+
     @Override
     public String toString() {
         return operators
@@ -95,6 +116,7 @@ public final class JobShape {
                 + namespaces
                 + ", states "
                 + states
-                + (registersAtOpen ? " registered at open" : " registered when used");
+                + (registersAtOpen ? " registered at open" : " registered when used")
+                + (meetsClasses ? ", of known classes" : "");
     }
 }

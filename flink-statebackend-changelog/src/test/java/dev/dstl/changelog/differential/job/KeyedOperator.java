@@ -16,7 +16,9 @@
 
 package dev.dstl.changelog.differential.job;
 
+import dev.dstl.changelog.differential.schema.TypeFamily;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -29,7 +31,7 @@ import java.util.stream.Stream;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
@@ -45,11 +47,15 @@ import org.apache.flink.util.CloseableIterator;
  */
 public final class KeyedOperator implements AutoCloseable {
 
+    /** Values of so many numbers, from 0 on, are of all classes that a type has. */
+    private static final int CLASSES = 2;
+
     private final CheckpointableKeyedStateBackend<Object> backend;
     private final JobShape shape;
     private final int generation;
     private final List<StateDescriptor<?, ?>> descriptors = new ArrayList<>();
     private final TypeSerializer<Object> namespaces;
+    private final Set<Integer> registered = new TreeSet<>();
     private final Map<
                     String, KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>>>
             queues = new HashMap<>();
@@ -134,6 +140,7 @@ public final class KeyedOperator implements AutoCloseable {
     }
 
     private StateAccess access(int state, Object namespace) throws Exception {
+        registered.add(state);
         return StateAccess.of(
                 shape.states().get(state),
                 generation,
@@ -155,11 +162,12 @@ public final class KeyedOperator implements AutoCloseable {
                                 new TimerSerializer<>(backend.getKeySerializer(), namespaces)));
     }
 
-    /** Registers all states, as a job that does so when it opens. */
+    /** Registers all states and timers, as a job that does so when it opens. */
     public void registerAll() throws Exception {
         for (int state = 0; state < shape.states().size(); state++) {
             access(state, namespace(0));
         }
+        JobShape.QUEUES.forEach(this::queue);
     }
 
     /** Fires all timers up to a time; which those were, sorted. */
@@ -241,7 +249,7 @@ public final class KeyedOperator implements AutoCloseable {
 
     /**
      * Copies all that is in the states into an operator that has none, which knows no state of
-     * which nothing is there, and whose serializers meet all classes. Call it only after a restore.
+     * which nothing is there. Call it only after a restore.
      */
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
     public void copyTo(KeyedOperator empty) throws Exception {
@@ -268,44 +276,50 @@ public final class KeyedOperator implements AutoCloseable {
             empty.backend.setCurrentKey(backend.getCurrentKey());
             StateAccess copy = empty.access(state, namespace);
             access.copyTo(copy);
-            if (!shape.states().get(state).expires()) {
-                empty.serialize(copy.state(), namespace);
-            }
         }
     }
 
     /**
-     * Makes serializers meet all classes that are in states. On the heap they otherwise meet them
-     * when a checkpoint, which says what the classes look like, is half written, and Flink misreads
-     * that checkpoint once a class has changed. Those of states with a time to live cannot be made
-     * to. All states must have been registered.
+     * Makes the serializers of all that is registered meet all classes that can be in it. A
+     * checkpoint describes only classes that its serializer has met, on the heap before it writes
+     * the first entry; and a task that restores what several tasks wrote believes the description
+     * of the first of them. Flink then misreads the checkpoint once a class has changed.
      */
     public void meetClasses() throws Exception {
-        for (int state = 0; state < shape.states().size(); state++) {
+        meetClasses(backend.getKeySerializer(), shape.keys());
+        meetClasses(namespaces, shape.namespaces());
+        for (int state : registered) {
             StateSpec spec = shape.states().get(state);
-            if (!spec.hasSubclasses() || spec.expires()) {
-                continue;
-            }
-            for (int key = 0; key < JobShape.KEYS; key++) {
-                for (int namespace = 0; owns(key) && namespace < JobShape.NAMESPACES; namespace++) {
-                    backend.setCurrentKey(shape.keys().value(generation, key));
-                    serialize(access(state, namespace(namespace)).state(), namespace(namespace));
+            if (spec.hasSubclasses()) {
+                TypeSerializer<Object> values =
+                        storedValues(spec, access(state, namespace(0)).state());
+                for (int number = 0; number < CLASSES; number++) {
+                    values.serialize(spec.sample(generation, number), new DataOutputSerializer(64));
                 }
             }
         }
     }
 
-    /** So that the serializer meets all classes. */
+    /** The serializer that a checkpoint describes. */
     @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
-    private void serialize(State state, Object namespace) throws Exception {
-        InternalKvState<Object, Object, Object> internal =
-                (InternalKvState<Object, Object, Object>) state;
-        internal.getSerializedValue(
-                KvStateSerializer.serializeKeyAndNamespace(
-                        backend.getCurrentKey(), backend.getKeySerializer(), namespace, namespaces),
-                backend.getKeySerializer(),
-                namespaces,
-                internal.getValueSerializer());
+    private static TypeSerializer<Object> storedValues(StateSpec spec, State state)
+            throws ReflectiveOperationException {
+        Object stored = state;
+        if (spec.expires()) {
+            // AbstractTtlDecorator, which is not public.
+            Class<?> decorator = state.getClass().getSuperclass().getSuperclass();
+            Field decorated = decorator.getDeclaredField("original");
+            decorated.setAccessible(true);
+            stored = decorated.get(state);
+        }
+        return ((InternalKvState<Object, Object, Object>) stored).getValueSerializer();
+    }
+
+    private void meetClasses(TypeSerializer<Object> serializer, TypeFamily family)
+            throws IOException {
+        for (int number = 0; number < CLASSES; number++) {
+            serializer.serialize(family.value(generation, number), new DataOutputSerializer(64));
+        }
     }
 
     @Override

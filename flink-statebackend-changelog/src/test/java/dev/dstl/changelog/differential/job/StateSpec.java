@@ -17,6 +17,9 @@
 package dev.dstl.changelog.differential.job;
 
 import dev.dstl.changelog.differential.schema.TypeFamily;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.runtime.state.ttl.TtlValue;
 
 /** A state of a job, as it is in every generation. Immutable. */
 public final class StateSpec {
@@ -59,14 +62,23 @@ public final class StateSpec {
         return expires;
     }
 
-    /** Whether it has a time to live and there are subclasses in its values or keys. */
-    public boolean expiresWithSubclasses() {
-        return expires && hasSubclasses();
-    }
-
     /** Whether there are subclasses in its values or keys. */
     public boolean hasSubclasses() {
         return values.hasSubclasses() || (kind == StateKind.MAP && userKeys.hasSubclasses());
+    }
+
+    /** What a state holds for a key, as its serializer takes it; depends on a number. */
+    Object sample(int generation, int number) {
+        Object value = values.value(generation, number);
+        Object stored = expires ? new TtlValue<>(value, 0) : value;
+        switch (kind) {
+            case LIST:
+                return List.of(stored);
+            case MAP:
+                return Map.of(userKeys.value(generation, number), stored);
+            default:
+                return stored;
+        }
     }
 
     @Override

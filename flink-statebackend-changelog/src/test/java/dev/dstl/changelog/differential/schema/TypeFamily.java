@@ -277,6 +277,11 @@ public enum TypeFamily {
         return new TypeFamily[] {POJO, POJO_WITHOUT_SUBCLASSES, KRYO, AVRO};
     }
 
+    /** Whether later versions of the job write it in another way. */
+    public boolean changes() {
+        return this != LONG && this != STRING;
+    }
+
     /** What a job sees of a value in a generation. */
     public String text(int generation, Object value) {
         return value.toString();

@@ -241,6 +241,14 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
+    private void meetClasses() throws Exception {
+        for (Subtask subtask : subtasks) {
+            for (KeyedOperator operator : subtask.operators()) {
+                operator.meetClasses();
+            }
+        }
+    }
+
     /** A user function of the subtask that has a key group caught an exception. */
     public void markIncomplete(int keyGroup) {
         subtask(keyGroup).markIncomplete();
@@ -270,8 +278,10 @@ public final class ChangelogJob implements AutoCloseable {
         return id;
     }
 
-    private long begin(CheckpointProperties properties, @Nullable Path savepoint)
-            throws IOException {
+    private long begin(CheckpointProperties properties, @Nullable Path savepoint) throws Exception {
+        if (shape.meetsClasses()) {
+            meetClasses();
+        }
         List<OperatorID> ids = new ArrayList<>();
         for (int operator = 0; operator < shape.operators(); operator++) {
             ids.add(Subtask.operatorId(operator));
@@ -323,7 +333,7 @@ public final class ChangelogJob implements AutoCloseable {
         try {
             state = subtasks.get(index).finish(id);
         } catch (Exception e) {
-            if (!subtasks.get(index).isFaulty()) {
+            if (!FaultyCheckpoints.isCauseOf(e)) {
                 throw new Violation("Subtask " + index + " declines checkpoint " + id, e);
             }
             abort(id, losses, true);
@@ -401,6 +411,9 @@ public final class ChangelogJob implements AutoCloseable {
     // ---- materialization
 
     public boolean materialize(int index, int operator, boolean faulty) throws Exception {
+        if (shape.meetsClasses()) {
+            meetClasses();
+        }
         Subtask subtask = subtasks.get(index % subtasks.size());
         return subtask.materialize(operator % subtask.operators().size(), faulty);
     }

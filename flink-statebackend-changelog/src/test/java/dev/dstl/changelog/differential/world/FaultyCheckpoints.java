@@ -20,9 +20,12 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.util.ExceptionUtils;
 
 /** Where a task writes snapshots; now and then what belongs to the task fails. Thread safe. */
 final class FaultyCheckpoints {
+
+    private static final String MESSAGE = "The store fails";
 
     private final CheckpointStorageAccess access;
     private volatile boolean faulty;
@@ -37,7 +40,7 @@ final class FaultyCheckpoints {
                                     if (faulty
                                             && method.getName()
                                                     .equals("createTaskOwnedStateStream")) {
-                                        throw new IOException("The store fails");
+                                        throw new IOException(MESSAGE);
                                     }
                                     try {
                                         return method.invoke(healthy, arguments);
@@ -45,6 +48,11 @@ final class FaultyCheckpoints {
                                         throw e.getCause();
                                     }
                                 });
+    }
+
+    /** Whether something failed because of this, then or later. */
+    static boolean isCauseOf(Throwable failure) {
+        return ExceptionUtils.findThrowableWithMessage(failure, MESSAGE).isPresent();
     }
 
     CheckpointStorageAccess access() {

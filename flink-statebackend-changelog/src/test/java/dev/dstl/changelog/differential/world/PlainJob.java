@@ -61,7 +61,6 @@ public final class PlainJob implements AutoCloseable {
     private final List<List<KeyedOperator>> subtasks = new ArrayList<>();
     private MockEnvironment environment;
     private Deployment deployment;
-    private boolean registersAll;
 
     public PlainJob(JobShape shape, Path directory, TtlTimeProvider clock) {
         this.shape = shape;
@@ -76,7 +75,6 @@ public final class PlainJob implements AutoCloseable {
      */
     public void start(Deployment newDeployment, @Nullable Long checkpoint) throws Exception {
         open(newDeployment, checkpoint);
-        registersAll = true;
         for (List<KeyedOperator> operators : subtasks) {
             for (KeyedOperator operator : operators) {
                 operator.registerAll();
@@ -91,7 +89,6 @@ public final class PlainJob implements AutoCloseable {
 
     private void open(Deployment newDeployment, @Nullable Long checkpoint) throws Exception {
         stop();
-        registersAll = false;
         deployment = newDeployment;
         Thread.currentThread()
                 .setContextClassLoader(JobClasses.of(deployment.generation()).loader());
@@ -165,9 +162,7 @@ public final class PlainJob implements AutoCloseable {
             List<KeyedStateHandle> of = new ArrayList<>();
             handles.add(of);
             for (List<KeyedOperator> operators : subtasks) {
-                if (registersAll && !deployment.storage().findsByBytes()) {
-                    operators.get(operator).meetClasses();
-                }
+                operators.get(operator).meetClasses();
                 KeyedStateHandle handle =
                         snapshot(
                                 id,

@@ -44,6 +44,7 @@ class PlainJobTest {
                                     TypeFamily.POJO,
                                     TypeFamily.STRING,
                                     false)),
+                    false,
                     false);
 
     @TempDir Path directory;

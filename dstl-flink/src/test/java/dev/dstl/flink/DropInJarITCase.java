@@ -45,6 +45,11 @@ class DropInJarITCase {
 
     @BeforeAll
     static void open() throws IOException {
+        jar = new JarFile(file().toFile());
+    }
+
+    /** The jar of this module. */
+    static Path file() throws IOException {
         List<Path> jars;
         try (Stream<Path> files = Files.list(Path.of("target"))) {
             jars =
@@ -53,7 +58,7 @@ class DropInJarITCase {
                             .collect(Collectors.toList());
         }
         assertThat(jars).hasSize(1);
-        jar = new JarFile(jars.get(0).toFile());
+        return jars.get(0);
     }
 
     @AfterAll
@@ -117,8 +122,13 @@ class DropInJarITCase {
 
     @Test
     void licenseAndNoticeAreThoseOfTheProject() throws IOException {
-        assertThat(text("META-INF/LICENSE")).isEqualTo(Files.readString(Path.of("..", "LICENSE")));
-        assertThat(text("META-INF/NOTICE")).isEqualTo(Files.readString(Path.of("..", "NOTICE")));
+        Path project = Path.of("..").toRealPath();
+        while (!Files.exists(project.resolve("LICENSE"))) {
+            project = project.getParent();
+        }
+        assertThat(text("META-INF/LICENSE"))
+                .isEqualTo(Files.readString(project.resolve("LICENSE")));
+        assertThat(text("META-INF/NOTICE")).isEqualTo(Files.readString(project.resolve("NOTICE")));
     }
 
     @Test

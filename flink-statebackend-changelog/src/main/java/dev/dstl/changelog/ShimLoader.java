@@ -17,6 +17,7 @@
 package dev.dstl.changelog;
 
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.log.config.Release;
 import java.security.CodeSource;
 import org.apache.flink.runtime.state.StateBackend;
 
@@ -54,12 +55,13 @@ final class ShimLoader {
             throw new MisconfigurationException(
                     String.format(
                             "%s from %s does not fit %s from %s; put the same version of"
-                                    + " dstl-flink-1.20 into lib/ of every Flink process, and"
+                                    + " dstl-flink-%s into lib/ of every Flink process, and"
                                     + " compile the job against it as 'provided'.",
                             SHIM,
                             originOf(shim),
                             ShimLoader.class.getName(),
-                            originOf(ShimLoader.class)));
+                            originOf(ShimLoader.class),
+                            Release.current().flinkLine()));
         }
     }
 
@@ -75,9 +77,9 @@ final class ShimLoader {
     private static String misplaced(String found) {
         return String.format(
                 "The changelog backend %s cannot run because Flink would not load its class %s (%s);"
-                        + " put dstl-flink-1.20-<version>.jar into lib/ of every Flink process, and"
+                        + " put dstl-flink-%s-<version>.jar into lib/ of every Flink process, and"
                         + " mark it 'provided' in the job.",
-                originOf(ShimLoader.class), SHIM, found);
+                originOf(ShimLoader.class), SHIM, found, Release.current().flinkLine());
     }
 
     private static String originOf(Class<?> type) {

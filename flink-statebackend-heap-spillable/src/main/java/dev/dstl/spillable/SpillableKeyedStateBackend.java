@@ -16,6 +16,8 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.compat.StateTracking;
+import dev.dstl.compat.TrackingKeyedStateBackend;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.snapshot.StatesView;
 import dev.dstl.spillable.spill.StateMover;
@@ -41,7 +43,6 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.query.TaskKvStateRegistry;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.HeapPriorityQueuesManager;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
@@ -59,7 +60,7 @@ import org.apache.flink.runtime.state.StateSnapshotTransformers;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
-import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
+import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
@@ -68,7 +69,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The keyed state of one task. All calls on the task thread, except the run of a snapshot's future.
  */
-public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
+public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBackend<K> {
 
     private static final Logger LOG = LoggerFactory.getLogger(SpillableKeyedStateBackend.class);
 
@@ -85,7 +86,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
             ClassLoader userCodeClassLoader,
             ExecutionConfig executionConfig,
             TtlTimeProvider ttlTimeProvider,
-            LatencyTrackingStateConfig latencyTrackingStateConfig,
+            StateTracking tracking,
             CloseableRegistry cancelStreamRegistry,
             StreamCompressionDecorator keyGroupCompressionDecorator,
             CurrentKey<K> currentKey,
@@ -99,7 +100,7 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
                 userCodeClassLoader,
                 executionConfig,
                 ttlTimeProvider,
-                latencyTrackingStateConfig,
+                tracking,
                 cancelStreamRegistry,
                 keyGroupCompressionDecorator,
                 currentKey);
@@ -214,6 +215,20 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
                             stateDesc.getName(),
                             previousStateSerializer));
         }
+        // Compatible in Flink 2, whose own backends convert the entries.
+        boolean expiring =
+                TtlStateFactory.TtlSerializer.isTtlStateSerializer(previousStateSerializer);
+        if (expiring
+                != TtlStateFactory.TtlSerializer.isTtlStateSerializer(stateDesc.getSerializer())) {
+            throw new StateMigrationException(
+                    String.format(
+                            "State '%s' was written %s a time to live and is registered %s one,"
+                                    + " between which the spillable heap cannot convert; leave the"
+                                    + " time to live as it was, or give the state another name.",
+                            stateDesc.getName(),
+                            expiring ? "with" : "without",
+                            expiring ? "without" : "with"));
+        }
         table.setMetaInfo(
                 allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo,
                 stateCompatibility.isCompatibleAfterMigration());
@@ -234,9 +249,13 @@ public final class SpillableKeyedStateBackend<K> extends AbstractKeyedStateBacke
     }
 
     @Override
-    public void setCurrentKey(K newKey) {
+    protected void keySelected() {
         mover.keySelected();
-        super.setCurrentKey(newKey);
+    }
+
+    @Override
+    public String getBackendTypeIdentifier() {
+        return "spillable";
     }
 
     @Override

@@ -16,6 +16,8 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.compat.StateTracking;
+import dev.dstl.compat.TrackingKeyedStateBackendBuilder;
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
@@ -36,16 +38,14 @@ import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
-import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 
 /** Wires one keyed backend and restores its state. Runs once, on the task thread. */
-final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
+final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBackendBuilder<K> {
 
     private final StateBackend.KeyedStateBackendParameters<K> parameters;
     private final HeapPriorityQueueSetFactory queueFactory;
@@ -54,23 +54,12 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
 
     SpillableKeyedStateBackendBuilder(
             StateBackend.KeyedStateBackendParameters<K> parameters,
-            LatencyTrackingStateConfig latencyTrackingStateConfig,
+            StateTracking tracking,
             StreamCompressionDecorator compression,
             HeapPriorityQueueSetFactory queueFactory,
             SpillConfig config,
             @Nullable MoverFactory moverFactory) {
-        super(
-                parameters.getKvStateRegistry(),
-                parameters.getKeySerializer(),
-                parameters.getEnv().getUserCodeClassLoader().asClassLoader(),
-                parameters.getNumberOfKeyGroups(),
-                parameters.getKeyGroupRange(),
-                parameters.getEnv().getExecutionConfig(),
-                parameters.getTtlTimeProvider(),
-                latencyTrackingStateConfig,
-                parameters.getStateHandles(),
-                compression,
-                parameters.getCancelStreamRegistry());
+        super(parameters, tracking, compression);
         this.parameters = parameters;
         this.queueFactory = queueFactory;
         this.config = config;
@@ -107,7 +96,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacke
                 userCodeClassLoader,
                 executionConfig,
                 ttlTimeProvider,
-                latencyTrackingStateConfig,
+                tracking,
                 new CloseableRegistry(),
                 keyGroupCompressionDecorator,
                 currentKey,

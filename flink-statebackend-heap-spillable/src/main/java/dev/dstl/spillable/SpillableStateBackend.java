@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.compat.TrackingStateBackend;
 import dev.dstl.spillable.config.SpillConfig;
 import java.io.IOException;
 import javax.annotation.Nullable;
@@ -23,7 +24,6 @@ import org.apache.flink.annotation.VisibleForTesting;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.AbstractStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
 import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
@@ -36,7 +36,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
  *
  * <p>Immutable; created on the client or from the configuration, used on every task.
  */
-public final class SpillableStateBackend extends AbstractStateBackend
+public final class SpillableStateBackend extends TrackingStateBackend
         implements ConfigurableStateBackend {
 
     private static final long serialVersionUID = 1L;
@@ -60,9 +60,9 @@ public final class SpillableStateBackend extends AbstractStateBackend
     }
 
     private SpillableStateBackend(SpillableStateBackend original, ReadableConfig config) {
+        super(original, config);
         this.config = SpillConfig.of(config);
         this.moverFactory = original.moverFactory;
-        latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
     }
 
     @Override
@@ -90,9 +90,7 @@ public final class SpillableStateBackend extends AbstractStateBackend
             KeyedStateBackendParameters<K> parameters) throws IOException {
         return new SpillableKeyedStateBackendBuilder<>(
                         parameters,
-                        latencyTrackingConfigBuilder
-                                .setMetricGroup(parameters.getMetricGroup())
-                                .build(),
+                        tracking(parameters.getMetricGroup()),
                         getCompressionDecorator(parameters.getEnv().getExecutionConfig()),
                         new HeapPriorityQueueSetFactory(
                                 parameters.getKeyGroupRange(),

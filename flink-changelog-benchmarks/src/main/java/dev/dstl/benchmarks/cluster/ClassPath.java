@@ -44,6 +44,7 @@ public final class ClassPath {
                             + "(?:-tests|-all)?\\.jar"
                             + "|(?<folder>flink-dstl-dfs|flink-statebackend-changelog"
                             + "|flink-statebackend-heap-spillable|dstl-tool|dstl-flink"
+                            + "|compat[/\\\\]flink-[0-9.]+"
                             + "|flink-changelog-benchmarks|flink-changelog-end-to-end-tests)"
                             + "[/\\\\]target[/\\\\](?:test-)?classes[/\\\\]?)");
 

@@ -40,13 +40,16 @@ final class Poms {
 
     private Poms() {}
 
-    /** Directories of the modules. */
+    /** Directories of the modules, and of their modules. */
     static List<String> modules() {
-        return MODULE.matcher(text(Documentation.ROOT))
+        return modulesOf("").distinct().collect(toList());
+    }
+
+    private static Stream<String> modulesOf(String parent) {
+        return MODULE.matcher(text(Documentation.ROOT.resolve(parent)))
                 .results()
-                .map(match -> match.group(1))
-                .distinct()
-                .collect(toList());
+                .map(match -> parent + match.group(1))
+                .flatMap(module -> Stream.concat(Stream.of(module), modulesOf(module + "/")));
     }
 
     static Set<String> profiles() {

@@ -165,8 +165,7 @@ class S3RequestsITCase {
         Configuration oneAttempt = new Configuration();
         oneAttempt.setString("state.changelog.dstl.upload.hedge.budget", "0");
         oneAttempt.setString("state.changelog.dstl.dfs.upload.timeout", "0 s");
-        assertThat(new SummingJob("dstl", root, oneAttempt).run())
-                .isEqualTo(SummingJob.expected());
+        assertThat(new SummingJob("dstl", root, oneAttempt).run()).isEqualTo(SummingJob.expected());
 
         Path log = SummingJob.log(root);
         CommonTestUtils.waitUntilCondition(() -> leftBelow(prefix(log)).isEmpty());

@@ -19,12 +19,12 @@ package dev.dstl.log.upload;
 /**
  * The health of the store, as seen from the uploads of a job on a TaskManager.
  *
- * <pre>
+ * <pre>{@code
  *   HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED
  *      ^             ^                        |  |
  *      |             '------------------------'  |
  *      '-----------------------------------------'
- * </pre>
+ * }</pre>
  */
 enum StoreState {
     /** Attempts succeed, with few exceptions. */

@@ -19,8 +19,8 @@ package dev.dstl.changelog.backend;
 import dev.dstl.changelog.checkpoint.Checkpointer;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.state.LoggedStateRegistry;
+import dev.dstl.compat.DelegatingKeyedStateBackend;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.RunnableFuture;
 import java.util.stream.Stream;
 import javax.annotation.Nonnull;
@@ -35,7 +35,6 @@ import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
-import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.Keyed;
@@ -59,13 +58,9 @@ import org.apache.flink.util.IOUtils;
  *
  * @param <K> type of the key
  */
-final class ChangelogKeyedStateBackend<K>
-        implements CheckpointableKeyedStateBackend<K>,
-                TestableKeyedStateBackend<K>,
-                CheckpointListener,
-                InternalCheckpointListener {
+final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
+        implements TestableKeyedStateBackend<K>, CheckpointListener, InternalCheckpointListener {
 
-    private final AbstractKeyedStateBackend<K> delegate;
     private final StateChangelogWriter<?> writer;
     private final LoggedStateRegistry<K> logged;
     private final RegisteredStates<K> registered;
@@ -83,7 +78,7 @@ final class ChangelogKeyedStateBackend<K>
             CloseableRegistry cancelRegistry,
             ExecutionConfig executionConfig,
             TtlTimeProvider timeToLive) {
-        this.delegate = delegate;
+        super(delegate);
         this.writer = writer;
         this.logged = logged;
         this.registered = new RegisteredStates<>(this, delegate, executionConfig, timeToLive);
@@ -186,11 +181,6 @@ final class ChangelogKeyedStateBackend<K>
     @Override
     public <N> Stream<K> getKeys(String state, N namespace) {
         return delegate.getKeys(state, namespace);
-    }
-
-    @Override
-    public <N> Stream<K> getKeys(List<String> states, N namespace) {
-        return delegate.getKeys(states, namespace);
     }
 
     @Override

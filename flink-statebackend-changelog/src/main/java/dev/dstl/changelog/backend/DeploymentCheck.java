@@ -22,8 +22,10 @@ import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_
 
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.compat.PeriodicCheckpoints;
 import dev.dstl.log.config.Installation;
 import dev.dstl.log.config.KnownKeys;
+import dev.dstl.log.config.Release;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
@@ -31,7 +33,6 @@ import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
-import org.apache.flink.streaming.api.graph.StreamConfig;
 
 /**
  * Rejects deployments in which the changelog cannot work, before the first record. Used by the task
@@ -104,8 +105,10 @@ final class DeploymentCheck {
                     String.format(
                             "'%s: %s' names no storage that this TaskManager has; set it to 'dstl'"
                                     + " in the configuration of the TaskManagers, and put"
-                                    + " dstl-flink-1.20-<version>.jar into their lib/.",
-                            STATE_CHANGE_LOG_STORAGE.key(), configured));
+                                    + " dstl-flink-%s-<version>.jar into their lib/.",
+                            STATE_CHANGE_LOG_STORAGE.key(),
+                            configured,
+                            Release.current().flinkLine()));
         }
         if (storage instanceof InMemoryStateChangelogStorage && checkpointsAreDurable()) {
             throw MemoryStorage.refusal(configured);
@@ -135,7 +138,7 @@ final class DeploymentCheck {
     }
 
     private boolean checkpointsAreDurable() {
-        return new StreamConfig(environment.getTaskConfiguration()).isCheckpointingEnabled()
+        return PeriodicCheckpoints.areEnabled(environment)
                 && !(environment.getCheckpointStorageAccess()
                         instanceof MemoryBackendCheckpointStorageAccess);
     }

@@ -18,6 +18,7 @@ package dev.dstl.changelog.backend;
 
 import static org.apache.flink.util.Preconditions.checkNotNull;
 
+import dev.dstl.compat.StateTracking;
 import java.util.HashMap;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -28,7 +29,6 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
-import org.apache.flink.runtime.state.metrics.LatencyTrackingStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 
@@ -93,11 +93,11 @@ final class RegisteredStates<K> {
                 descriptor.initializeSerializerUnlessSet(executionConfig);
             }
             state =
-                    LatencyTrackingStateFactory.createStateAndWrapWithLatencyTrackingIfEnabled(
+                    StateTracking.track(
                             TtlStateFactory.createStateAndWrapWithTtlIfEnabled(
                                     namespaceSerializer, descriptor, logged, timeToLive),
                             descriptor,
-                            delegate.getLatencyTrackingStateConfig());
+                            delegate);
             byName.put(descriptor.getName(), state);
             delegate.publishQueryableStateIfEnabled(descriptor, state);
         }

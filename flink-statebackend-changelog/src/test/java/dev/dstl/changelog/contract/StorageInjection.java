@@ -23,6 +23,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.RunnableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
@@ -91,11 +92,20 @@ final class StorageInjection implements StateBackend {
         return (CheckpointableKeyedStateBackend<K>)
                 Proxy.newProxyInstance(
                         getClass().getClassLoader(),
-                        keyed.getClass().getInterfaces(),
+                        interfaces(keyed),
                         (proxy, method, arguments) ->
                                 method.getName().equals("snapshot") && savepoints.getAsBoolean()
                                         ? savepoint(keyed, arguments)
                                         : call(method, keyed, arguments));
+    }
+
+    /** Some are its superclass's, and are not among those of its class. */
+    private static Class<?>[] interfaces(CheckpointableKeyedStateBackend<?> keyed) {
+        return Stream.concat(
+                        Stream.of(CheckpointableKeyedStateBackend.class),
+                        Stream.of(keyed.getClass().getInterfaces()))
+                .distinct()
+                .toArray(Class<?>[]::new);
     }
 
     private static RunnableFuture<?> savepoint(

@@ -17,13 +17,16 @@
 package org.apache.flink.runtime.state.ttl;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.conformance.Placement;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStorage;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
+import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -53,6 +56,20 @@ class SpillableTtlStateTest extends TtlStateTestBase {
     @Override
     protected boolean incrementalCleanupSupported() {
         return true;
+    }
+
+    /** Which Flink's own backends convert in Flink 2. */
+    @Override
+    @TestTemplate
+    protected void testRestoreTtlAndRegisterNonTtlStateCompatFailure() throws Exception {
+        initTest(getConfBuilder(TTL).build());
+        timeProvider.time = 0;
+        ctx().update(ctx().updateEmpty);
+        KeyedStateHandle snapshot = sbetc.takeSnapshot();
+        sbetc.createAndRestoreKeyedStateBackend(snapshot);
+        sbetc.setCurrentKey("defaultKey");
+        assertThatThrownBy(() -> sbetc.createState(ctx().createStateDescriptor(), ""))
+                .isInstanceOf(StateMigrationException.class);
     }
 
     /** As the overridden test, which looks into a class of Flink's own heap states. */

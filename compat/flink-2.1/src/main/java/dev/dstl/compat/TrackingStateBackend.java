@@ -1,0 +1,43 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.compat;
+
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.state.AbstractStateBackend;
+
+/** A state backend whose metrics of state access are Flink's. Thread safety is the subclass's. */
+public abstract class TrackingStateBackend extends AbstractStateBackend {
+
+    private static final long serialVersionUID = 1L;
+
+    /** With Flink's defaults. */
+    protected TrackingStateBackend() {}
+
+    /** As {@code original}, with what {@code config} says otherwise. */
+    protected TrackingStateBackend(TrackingStateBackend original, ReadableConfig config) {
+        latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
+        sizeTrackingConfigBuilder = original.sizeTrackingConfigBuilder.configure(config);
+    }
+
+    /** What to track of a keyed backend with these {@code metrics}. */
+    protected final StateTracking tracking(MetricGroup metrics) {
+        return new StateTracking(
+                latencyTrackingConfigBuilder.setMetricGroup(metrics).build(),
+                sizeTrackingConfigBuilder.setMetricGroup(metrics).build());
+    }
+}

@@ -63,7 +63,7 @@ public final class RetainedCheckpoints {
                         String.format(
                                 "No checkpoint is below %s, so every segment would look like an"
                                         + " orphan: name the directory that the checkpoints are"
-                                        + " in, or say --without-checkpoints if none is retained.",
+                                        + " in, or use --without-checkpoints if none is retained.",
                                 directory.path()));
             }
             count += found.count;

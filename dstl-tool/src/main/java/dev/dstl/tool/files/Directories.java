@@ -94,7 +94,7 @@ public final class Directories {
         }
         throw new ToolException(
                 String.format(
-                        "%s cannot be listed: user '%s' may not.",
+                        "%s cannot be listed: user '%s' has no permission.",
                         directory, System.getProperty("user.name")));
     }
 }

@@ -32,11 +32,11 @@ enum BatchState {
     SEALED,
     /** Waits for the next segment to be rolled. */
     QUEUED,
-    /** Belongs to a segment that is being uploaded, for good. */
+    /** Part of a segment that is being uploaded, and stays in it. */
     IN_SEGMENT,
     /** Its segment is durable. */
     DURABLE,
-    /** Not needed any more. */
+    /** No longer needed. */
     RELEASED;
 
     /**

@@ -59,7 +59,7 @@ public final class Compaction<B extends CompactionInput>
         READING,
         /** The output waits for those of other changelogs, to share their segment. */
         GATHERED,
-        /** The output is on its way to the group commit, which cannot release it yet. */
+        /** The output is being submitted to the group commit, which cannot release it yet. */
         SUBMITTING,
         SUBMITTED,
         DURABLE,

@@ -22,7 +22,7 @@ public enum RetryMode {
     NONE("none"),
     /** A given number of failures declines the checkpoint. */
     FIXED("fixed"),
-    /** Attempts go on with growing delays. */
+    /** Attempts continue with growing delays. */
     UNTIL_SUCCESS("until-success");
 
     private final String configValue;

@@ -69,11 +69,11 @@ public final class BasePath {
      */
     String complaint(String since, String cause) {
         return String.format(
-                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and it is"
-                        + " tried again; checkpoints wait or fail meanwhile. Make it a directory"
-                        + " that the TaskManagers may write to and that has room, on an object"
-                        + " store a bucket that exists and credentials that may write to it;"
-                        + " nothing has to be restarted then.",
+                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and"
+                        + " writes are retried; checkpoints wait or fail meanwhile. Make it a"
+                        + " directory that the TaskManagers may write to and that has room, on an"
+                        + " object store a bucket that exists and credentials that may write to"
+                        + " it; nothing has to be restarted then.",
                 DstlOptions.BASE_PATH.key(), path, since, cause);
     }
 

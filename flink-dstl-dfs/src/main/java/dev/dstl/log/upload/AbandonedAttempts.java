@@ -121,9 +121,9 @@ final class AbandonedAttempts {
         if (report) {
             LOG.warn(
                     "{} threads hang in the client of the changelog store with uploads that were"
-                            + " cancelled, the latest being {}: it does not react to an interrupt."
+                            + " cancelled, the latest being {}: the client ignores interrupts."
                             + " Their segments were or are written by other attempts and nothing is"
-                            + " lost; at {} such threads no attempt that hangs is replaced any more."
+                            + " lost; at {} such threads, hanging attempts are no longer replaced."
                             + " Set the timeouts of the file system's client, and check the"
                             + " network.",
                     hanging,

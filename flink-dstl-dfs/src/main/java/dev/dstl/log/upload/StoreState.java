@@ -29,11 +29,11 @@ package dev.dstl.log.upload;
 enum StoreState {
     /** Attempts succeed, with few exceptions. */
     HEALTHY(0),
-    /** It takes segments again after an outage; what waited is on its way. */
+    /** Attempts succeed again after an outage; waiting segments are being uploaded. */
     RECOVERED(1),
-    /** Many attempts fail, are throttled or timed out. */
+    /** Many attempts fail, are throttled or time out. */
     DEGRADED(2),
-    /** No attempt succeeded for a while. */
+    /** No attempt has succeeded for some time. */
     OUTAGE(3);
 
     private final int severity;

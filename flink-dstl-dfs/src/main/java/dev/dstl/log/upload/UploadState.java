@@ -33,13 +33,13 @@ package dev.dstl.log.upload;
 enum UploadState {
     /** Not started. */
     IDLE,
-    /** Attempts run or will. */
+    /** Attempts are running or scheduled. */
     RUNNING,
-    /** Given up for now: the waiting checkpoints have failed, the data is kept. */
+    /** Paused: the waiting checkpoints have failed, the data is retained. */
     SUSPENDED,
     /** An attempt succeeded. */
     DURABLE,
-    /** Nobody needs the segment any more. */
+    /** The segment is no longer needed. */
     ABANDONED;
 
     boolean isSettled() {

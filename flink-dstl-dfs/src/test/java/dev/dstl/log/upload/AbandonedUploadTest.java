@@ -192,7 +192,7 @@ class AbandonedUploadTest {
                 cluster.checkpoint(SMALL);
                 cluster.timers.advanceMillis(3_000);
             }
-            assertThat(lines.containing("does not react to an interrupt")).hasSize(1);
+            assertThat(lines.containing("the client ignores interrupts")).hasSize(1);
         }
     }
 

@@ -111,7 +111,7 @@ public final class BuiltInRegistration {
 
     private static StateKind kindOf(@Nullable StateDescriptor.Type type) {
         if (type == null) {
-            throw new IllegalArgumentException("The registration does not say what the state is");
+            throw new IllegalArgumentException("The registration has no state type");
         }
         return StateKind.of(type);
     }

@@ -63,8 +63,8 @@ public final class MetSubclasses {
             collect(serializer, found);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(
-                    "This version of Flink does not tell which subclasses a POJO serializer has"
-                            + " met, which a changelog has to know",
+                    "This version of Flink does not expose the subclasses that a POJO serializer"
+                            + " has encountered, which a changelog must know",
                     e);
         }
         met = found.toArray(NONE);

@@ -59,7 +59,7 @@ public final class StateSchema {
         TypeSerializerSnapshot<?> snapshot = state.getTypeSerializerSnapshot(serializer);
         if (snapshot == null) {
             throw new IllegalArgumentException(
-                    "State '" + state.getName() + "' does not say what its " + serializer + " is");
+                    "State '" + state.getName() + "' has no snapshot of its " + serializer);
         }
         return snapshot;
     }

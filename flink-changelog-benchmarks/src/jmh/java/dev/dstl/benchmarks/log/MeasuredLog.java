@@ -24,7 +24,10 @@ import org.apache.flink.changelog.fs.FsStateChangelogStorageFactory;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
-/** The logs that are compared. Made by their factories directly: both claim one identifier. */
+/**
+ * The changelog storages that are compared. Created by their factories directly, since both have
+ * the same identifier.
+ */
 public enum MeasuredLog {
     /** The log of this project. */
     DSTL {

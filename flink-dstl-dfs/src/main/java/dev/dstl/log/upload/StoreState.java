@@ -20,10 +20,10 @@ package dev.dstl.log.upload;
  * The health of the store, as seen from the uploads of a job on a TaskManager.
  *
  * <pre>{@code
- *   HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED
- *      ^             ^                        |  |
- *      |             '------------------------'  |
- *      '-----------------------------------------'
+ * HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED
+ *    ^             ^                        |  |
+ *    |             '------------------------'  |
+ *    '-----------------------------------------'
  * }</pre>
  */
 enum StoreState {

@@ -169,9 +169,7 @@ public final class OrderInput implements StripedInput<OrderEvent> {
         return event;
     }
 
-    /**
-     * Returns the first bytes of the JDK's {@link SplittableRandom} with the order key as seed.
-     */
+    /** Returns the first bytes of the JDK's {@link SplittableRandom} with the order key as seed. */
     @Nullable
     private byte[] document(long orderKey) {
         if (documentBytes == 0) {

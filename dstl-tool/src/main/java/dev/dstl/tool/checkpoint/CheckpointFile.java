@@ -94,7 +94,7 @@ public final class CheckpointFile {
         } catch (FileNotFoundException e) {
             throw e;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            // Lengths in a damaged file are any numbers, and Flink makes arrays of them.
+            // Lengths in a damaged file are arbitrary, and Flink allocates arrays of that size.
             throw FileAccess.unreadable(file, e);
         }
     }

@@ -168,7 +168,7 @@ public final class OrphanSearch {
 
     private void add(ListedSegment segment) {
         segments.add(segment);
-        // Without a time it may be from this very moment.
+        // Without a time it may have just been written.
         long modified =
                 segment.modifiedEpochMillis() > 0 ? segment.modifiedEpochMillis() : nowEpochMillis;
         lastWritten.merge(segment.writer(), modified, Math::max);

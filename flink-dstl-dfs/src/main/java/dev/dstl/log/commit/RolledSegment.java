@@ -153,7 +153,7 @@ final class RolledSegment implements SegmentSource {
     private void releaseIfSettled() {
         long bytes;
         synchronized (this) {
-            // While it is encoded, the records stay where they are.
+            // Records stay in memory during encoding.
             bytes = settled && !encoding ? inFlightBytes : 0;
             inFlightBytes -= bytes;
         }

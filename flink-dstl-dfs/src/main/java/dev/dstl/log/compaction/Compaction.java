@@ -155,7 +155,7 @@ public final class Compaction<B extends CompactionInput>
         try {
             CompactionRead begun = beginReading();
             if (begun == null) {
-                // Given up while it waited: nobody else reports its end.
+                // Abandoned while it waited: nothing else reports its end.
                 compactor.ended(this);
                 return;
             }

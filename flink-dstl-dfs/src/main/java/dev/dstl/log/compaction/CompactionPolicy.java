@@ -129,7 +129,7 @@ final class CompactionPolicy {
         for (B run : changelog.runs()) {
             boolean compactable = run.isCompactable(changelog.persists());
             if (!compactable || !continues(chosen, run, changelog.boundaries())) {
-                // What stands alone between larger ones stays alone, so few will have to do.
+                // Runs between others of a different level get no more neighbours of their own.
                 List<B> few =
                         tooMany
                                 ? fitting(chosen, bound, MIN_INPUTS)

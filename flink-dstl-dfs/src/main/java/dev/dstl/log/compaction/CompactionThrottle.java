@@ -51,7 +51,7 @@ final class CompactionThrottle {
      */
     synchronized void worked(long startNanos) {
         long now = timers.nanoTime();
-        // What earlier compactions owe is not forgotten.
+        // Adds to the pause that earlier compactions still require.
         long from = now - pauseEndNanos > 0 ? now : pauseEndNanos;
         pauseEndNanos = from + PAUSE * (now - startNanos);
     }

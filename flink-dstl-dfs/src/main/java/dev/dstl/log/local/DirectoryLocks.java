@@ -79,7 +79,7 @@ final class DirectoryLocks {
                     OWNED.put(file, channel);
                     return;
                 }
-                // Somebody just looked whether it has an owner, and deleted it.
+                // Another process just checked whether it has an owner, and deleted it.
                 if (channel != null) {
                     channel.close();
                 }

@@ -152,7 +152,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
             }
             waiting = available;
         }
-        // What was released in between did not see that somebody waits.
+        // A release in between did not see that this task waits.
         wakeIfAvailable();
         if (isNew && !waiting.isDone()) {
             process.tellShort();

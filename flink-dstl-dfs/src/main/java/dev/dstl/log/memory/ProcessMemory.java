@@ -155,7 +155,7 @@ public final class ProcessMemory {
         long needed = neededBytes.addAndGet(bytes);
         if (needed > current.refusableBytes && current.jobs > 0) {
             neededBytes.addAndGet(-bytes);
-            // Others may have been stopped by the bytes that were there for a moment.
+            // Other jobs may have been stopped by this short-lived reservation.
             wakeStopped();
             return false;
         }
@@ -274,7 +274,7 @@ public final class ProcessMemory {
         private Limits(long limitBytes, int jobs) {
             this.limitBytes = limitBytes;
             this.jobs = jobs;
-            // One byte, so that a job that takes nothing is never stopped.
+            // One byte, so that a job without reservations is never stopped.
             this.ownBytes = Math.max(1, limitBytes / OWN_SHARE / Math.max(1, jobs));
             this.stopBytes = limitBytes - Math.max(0, jobs - 1) * (ownBytes - 1);
             this.refusableBytes = (long) (REFUSABLE_SHARE * limitBytes);

@@ -171,8 +171,8 @@ public final class SegmentRegistry {
         } catch (RejectedExecutionException closed) {
             deleteHere(file);
         } catch (Throwable notStarted) {
-            // There may be no memory for one more thread; the caller may be a task. The store has
-            // refused nothing, so it does not count as a try.
+            // There may be no memory for one more thread; the caller may be a task. The store was
+            // not asked, so this does not count as a try.
             discardLater(file, number, RETRY_DELAY_MILLIS);
         }
     }

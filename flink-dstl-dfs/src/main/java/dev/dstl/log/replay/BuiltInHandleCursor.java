@@ -68,7 +68,7 @@ public final class BuiltInHandleCursor implements RecordCursor {
         }
         changesLeft--;
         int length = segment.readCount("the length of a change");
-        // Not all at once: a length that damage made up must not exhaust the heap.
+        // Not all at once: a corrupt length must not exhaust the heap.
         int read = 0;
         while (read < length) {
             int next = Math.min(length - read, Math.max(buffer.length - headerLength, 1 << 20));

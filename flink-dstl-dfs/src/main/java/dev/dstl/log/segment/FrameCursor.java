@@ -170,7 +170,7 @@ public final class FrameCursor implements RecordCursor {
         if (plain.length < plainLength) {
             plain = new byte[plainLength];
         }
-        // What is in memory counts as nothing until it is verified.
+        // The content of the buffer is invalid until it is verified.
         blockStart = 0;
         blockEnd = 0;
         byte codec = frame.blockCodec(block);

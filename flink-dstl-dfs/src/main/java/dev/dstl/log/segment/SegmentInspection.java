@@ -74,7 +74,7 @@ public final class SegmentInspection {
             long directoryOffset = tail.getLong();
             int frameCount = tail.getInt();
             int directoryLength = directoryLength(reader, directoryOffset, frameCount, length);
-            // The tail's checksum covers the directory and what stands before it in the tail.
+            // The tail's checksum covers the directory and the fields before it in the tail.
             byte[] directory = new byte[directoryLength + Long.BYTES + Integer.BYTES];
             reader.read(directoryOffset, directory, directory.length, "a directory");
             reader.verify(

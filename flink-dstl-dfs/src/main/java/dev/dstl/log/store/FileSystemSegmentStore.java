@@ -91,7 +91,7 @@ public final class FileSystemSegmentStore implements SegmentStore {
             }
             throw failure;
         }
-        // Many file systems send everything here; only a normal return means that it arrived.
+        // Many file systems send everything here; only a normal return means success.
         stream.close();
     }
 

@@ -124,7 +124,7 @@ final class AttemptSlots {
         try {
             threads.execute(slot::run);
         } catch (Throwable failure) {
-            // Not only when they are shut down: there may be no memory for one more thread.
+            // Not only after a shutdown: there may be no memory for one more thread.
             boolean notify;
             synchronized (this) {
                 release(slot);

@@ -162,7 +162,7 @@ final class Encoders {
             }
         } finally {
             lanes.decrementAndGet();
-            // A job may have come after the last look, when this lane still counted as open.
+            // A job may have been added after the last check, while this lane counted as open.
             openLaneIfNeeded();
         }
     }

@@ -251,7 +251,7 @@ public final class SegmentUpload {
             if (segment != null) {
                 return segment;
             }
-            // Nobody else encodes: a second attempt only starts after the first began to write.
+            // Only the first attempt encodes: a second one starts after the first began to write.
             encoding = true;
         }
         EncodedSegment encoded = null;

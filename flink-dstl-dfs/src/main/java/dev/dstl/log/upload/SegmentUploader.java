@@ -195,7 +195,7 @@ public final class SegmentUploader implements AutoCloseable {
         health.succeeded();
         UploadAttempt probe = probing.probe();
         if (attempt.isTimedOut() && probe != null && probe != attempt) {
-            // Connections are alive, and slow: the attempt beside the probe will get there as well.
+            // Connections are slow but alive: the attempt beside the probe will succeed as well.
             probe.withdraw();
         }
         return live.succeeded(attempt, timers.nanoTime());

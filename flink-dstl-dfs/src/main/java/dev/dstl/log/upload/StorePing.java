@@ -135,7 +135,7 @@ final class StorePing {
         synchronized (this) {
             if (thread != null) {
                 thread = null;
-                // Meant for the request.
+                // The interrupt was meant for the request.
                 boolean unused = Thread.interrupted();
             }
             if (state == PingState.AWAITED) {

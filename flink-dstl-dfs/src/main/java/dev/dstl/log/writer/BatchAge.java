@@ -96,7 +96,7 @@ final class BatchAge {
         try {
             mailbox.execute(seal::run, "Seal changes that wait to be uploaded");
         } catch (RejectedExecutionException taskEnds) {
-            // Its last checkpoint takes the changes with it, or nobody needs them.
+            // Its last checkpoint contains the changes, or they are not needed.
             return;
         }
     }

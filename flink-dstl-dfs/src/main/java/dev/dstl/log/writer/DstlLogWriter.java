@@ -215,7 +215,7 @@ public final class DstlLogWriter implements ChangelogWriter {
     /** Handles a mail. The batch may have been sealed meanwhile, and the storage may be closed. */
     private void sealIfDue() {
         if (Thread.currentThread() != mailboxThread) {
-            // A mailbox without a thread of its own, as harnesses have: the next append seals.
+            // A mailbox without a thread, as in test harnesses: the next append seals.
             return;
         }
         if (closed || active.isEmpty() || !age.isDue(nextSequence)) {

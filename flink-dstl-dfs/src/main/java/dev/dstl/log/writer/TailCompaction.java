@@ -155,7 +155,7 @@ final class TailCompaction {
             return Optional.empty();
         }
         if (!compactor.admit(inputs)) {
-            // No other persist may come for long.
+            // The next persist may be long in coming.
             scheduleRetry();
             return Optional.empty();
         }
@@ -227,7 +227,7 @@ final class TailCompaction {
      */
     Runnable failed(
             Compaction<TailBatch> failed, @Nullable Throwable cause, UnreferencedBatches releases) {
-        // Truncated segments may be deleted meanwhile, and nobody needs to know.
+        // Truncated segments may be deleted meanwhile, which is no failure.
         boolean needed = batches.holds(failed.inputs());
         end(failed, releases);
         if (cause == null) {

@@ -31,7 +31,7 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     /** Creates the backend, see {@link WrappingStateBackend#WrappingStateBackend}. */
     protected LoggingStateBackend(StateBackend backend) {
         super(backend);
-        // Says in the log of every process that has one what is wrong with its class path.
+        // Logs what is wrong with the class path of this process.
         Installation.ofProcess();
     }
 

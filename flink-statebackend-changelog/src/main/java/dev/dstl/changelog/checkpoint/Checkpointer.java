@@ -124,7 +124,7 @@ public final class Checkpointer<K> {
         if (sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
             return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
         }
-        // a base that no complete checkpoint has is as independent as one that is taken now
+        // a base that no completed checkpoint contains is as independent as a new one
         if (bases.isNewAndFull()) {
             return takeLog(checkpointId);
         }
@@ -210,7 +210,7 @@ public final class Checkpointer<K> {
     private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
             throws IOException {
         SequenceNumber to = writer.nextSequenceNumber();
-        // A log that shares segments with others has to hear of every checkpoint.
+        // A changelog that shares segments with others must be notified of every checkpoint.
         PersistedLog log =
                 from.compareTo(to) < 0 || writer instanceof ChangelogWriter
                         ? PersistedLog.of(writer, from, checkpointId)

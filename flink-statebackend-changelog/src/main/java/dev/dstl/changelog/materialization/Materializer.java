@@ -336,7 +336,7 @@ public final class Materializer implements Closeable {
         } catch (RejectedExecutionException taskHasEnded) {
             return false;
         } catch (Throwable t) {
-            // nobody would ever hear of it
+            // the exception would otherwise be lost
             failTask.accept(t);
             return false;
         }

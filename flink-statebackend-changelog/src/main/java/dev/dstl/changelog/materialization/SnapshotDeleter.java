@@ -79,7 +79,7 @@ public final class SnapshotDeleter {
         try {
             blocking.execute(this::deleteWaiting);
         } catch (Throwable t) {
-            // such as a thread that cannot be started; whatever is deleted next takes this along
+            // such as a thread that cannot be started; the next deletion includes this one
             LOG.warn("Files of {} of {} are deleted later than usual", what, subtask, t);
         }
     }

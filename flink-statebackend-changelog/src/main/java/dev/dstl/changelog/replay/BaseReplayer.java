@@ -55,7 +55,7 @@ public final class BaseReplayer<K> {
             new StateApplierFactory<>(source).create(registration);
             new StateApplierFactory<>(target).create(registration).copyAll(source);
         }
-        // so that nobody takes the key of the last entry for one that the job set
+        // so that the key of the last entry is not mistaken for one that the job set
         target.delegate().getKeyContext().setCurrentKey(keyBefore);
     }
 }

@@ -107,7 +107,7 @@ public final class LogReplayer<K> implements AutoCloseable {
         if (last != null) {
             finish(last);
         }
-        // so that nobody takes the key of the last record for one that the job set
+        // so that the key of the last record is not mistaken for one that the job set
         delegate.getKeyContext().setCurrentKey(keyBefore);
     }
 

@@ -95,7 +95,7 @@ final class RestoredQueue<
         }
         outdated = true;
         try (CloseableIterator<T> timers = queue.iterator()) {
-            // Before it looks for the first timer the delegate stores what it has put off.
+            // Before it returns the first timer, the delegate writes what it has buffered.
             boolean unused = timers.hasNext();
         } catch (Exception e) {
             throw new IOException("Timers of '" + name + "' cannot be stored", e);

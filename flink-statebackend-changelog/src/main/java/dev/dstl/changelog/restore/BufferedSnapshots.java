@@ -43,7 +43,7 @@ final class BufferedSnapshots {
     }
 
     private static KeyedStateHandle of(KeyedStateHandle snapshot) {
-        // Not for classes that derive from these: they may have more to tell.
+        // Not for subclasses, which may have additional fields.
         if (snapshot.getClass() == KeyGroupsStateHandle.class) {
             KeyGroupsStateHandle full = (KeyGroupsStateHandle) snapshot;
             return new KeyGroupsStateHandle(full.getGroupRangeOffsets(), buffered(full));

@@ -63,7 +63,7 @@ final class KeysOfLog {
                         return reconfigured(ofJob, record);
                     }
                     if (record.kind() == RecordKind.OPAQUE) {
-                        return ofJob; // Flink's own changelog does not say
+                        return ofJob; // not in Flink's built-in changelog
                     }
                 }
             }

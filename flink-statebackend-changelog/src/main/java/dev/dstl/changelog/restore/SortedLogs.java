@@ -106,7 +106,7 @@ final class SortedLogs implements Closeable {
     public void close() {
         cursors.forEach(IOUtils::closeQuietly);
         reader.shutdownNow();
-        // What is being sorted ends soon, and gives its memory back.
+        // Running sorts end soon and release their memory.
         sorters.shutdown();
     }
 }

@@ -76,7 +76,7 @@ public final class SchemaVersion<T> {
                     ? ofItself.getReconfiguredSerializer()
                     : now.restoreSerializer();
         } catch (RuntimeException e) {
-            // Some cannot compare what lacks a class or field that the job no longer has.
+            // Some snapshots cannot be compared once a class or field is gone from the job.
             return migratable ? withoutRemovedFields(restored) : restored;
         }
     }

@@ -52,7 +52,7 @@ public final class Transition<T> {
         try {
             compatibility = serializer.snapshotConfiguration().resolveSchemaCompatibility(earlier);
         } catch (RuntimeException e) {
-            // Some cannot compare themselves once a class or field is gone from the job.
+            // Some snapshots cannot be compared once a class or field is gone from the job.
             return new Transition<>(Kind.IMPOSSIBLE, serializer);
         }
         if (compatibility.isCompatibleAsIs()) {

@@ -74,7 +74,7 @@ public final class SortingCursor implements RecordCursor {
     private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
             new LinkedBlockingQueue<>();
 
-    // of the reader
+    // of the reading thread
 
     private final Map<Integer, byte[]> registrations = new HashMap<>();
     private final BitSet registered = new BitSet();
@@ -83,7 +83,7 @@ public final class SortingCursor implements RecordCursor {
     private boolean unsortable;
     private SortRun run;
 
-    // of who applies
+    // of the applying thread
 
     @Nullable private volatile OrderedRecords current;
     private boolean ended;

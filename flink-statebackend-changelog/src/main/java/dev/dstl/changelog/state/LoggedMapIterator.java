@@ -87,7 +87,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             if (state.removals() == removals) {
                 state.log().append(RecordKind.DELETE, keyGroup);
             } else {
-                // what was removed here may no longer be the map's
+                // the removed entry may no longer belong to the map
                 state.logStored(key, keyGroup, namespace, mapKey);
             }
         } catch (IOException e) {
@@ -135,7 +135,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
                 if (state.removals() == removalsBefore) {
                     state.log().append(RecordKind.PUT, keyGroup);
                 } else {
-                    // the entry may no longer be the map's
+                    // the entry may no longer belong to the map
                     state.logStored(key, keyGroup, namespace, mapKey);
                 }
                 return previous;

@@ -88,7 +88,7 @@ abstract class LoggedMergingState<
         try {
             merge(target, from);
         } finally {
-            // delegates may leave any of the namespaces behind as the current one
+            // delegates may leave any of the namespaces as the current one
             if (namespace() != null) {
                 delegate().setCurrentNamespace(namespace());
             }

@@ -103,7 +103,7 @@ public final class Installation {
         try {
             shim = Class.forName(SHIM, false, classLoader);
         } catch (ClassNotFoundException | LinkageError e) {
-            // Without it the storage is not used; a class that cannot be linked is for another Flink.
+            // Without it the storage is unused; a class that cannot be linked is for another Flink.
             return Optional.empty();
         }
         for (Class<?> type = shim; type != null; type = type.getSuperclass()) {

@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.recovery.upgrade;
 
-/** The second version: a field and an enum constant more, in front of the others. */
+/** The second version: an additional field and an additional enum constant, before the others. */
 public class Tally {
 
     public int writtenBy = 2;

@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.recovery.upgrade;
 
-/** The third version: one field less, another one of another type. */
+/** The third version: a removed field, and one of another type. */
 public class Tally {
 
     public int writtenBy = 3;

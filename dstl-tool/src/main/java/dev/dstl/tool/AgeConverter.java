@@ -22,7 +22,10 @@ import org.apache.flink.util.TimeUtils;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Durations as Flink's configuration has them, but never without a unit, which would mean ms. */
+/**
+ * Parses durations as Flink's configuration does, but requires a unit, since a number without one
+ * would mean milliseconds.
+ */
 final class AgeConverter implements ITypeConverter<Duration> {
 
     private static final Pattern UNITLESS = Pattern.compile("\\s*[0-9]+\\s*");

@@ -36,7 +36,7 @@ final class DoctorCommand extends ReportingCommand {
             description = "The directory with lib/, plugins/ and conf/; FLINK_HOME if not given.")
     private Path home;
 
-    /** A file system that cannot be set up must not hide what else is wrong. */
+    /** Does not set up file systems: a failure to do so must not hide other problems. */
     @Override
     void prepare() {}
 

@@ -30,9 +30,9 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code dstl}, the tool for people who run jobs: looks at the log without a job, and without
- * trusting what it finds. Exits with 0 if all is well, with 1 if something is wrong with what was
- * looked at or cannot be looked at, and with 2 if the command line is wrong.
+ * {@code dstl}, the tool for operators of jobs: inspects changelogs without a job, and verifies
+ * whatever it reads. Exits with 0 if all is well, with 1 if a problem was found or something cannot
+ * be read, and with 2 if the command line is wrong.
  */
 @Command(
         name = "dstl",
@@ -72,7 +72,7 @@ public final class Dstl implements Runnable {
 
     private Dstl() {}
 
-    /** Runs the tool and ends the process. */
+    /** Runs the tool and ends the process with its exit code. */
     public static void main(String[] arguments) {
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
@@ -83,7 +83,7 @@ public final class Dstl implements Runnable {
     }
 
     /**
-     * Runs the tool and gives its exit code. Sets Flink's file systems up for the whole process.
+     * Runs the tool and returns its exit code. Sets up Flink's file systems for the whole process.
      */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
         return new CommandLine(new Dstl())
@@ -98,10 +98,10 @@ public final class Dstl implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Say what to do: inspect, verify, orphans or doctor.");
+                spec.commandLine(), "Name a command: inspect, verify, orphans or doctor.");
     }
 
-    /** What runs. Created by picocli. */
+    /** Prints the version of the tool. Created by picocli. */
     static final class Version implements CommandLine.IVersionProvider {
 
         @Override

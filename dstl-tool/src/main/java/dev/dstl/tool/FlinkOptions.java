@@ -30,7 +30,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Flink's configuration, from which its file systems know endpoints and credentials. */
+/**
+ * Options that locate Flink's configuration, which contains endpoints and credentials of file
+ * systems.
+ */
 final class FlinkOptions {
 
     @Option(
@@ -46,9 +49,9 @@ final class FlinkOptions {
     private final Map<String, String> properties = new LinkedHashMap<>();
 
     /**
-     * Makes the file systems of Flink and of its plugins known, as configured.
+     * Sets up the file systems of Flink and of its plugins with their configuration.
      *
-     * @throws ParameterException if there is no configuration where it should be
+     * @throws ParameterException if the configuration directory has no configuration
      */
     void initializeFileSystems(CommandLine command) throws ToolException {
         Configuration configuration = configuration(command);
@@ -64,10 +67,10 @@ final class FlinkOptions {
     }
 
     /**
-     * What a Flink is configured with.
+     * Reads Flink's configuration.
      *
-     * @param itsDirectory where its configuration is, unless the command line says otherwise
-     * @throws ParameterException if there is none
+     * @param itsDirectory configuration directory, unless the command line names another
+     * @throws ParameterException if the directory has no configuration
      */
     Configuration configuration(CommandLine command, Path itsDirectory) {
         if (configurationDirectory == null) {

@@ -28,9 +28,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Starts {@link Dstl} with the Flink of {@code FLINK_HOME}: in a process of its own, since Flink
- * finds its plugins and its configuration by environment variables. Uses the JDK only, as there may
- * be no Flink.
+ * Starts {@link Dstl} with the Flink of {@code FLINK_HOME}, in a process of its own, since Flink
+ * finds its plugins and its configuration by environment variables. Uses the JDK only, as Flink may
+ * be missing.
  */
 public final class Main {
 
@@ -67,7 +67,9 @@ public final class Main {
         System.exit(run(command(lib, given), Path.of(home)));
     }
 
-    /** Its own jars can look at it. */
+    /**
+     * Returns whether the argument is the directory of a Flink, whose own jars can then examine it.
+     */
     private static boolean isFlink(String argument) {
         return Files.isDirectory(Path.of(argument, "lib"));
     }
@@ -104,7 +106,10 @@ public final class Main {
         return process.waitFor();
     }
 
-    /** Nothing goes on deleting files after the user has stopped the tool. */
+    /**
+     * Kills the child process, so that it does not continue to delete files after the user has
+     * stopped the tool.
+     */
     private static void stop(Process process) {
         process.destroy();
         try {

@@ -76,7 +76,7 @@ final class OrphansCommand extends ReportingCommand {
         if (checkpoints.isEmpty() && !withoutCheckpoints) {
             throw new ParameterException(
                     spec().commandLine(),
-                    "Name the directories of checkpoints with --checkpoints, or say"
+                    "Name the directories of checkpoints with --checkpoints, or use"
                             + " --without-checkpoints if none is retained");
         }
         List<FileAccess> directories = new ArrayList<>();

@@ -27,7 +27,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** What all commands do: set Flink's file systems up, find something out, print it. */
+/** A command that sets up Flink's file systems, creates a report and prints it. */
 abstract class ReportingCommand implements Callable<Integer> {
 
     private static final int ALL_IS_WELL = 0;
@@ -43,12 +43,16 @@ abstract class ReportingCommand implements Callable<Integer> {
     @Option(names = "--verbose", description = "Shows where a failure comes from.")
     private boolean verbose;
 
-    /** Comes first; sets up Flink's file systems. */
+    /** Sets up Flink's file systems. Called first. */
     void prepare() throws ToolException {
         flink.initializeFileSystems(spec.commandLine());
     }
 
-    /** Finds out what there is to say. */
+    /**
+     * Creates the report.
+     *
+     * @throws ToolException if it cannot be created
+     */
     abstract Report report() throws ToolException;
 
     @Override

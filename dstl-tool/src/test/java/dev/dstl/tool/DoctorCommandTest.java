@@ -157,7 +157,7 @@ class DoctorCommandTest extends ToolTest {
     @Test
     void whatIsNoFlink_isRefused() throws Exception {
         dstl("doctor", Files.createDirectories(directory.resolve("empty")))
-                .fails(1, "is no directory of a Flink");
+                .fails(1, "is not the directory of a Flink");
     }
 
     private void fails(String... parts) {

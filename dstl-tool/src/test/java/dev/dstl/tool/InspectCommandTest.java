@@ -119,14 +119,14 @@ class InspectCommandTest extends ToolTest {
     void aFileThatIsNoSegment_isRefused() throws Exception {
         Path file = Files.writeString(directory.resolve("letter.txt"), "Dear log, how are you?");
 
-        dstl("inspect", file).fails(1, file.toString(), "is no DSTL segment", "44 65 61 72");
+        dstl("inspect", file).fails(1, file.toString(), "is not a DSTL segment", "44 65 61 72");
     }
 
     @Test
     void anEmptyFile_isRefused() throws Exception {
         Path file = Files.createFile(directory.resolve("empty"));
 
-        dstl("inspect", file).fails(1, "is no DSTL segment", "an empty file");
+        dstl("inspect", file).fails(1, "is not a DSTL segment", "an empty file");
     }
 
     @Test

@@ -113,7 +113,8 @@ class RealCheckpointITCase extends ToolTest {
         Files.copy(jar, installed.resolve(jar.getFileName()));
 
         run(script, null, "verify", checkpoint).fails(1, "set FLINK_HOME");
-        run(script, null, "doctor", flinkHome().toString()).fails(1, "is no directory of a Flink");
+        run(script, null, "doctor", flinkHome().toString())
+                .fails(1, "is not the directory of a Flink");
         run(script, installed, "verify", checkpoint)
                 .fails(1, "FLINK_HOME is '" + installed + "'", installed.resolve("lib").toString());
     }

@@ -38,9 +38,9 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
- * The storage of one job on one TaskManager. Flink creates one for every job. Threads and files are
- * created, and the configuration is checked, when the first task with a changelog starts. Thread
- * safe. Closing returns at once; running work is interrupted and ends on its own.
+ * The changelog storage of one job on one TaskManager. Flink creates one for every job. The
+ * configuration is checked, and threads and files are created, when the first task with a changelog
+ * starts. Thread-safe.
  */
 public final class DstlStorage implements ChangelogStorage {
 
@@ -55,15 +55,16 @@ public final class DstlStorage implements ChangelogStorage {
     @GuardedBy("this")
     private boolean closed;
 
-    /** Remembers what it will need; keeps no local copies. */
+    /** Creates a storage without local copies. Starts no thread and creates no file. */
     public DstlStorage(JobID jobId, Configuration configuration, MetricGroup metricGroup) {
         this(jobId, configuration, metricGroup, LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED);
     }
 
     /**
-     * Remembers what it will need.
+     * Creates a storage. Starts no thread and creates no file.
      *
-     * @param localRecovery of the first task of the job
+     * @param localRecovery configuration of local recovery of the first task of the job; says
+     *     whether and where segments are copied to the local disk
      */
     public DstlStorage(
             JobID jobId,
@@ -77,11 +78,11 @@ public final class DstlStorage implements ChangelogStorage {
     }
 
     /**
-     * Opens the log of a keyed backend. Called by its task, waits for some seconds at most while
-     * the first caller sets up the file system of the base path.
+     * Creates the changelog writer of a keyed backend. Called on the task thread. Blocks for at
+     * most a few seconds, while the first caller sets up the file system of the base path.
      *
-     * @throws org.apache.flink.configuration.IllegalConfigurationException if the log cannot work
-     *     as configured, or as installed
+     * @throws org.apache.flink.configuration.IllegalConfigurationException if the changelog cannot
+     *     work with this configuration or this installation
      */
     @Override
     public ChangelogWriter createWriter(
@@ -145,13 +146,18 @@ public final class DstlStorage implements ChangelogStorage {
         return existing == null ? Optional.empty() : existing.storeProblem();
     }
 
-    /** Restores read from a {@link DstlStorageView}; this one fetches nothing ahead. */
+    /**
+     * Returns a reader without read-ahead. A restore reads through {@link DstlStorageView} instead.
+     */
     @Override
     public ChangelogReader createReader() {
         return new DstlHandleReader();
     }
 
-    /** Asked for before the first writer exists, and by tasks that never have one. */
+    /**
+     * Returns whether tasks may read input, which they may not while the changelog memory is used
+     * up. Flink asks before the first writer exists, and also for tasks without a changelog.
+     */
     @Override
     public AvailabilityProvider getAvailabilityProvider() {
         return this::availableFuture;

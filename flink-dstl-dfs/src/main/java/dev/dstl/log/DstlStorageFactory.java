@@ -39,7 +39,8 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
     private static final Logger LOG = LoggerFactory.getLogger(DstlStorageFactory.class);
 
     /**
-     * Called by Flink when a TaskManager starts, so that its log says at once what is installed.
+     * Called by Flink when a TaskManager starts. Logs which release of DSTL is installed and what
+     * is wrong with the installation.
      */
     public DstlStorageFactory() {
         Installation.ofProcess();
@@ -51,8 +52,8 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
     }
 
     /**
-     * Costs nothing and never fails: Flink calls it for jobs without changelog as well, and does
-     * not say which ones these are.
+     * Creates the storage of a job. Does no work that can fail, since Flink calls this for jobs
+     * without a changelog as well and does not say which jobs these are.
      */
     @Override
     public DstlStorage createStorage(
@@ -75,7 +76,11 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
         return new DstlStorage(jobId, configuration, metricGroup, localRecoveryConfig);
     }
 
-    /** One of them may be the misspelt switch; where the changelog is on, they are refused. */
+    /**
+     * Logs a warning. An unknown key may be a misspelt {@code state.changelog.enabled}, in which
+     * case no job has a changelog and nothing else would report it. Jobs with a changelog are
+     * refused.
+     */
     private static void warnOfUnknownKeys(Configuration configuration) {
         try {
             KnownKeys.ofAllModules().check(configuration);

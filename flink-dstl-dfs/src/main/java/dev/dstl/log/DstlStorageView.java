@@ -24,9 +24,9 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
 /**
- * The reading side of the storage. Flink creates one view per job and TaskManager, by the
- * identifier of the first handle, and then passes it handles of every identifier. It reads the
- * handles of DSTL and rejects others by name. Thread safe.
+ * The reading side of the changelog storage. Flink creates one view per job and TaskManager, by the
+ * identifier of the first handle, and then passes it handles of every identifier. The view reads
+ * handles of DSTL and rejects others with a message that names their storage. Thread-safe.
  */
 public final class DstlStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {
@@ -34,8 +34,10 @@ public final class DstlStorageView
     @Nullable private final ReadAheadBudget readAhead;
 
     /**
-     * @param readAheadBytes how much of their logs all tasks of the view may hold fetched and not
-     *     yet read; 0 to fetch nothing ahead
+     * Creates a view. Starts no thread.
+     *
+     * @param readAheadBytes memory for data that is fetched and not yet replayed, shared by all
+     *     tasks that read through this view; 0 disables read-ahead
      */
     public DstlStorageView(long readAheadBytes) {
         this.readAhead = readAheadBytes == 0 ? null : new ReadAheadBudget(readAheadBytes);

@@ -18,8 +18,8 @@ package dev.dstl.log;
 
 /**
  * The factory behind {@code state.changelog.storage: filesystem}, so that a configuration made for
- * Flink's own storage keeps working. Takes precedence over Flink's because {@code lib/} comes
- * before the distribution on the class path.
+ * Flink's built-in changelog keeps working. Takes precedence over Flink's factory because {@code
+ * lib/} comes before the distribution on the class path.
  */
 public final class FilesystemStorageFactory extends DstlStorageFactory {
 

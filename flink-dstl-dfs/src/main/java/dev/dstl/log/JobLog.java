@@ -68,20 +68,20 @@ final class JobLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
     private static final long IDLE_THREAD_SECONDS = 10;
 
-    /** The share of what a compaction may read that it may hold before it is its turn. */
+    /** Divisor of the maximum size of a compaction for what may be fetched ahead of reading. */
     private static final int READ_AHEAD_SHARE = 4;
 
     /**
-     * The share of the memory limit that recent segments may take is one in so many. By default all
-     * of ten minutes of 40 KB per second are then read in memory; where more is written, requests
-     * are few for their bytes.
+     * Divisor of the memory limit for recent segments. With the defaults, ten minutes of 40 KB per
+     * second are then read from memory. A job that writes more makes few requests for its bytes
+     * anyway.
      */
     private static final int RECENT_SEGMENTS_SHARE = 4;
 
-    /** More than all tries to delete a file take, and than most stores need for a request. */
+    /** Longer than all tries to delete a file take, and than most stores need for a request. */
     private static final long LINGER_SECONDS = 10;
 
-    /** How long memory is kept that nobody needs. */
+    /** How long unused memory is kept before it is freed. */
     private static final long IDLE_MEMORY_SECONDS = 10;
 
     private final DstlSettings settings;
@@ -278,7 +278,7 @@ final class JobLog implements AutoCloseable {
             MailboxExecutor mailbox,
             int parallelism) {
         UUID logId = UUID.randomUUID();
-        LOG.info("Log {} takes the changes of {} {}", logId, operatorId, keyGroupRange);
+        LOG.info("Changelog {} records the changes of {} {}", logId, operatorId, keyGroupRange);
         return new DstlLogWriter(
                 logId,
                 keyGroupRange,
@@ -301,10 +301,10 @@ final class JobLog implements AutoCloseable {
     }
 
     /**
-     * Does not wait for anything: runs on the main thread of the TaskManager. Until they are done,
-     * but not for long, attempts that run may come to their end, since one that is interrupted may
-     * arrive at the store after its file was deleted; and files are deleted that nobody needs, also
-     * at second try.
+     * Closes without waiting, since this runs on the main thread of the TaskManager. Running upload
+     * attempts get {@value #LINGER_SECONDS} seconds to end on their own, because an interrupted
+     * request may reach the store after its file was deleted. Unneeded files are deleted in the
+     * same time, retries included.
      */
     @Override
     public void close() {
@@ -323,12 +323,15 @@ final class JobLog implements AutoCloseable {
                 .execute(this::stopThreads);
     }
 
-    /** Uploads end as soon as their clients let them; nobody needs what they write. */
+    /** Interrupts running uploads. Their results are no longer needed. */
     void interruptUploads() {
         uploads.shutdownNow();
     }
 
-    /** Completes after {@link #close}, when everything is deleted or nothing more can be. */
+    /**
+     * Returns a future that completes after {@link #close}, once every unneeded file is deleted or
+     * can no longer be deleted.
+     */
     CompletableFuture<Void> ended() {
         return ended;
     }
@@ -337,7 +340,7 @@ final class JobLog implements AutoCloseable {
         OpenLogs.ofProcess().remove(this);
     }
 
-    /** Nothing is left to be deleted but the directory, which stays if anything is in it. */
+    /** Called when only the directory is left to delete; it stays if it is not empty. */
     private void end() {
         try {
             discards.execute(this::deleteDirectory);

@@ -30,14 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of this process that have not ended. When the process stops, it waits a few seconds for
- * them to delete what no checkpoint contains. A killed process leaves that behind.
+ * The changelogs of this process that have not ended. When the process stops, it waits a few
+ * seconds until they have deleted the files that no checkpoint contains. A killed process leaves
+ * these files behind.
  */
 final class OpenLogs {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenLogs.class);
 
-    /** Short, since a process that does not stop soon is killed. */
+    /** Short, because a process that does not stop soon is killed. */
     private static final long BOUND_MILLIS = 4_000;
 
     private static final OpenLogs OF_PROCESS = new OpenLogs();
@@ -71,7 +72,9 @@ final class OpenLogs {
         return new ArrayList<>(open);
     }
 
-    /** Closes the logs and waits for their ends; half of the time for uploads that run. */
+    /**
+     * Closes the changelogs and waits until they have ended. Running uploads get half of the time.
+     */
     private void closeAll(long boundMillis) throws InterruptedException {
         List<JobLog> logs = all();
         logs.forEach(JobLog::close);

@@ -1,6 +1,6 @@
 /**
- * The durable short-term log as Flink finds it: factories and storage, which put the packages below
- * together. Writing goes from writer over batch, commit, segment and upload to store; reading from
+ * The changelog storage as Flink loads it: factories, and the storage, which connects the packages
+ * below. Writing goes from writer over batch, commit, segment and upload to store; reading from
  * replay over segment.
  */
 package dev.dstl.log;

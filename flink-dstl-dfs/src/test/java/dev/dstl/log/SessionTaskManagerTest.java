@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Several jobs on one TaskManager, which share its memory. */
+/** Several jobs on one TaskManager share its changelog memory. */
 @Timeout(120)
 class SessionTaskManagerTest {
 
@@ -136,7 +136,7 @@ class SessionTaskManagerTest {
         store.failAlways(WriteFault.HANG);
         fill();
         assertThat(memory.limitBytes()).isEqualTo(LIMIT);
-        // While a batch is encoded, the segment is there beside it.
+        // While a batch is encoded, its segment takes memory as well.
         long encoding = (1L + Runtime.getRuntime().availableProcessors()) * (2 << 20);
         assertThat(memory.reservedBytes())
                 .isLessThan(LIMIT + JOBS * TASKS * OVERSHOOT_OF_A_TASK + encoding);

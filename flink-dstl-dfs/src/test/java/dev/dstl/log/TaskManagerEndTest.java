@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What TaskManagers leave in the store and on local disks when they stop, and when they die. */
+/** Files that TaskManagers leave in the store and on local disks when they stop or are killed. */
 @Timeout(120)
 class TaskManagerEndTest {
 

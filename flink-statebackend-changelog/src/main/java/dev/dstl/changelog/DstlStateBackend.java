@@ -45,18 +45,20 @@ public final class DstlStateBackend implements DelegatingStateBackend, Configura
     private final StateBackend delegate;
 
     /**
-     * @param delegate holds the state: RocksDB, heap or any other that gives an {@link
-     *     org.apache.flink.runtime.state.AbstractKeyedStateBackend}
+     * Creates a changelog state backend.
+     *
+     * @param delegate holds the state: RocksDB, heap or any other backend whose keyed backend is an
+     *     {@link org.apache.flink.runtime.state.AbstractKeyedStateBackend}
      */
     public DstlStateBackend(StateBackend delegate) {
         this.delegate = checkNotNull(delegate, "delegate");
     }
 
     /**
-     * {@inheritDoc} First on the JobManager, when a job is submitted.
+     * {@inheritDoc} Called on the JobManager when a job is submitted, and in every task.
      *
-     * @throws dev.dstl.changelog.config.MisconfigurationException if the jars are misplaced, or the
-     *     log would be in memory and checkpoints in a directory
+     * @throws dev.dstl.changelog.config.MisconfigurationException if the jars are misplaced, or if
+     *     the changelog would be in memory although checkpoints go to a directory
      */
     @Override
     public StateBackend configure(ReadableConfig config, ClassLoader classLoader) {

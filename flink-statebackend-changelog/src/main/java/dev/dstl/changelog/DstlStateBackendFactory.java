@@ -30,8 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changelog backend for {@code state.backend.type: dev.dstl.changelog.DstlStateBackendFactory};
- * {@link ChangelogBackendOptions#DELEGATE} selects the delegate.
+ * Creates the changelog state backend for {@code state.backend.type:
+ * dev.dstl.changelog.DstlStateBackendFactory}; {@link ChangelogBackendOptions#DELEGATE} selects the
+ * delegate.
  */
 public final class DstlStateBackendFactory implements StateBackendFactory<StateBackend> {
 
@@ -40,7 +41,8 @@ public final class DstlStateBackendFactory implements StateBackendFactory<StateB
     /**
      * {@inheritDoc}
      *
-     * @throws MisconfigurationException if the jars are misplaced, or if the delegate is this one
+     * @throws MisconfigurationException if the jars are misplaced, or if the delegate cannot be
+     *     loaded or is this factory
      */
     @Override
     public StateBackend createFromConfig(ReadableConfig config, ClassLoader classLoader)

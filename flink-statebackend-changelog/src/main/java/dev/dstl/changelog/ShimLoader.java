@@ -23,8 +23,8 @@ import org.apache.flink.runtime.state.StateBackend;
 
 /**
  * Creates the state backend under the only class name that Flink recognizes as a changelog backend
- * on restore. Only JDK and Flink types cross this class: the class of that name and this one may
- * come from different jars. Stateless and thread safe.
+ * on restore. Only types of the JDK and Flink cross this class, since the class of that name and
+ * this one may come from different jars. Stateless and thread-safe.
  */
 final class ShimLoader {
 
@@ -36,8 +36,8 @@ final class ShimLoader {
     /**
      * Wraps {@code delegate}.
      *
-     * @param classLoader of the job
-     * @throws MisconfigurationException if Flink would load somebody else's class
+     * @param classLoader class loader of the job
+     * @throws MisconfigurationException if Flink would load a class of that name that is not DSTL's
      */
     static StateBackend wrap(StateBackend delegate, ClassLoader classLoader) {
         Class<?> shim;

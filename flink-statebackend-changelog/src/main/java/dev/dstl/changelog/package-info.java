@@ -1,2 +1,2 @@
-/** What a job or a configuration file names to get the changelog backend. */
+/** The entry points of the changelog state backend for jobs and configuration files. */
 package dev.dstl.changelog;

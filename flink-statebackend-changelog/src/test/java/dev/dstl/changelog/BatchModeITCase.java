@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A job that asks for a changelog and runs in batch mode, where nobody takes checkpoints. */
+/** A job with a changelog in batch mode, where there are no checkpoints. */
 class BatchModeITCase {
 
     private static final long RECORDS = 10_000;

@@ -42,7 +42,7 @@ import org.apache.flink.util.InstantiationUtil;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every way in which Flink gets at the backend. */
+/** All ways in which Flink loads the changelog state backend. */
 class LoadingTest {
 
     private static final ClassLoader CLASS_LOADER = LoadingTest.class.getClassLoader();

@@ -30,7 +30,7 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
-/** What a checkpoint says about its changelog. Immutable. */
+/** The changelogs and base sizes of a checkpoint, from its metadata. Immutable. */
 public final class CheckpointContent {
 
     private final Path directory;
@@ -78,27 +78,29 @@ public final class CheckpointContent {
                 directory, metadata.getCheckpointId(), changelog, baseBytes, logs);
     }
 
-    /** The directory of the checkpoint. */
+    /** Returns the directory of the checkpoint. */
     public Path directory() {
         return directory;
     }
 
-    /** The number that the JobManager gave it. */
+    /** Returns the checkpoint id. */
     public long checkpointId() {
         return checkpointId;
     }
 
-    /** Bytes of all base snapshots, as the checkpoint gives them. */
+    /** Returns the total size of all base snapshots in bytes, as recorded in the metadata. */
     public long baseBytes() {
         return baseBytes;
     }
 
-    /** All logs of all subtasks, those of other storages too. */
+    /** Returns the changelogs of all subtasks, including those of other storages. */
     public List<SubtaskLog> logs() {
         return logs;
     }
 
-    /** The storages other than DSTL that logs of this checkpoint lie in; mostly none. */
+    /**
+     * Returns the storages other than DSTL that wrote changelogs of this checkpoint; usually none.
+     */
     public List<String> foreignStorages() {
         TreeSet<String> storages = new TreeSet<>();
         for (SubtaskLog log : logs) {
@@ -110,9 +112,9 @@ public final class CheckpointContent {
     }
 
     /**
-     * Refuses what has nothing in it for this tool.
+     * Rejects a checkpoint that this tool cannot inspect.
      *
-     * @throws ToolException if there is no changelog, or only one that another storage wrote
+     * @throws ToolException if there is no changelog, or only changelogs of other storages
      */
     public void requireOurs() throws ToolException {
         if (!changelog) {

@@ -31,7 +31,7 @@ import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 /** The {@code _metadata} of a checkpoint or savepoint. Immutable. */
 public final class CheckpointFile {
 
-    /** The name under which Flink writes what a checkpoint consists of. */
+    /** Name of the file in which Flink stores the metadata of a checkpoint. */
     public static final String NAME = "_metadata";
 
     private final FileSystem fileSystem;
@@ -42,24 +42,24 @@ public final class CheckpointFile {
         this.file = file;
     }
 
-    /** Whether a path can only mean a checkpoint: a directory, or a file of the right name. */
+    /** Returns whether a path is a directory, or a file with the name of checkpoint metadata. */
     public static boolean isMeantBy(FileStatus status) {
         return status.isDir() || NAME.equals(status.getPath().getName());
     }
 
     /**
-     * Finds the checkpoint that a path means.
+     * Finds the checkpoint at a path.
      *
-     * @param access its directory, or the file itself
-     * @throws ToolException if there is none
+     * @param access path of its directory or of its metadata file
+     * @throws ToolException if there is no checkpoint
      */
     public static CheckpointFile at(FileAccess access) throws ToolException {
         FileStatus status = access.status();
         if (!CheckpointFile.isMeantBy(status)) {
             throw new ToolException(
                     String.format(
-                            "%s is no checkpoint: name the directory of one checkpoint (chk-N) or"
-                                    + " savepoint, or its file %s.",
+                            "%s is not a checkpoint: name the directory of one checkpoint (chk-N)"
+                                    + " or savepoint, or its file %s.",
                             access.path(), NAME));
         }
         Path file = status.isDir() ? new Path(access.path(), NAME) : access.path();
@@ -67,23 +67,23 @@ public final class CheckpointFile {
         if (metadata.isEmpty() || metadata.get().isDir()) {
             throw new ToolException(
                     String.format(
-                            "Directory %s has no %s, so it is no complete checkpoint: name the"
+                            "Directory %s has no %s, so it is not a complete checkpoint: name the"
                                     + " directory of one checkpoint (chk-N) or savepoint.",
                             access.path(), NAME));
         }
         return new CheckpointFile(access.fileSystem(), file);
     }
 
-    /** The directory of the checkpoint. */
+    /** Returns the directory of the checkpoint. */
     public Path directory() {
         return file.getParent();
     }
 
     /**
-     * Reads it. Needs no class of the job.
+     * Reads the metadata. Needs no class of the job.
      *
-     * @throws FileNotFoundException if it is gone
-     * @throws ToolException if it cannot be read or understood
+     * @throws FileNotFoundException if the file no longer exists
+     * @throws ToolException if the file cannot be read or parsed
      */
     CheckpointContent read() throws ToolException, FileNotFoundException {
         try (DataInputStream in = new DataInputStream(fileSystem.open(file))) {
@@ -94,15 +94,15 @@ public final class CheckpointFile {
         } catch (FileNotFoundException e) {
             throw e;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            // Lengths in a damaged file are any numbers, and Flink makes arrays of them.
+            // Lengths in a damaged file are arbitrary, and Flink allocates arrays of that size.
             throw FileAccess.unreadable(file, e);
         }
     }
 
     /**
-     * Reads it.
+     * Reads the metadata.
      *
-     * @throws ToolException if it is gone, cannot be read or not be understood
+     * @throws ToolException if the file does not exist, or cannot be read or parsed
      */
     public CheckpointContent content() throws ToolException {
         try {

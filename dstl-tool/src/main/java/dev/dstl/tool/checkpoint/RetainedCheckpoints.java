@@ -28,9 +28,9 @@ import java.util.Set;
 import org.apache.flink.core.fs.Path;
 
 /**
- * All checkpoints and savepoints below some directories, and the segments they refer to. A running
- * job replaces checkpoints while they are read: one that is gone makes the search begin again,
- * since its successor may not have been there when the directory was listed.
+ * All checkpoints and savepoints below some directories, and the segments they contain. A running
+ * job replaces checkpoints while they are read: if one is gone, the search starts again, since its
+ * successor may not have existed when the directory was listed.
  */
 public final class RetainedCheckpoints {
 
@@ -47,10 +47,10 @@ public final class RetainedCheckpoints {
     }
 
     /**
-     * Reads every checkpoint below some directories.
+     * Reads all checkpoints below some directories.
      *
-     * @param mayBeEmpty whether a directory without a checkpoint is as it should be
-     * @throws ToolException if anything is not as expected, so that it is not known what is needed
+     * @param mayBeEmpty whether a directory may contain no checkpoint
+     * @throws ToolException if a checkpoint cannot be read, so that the needed segments are unknown
      */
     public static RetainedCheckpoints below(List<FileAccess> directories, boolean mayBeEmpty)
             throws ToolException {
@@ -63,7 +63,7 @@ public final class RetainedCheckpoints {
                         String.format(
                                 "No checkpoint is below %s, so every segment would look like an"
                                         + " orphan: name the directory that the checkpoints are"
-                                        + " in, or say --without-checkpoints if none is retained.",
+                                        + " in, or use --without-checkpoints if none is retained.",
                                 directory.path()));
             }
             count += found.count;
@@ -75,7 +75,7 @@ public final class RetainedCheckpoints {
     private static RetainedCheckpoints below(FileAccess directory) throws ToolException {
         if (!directory.status().isDir()) {
             throw new ToolException(
-                    directory.path() + " is no directory, so no checkpoints are below it.");
+                    directory.path() + " is not a directory, so no checkpoints are below it.");
         }
         FileNotFoundException gone = null;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -122,12 +122,12 @@ public final class RetainedCheckpoints {
         return new RetainedCheckpoints(files.size(), segments);
     }
 
-    /** How many there are. */
+    /** Returns the number of checkpoints. */
     public int count() {
         return count;
     }
 
-    /** Whether any of them refers to a segment. */
+    /** Returns whether any of them contains a segment. */
     public boolean refersTo(SegmentName segment) {
         return segments.contains(segment);
     }

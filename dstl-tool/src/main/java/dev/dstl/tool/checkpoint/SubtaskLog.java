@@ -32,7 +32,10 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** The log of one subtask, or what it still needs of that of a former run. Immutable. */
+/**
+ * A changelog handle of one subtask: of its own changelog, or of a restored one that it still
+ * needs. Immutable.
+ */
 public final class SubtaskLog {
 
     private final OperatorID operatorId;
@@ -65,7 +68,10 @@ public final class SubtaskLog {
                         : Collections.emptyList());
     }
 
-    /** How a failure calls a segment: its path, or its name if it travels in the checkpoint. */
+    /**
+     * Returns the name of a segment in messages: its path, or its name if it travels inline in the
+     * checkpoint.
+     */
     public static String nameOf(StreamStateHandle segment) {
         return segment instanceof FileStateHandle
                 ? ((FileStateHandle) segment).getFilePath().toString()
@@ -73,10 +79,11 @@ public final class SubtaskLog {
     }
 
     /**
-     * The names of all segments in files; a name identifies a segment even after it was moved.
+     * Returns the names of all segments in files. A name identifies a segment even after it was
+     * moved.
      *
-     * @throws ToolException if something is needed that is not named like a segment, so that it
-     *     cannot be distinguished from garbage
+     * @throws ToolException if the handle contains a file that is not named like a segment, so that
+     *     it cannot be told apart from orphans
      */
     Set<SegmentName> segmentNames() throws ToolException {
         Set<SegmentName> names = new HashSet<>();
@@ -99,32 +106,32 @@ public final class SubtaskLog {
         return names;
     }
 
-    /** The operator, as the checkpoint identifies it. */
+    /** Returns the id of the operator. */
     public OperatorID operatorId() {
         return operatorId;
     }
 
-    /** The subtask's number. */
+    /** Returns the index of the subtask. */
     public int subtask() {
         return subtask;
     }
 
-    /** The key groups that are to be read from it. */
+    /** Returns the key groups to read. */
     public KeyGroupRange keyGroups() {
         return keyGroups;
     }
 
-    /** The identifier of the storage that wrote it. */
+    /** Returns the identifier of the storage that wrote the changelog. */
     public String storage() {
         return storage;
     }
 
-    /** Whether our storage wrote it. */
+    /** Returns whether DSTL wrote the changelog. */
     public boolean isOurs() {
         return DstlHandleReader.STORAGE_IDENTIFIER.equals(storage);
     }
 
-    /** Segments and the offsets of frames in them, in the order of replay. */
+    /** Returns segments and the offsets of frames in them, in replay order. */
     public List<Tuple2<StreamStateHandle, Long>> positions() {
         return positions;
     }

@@ -1,2 +1,2 @@
-/** Checkpoints without their job: where they lie and which segments they refer to. */
+/** Checkpoint metadata, read without the job: changelog handles and their segments. */
 package dev.dstl.tool.checkpoint;

@@ -20,12 +20,12 @@ import dev.dstl.log.segment.CorruptSegmentException;
 import java.io.FileNotFoundException;
 import java.nio.file.NoSuchFileException;
 
-/** What is wrong with a segment, without the advice that a restore needs. */
+/** Describes what is wrong with a segment, without the advice for a restore. */
 public final class Damage {
 
     private Damage() {}
 
-    /** Where, what should be there and what is there; or why it could not be read. */
+    /** Returns offset, expected and found content; or why the segment could not be read. */
     public static String text(Exception failure) {
         if (failure instanceof CorruptSegmentException) {
             CorruptSegmentException damage = (CorruptSegmentException) failure;

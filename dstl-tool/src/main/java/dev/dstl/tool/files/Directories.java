@@ -29,7 +29,7 @@ import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 
-/** Walks through a directory and those below it. A job may be running and change them meanwhile. */
+/** Walks directory trees, which a running job may change meanwhile. */
 public final class Directories {
 
     private static final Pattern JOB_ID = Pattern.compile("[0-9a-f]{32}");
@@ -37,17 +37,19 @@ public final class Directories {
 
     private Directories() {}
 
-    /** Whether a directory is named as Flink and the log name the directory of one job. */
+    /** Returns whether a directory has the name of a job's directory. */
     public static boolean isOfJob(Path directory) {
         return JOB_ID.matcher(directory.getName()).matches();
     }
 
     /**
-     * Shows every file in a directory and below.
+     * Passes every file below a directory to a consumer.
      *
-     * @param descend asked with a directory and one right below it, whether to walk there too
-     * @throws ToolException if a directory cannot be listed; one that is gone meanwhile is passed
-     *     over
+     * @param descend called with a directory and its subdirectory; returns whether to walk the
+     *     subdirectory
+     * @param files receives the files
+     * @throws ToolException if a directory cannot be listed; directories that no longer exist are
+     *     skipped
      */
     public static void walk(
             FileAccess root, BiPredicate<Path, Path> descend, Consumer<FileStatus> files)
@@ -92,7 +94,7 @@ public final class Directories {
         }
         throw new ToolException(
                 String.format(
-                        "%s cannot be listed: user '%s' may not.",
+                        "%s cannot be listed: user '%s' has no permission.",
                         directory, System.getProperty("user.name")));
     }
 }

@@ -26,7 +26,7 @@ import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.UnsupportedFileSystemSchemeException;
 
-/** A path that a user gave, and the file system it leads to. Immutable. */
+/** A path from the command line and its file system. Immutable. */
 public final class FileAccess {
 
     private final FileSystem fileSystem;
@@ -40,7 +40,7 @@ public final class FileAccess {
     /**
      * Finds the file system of a path.
      *
-     * @throws ToolException if the text is no path, or no file system answers for it
+     * @throws ToolException if the text is not a path, or there is no file system for its scheme
      */
     public static FileAccess of(String text) throws ToolException {
         Path path;
@@ -69,22 +69,26 @@ public final class FileAccess {
         }
     }
 
-    /** Where the path leads to. */
+    /** Returns the file system. */
     public FileSystem fileSystem() {
         return fileSystem;
     }
 
-    /** With scheme and host. */
+    /** Returns the path with scheme and authority. */
     public Path path() {
         return path;
     }
 
-    /** What is at the path. */
+    /**
+     * Returns the status of the path.
+     *
+     * @throws ToolException if nothing is there, or it cannot be read
+     */
     public FileStatus status() throws ToolException {
         return find(path).orElseThrow(() -> new ToolException(missing(path)));
     }
 
-    /** What is at another path of the same file system, or nothing. */
+    /** Returns the status of another path of the same file system, empty if nothing is there. */
     public Optional<FileStatus> find(Path other) throws ToolException {
         try {
             return Optional.ofNullable(fileSystem.getFileStatus(other));
@@ -95,20 +99,23 @@ public final class FileAccess {
         }
     }
 
-    /** That nothing is at a path. */
+    /** Returns a message that nothing is at a path. */
     public static String missing(Path path) {
         return String.format(
                 "There is no %s, or user '%s' may not see it.",
                 path, System.getProperty("user.name"));
     }
 
-    /** That what is at a path cannot be read. */
+    /** Returns an exception for a path that cannot be read. */
     public static ToolException unreadable(Path path, Throwable cause) {
         return new ToolException(
                 String.format("%s cannot be read: %s.", path, firstLine(cause)), cause);
     }
 
-    /** The first line of a message without its full stop; the class, if there is none. */
+    /**
+     * Returns the first line of an exception's message without its full stop; the class name if
+     * there is no message.
+     */
     public static String firstLine(Throwable cause) {
         String message = cause.getMessage();
         if (message == null || message.isBlank()) {

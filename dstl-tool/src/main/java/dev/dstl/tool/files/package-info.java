@@ -1,2 +1,4 @@
-/** Files as the tool meets them, on any of Flink's file systems; failures become sentences. */
+/**
+ * File access for the tool on any of Flink's file systems; failures become messages for the user.
+ */
 package dev.dstl.tool.files;

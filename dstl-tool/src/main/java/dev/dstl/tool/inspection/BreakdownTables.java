@@ -25,14 +25,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The parts that reports about a segment and about a checkpoint have in common. */
+/** Tables that reports about segments and checkpoints have in common. */
 final class BreakdownTables {
 
     private final RecordBreakdown breakdown;
     private final int top;
 
     /**
-     * @param top how many rows a table has at most
+     * Creates tables.
+     *
+     * @param top maximum number of rows of a table
      */
     BreakdownTables(RecordBreakdown breakdown, int top) {
         this.breakdown = breakdown;

@@ -30,7 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The log of a checkpoint, as a restore would read it, by subtasks, states and key groups. */
+/** The changelog of a checkpoint as a restore would read it, by subtask, state and key group. */
 public final class CheckpointReport implements Report {
 
     private final CheckpointContent checkpoint;
@@ -50,10 +50,10 @@ public final class CheckpointReport implements Report {
     }
 
     /**
-     * Reads the log of a checkpoint.
+     * Reads the changelog of a checkpoint.
      *
-     * @param top how many rows each table of the text has at most
-     * @throws ToolException if the checkpoint has no log of DSTL
+     * @param top maximum number of rows of each table in the text
+     * @throws ToolException if the checkpoint has no changelog of DSTL
      */
     public static CheckpointReport of(CheckpointContent checkpoint, int top) throws ToolException {
         checkpoint.requireOurs();

@@ -23,7 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** One frame, as a row and as JSON. */
+/** One frame as a table row and as JSON. */
 final class FrameLine {
 
     private FrameLine() {}
@@ -71,7 +71,7 @@ final class FrameLine {
         return String.format("[%d, %d)", from, to);
     }
 
-    /** Enough characters to distinguish the logs of a segment. */
+    /** Returns enough characters to tell the changelogs of a segment apart. */
     static String shortName(UUID logId) {
         return logId.toString().substring(0, 8);
     }

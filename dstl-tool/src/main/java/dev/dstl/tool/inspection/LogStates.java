@@ -29,12 +29,13 @@ import java.util.UUID;
 import org.apache.flink.core.memory.DataInputDeserializer;
 
 /**
- * The states of one log: state ids mean nothing outside of it. A state's registration may come
- * after records of it, when the frames at hand begin in the middle of a range. Not thread safe.
+ * The states of one changelog by state id, which is unique within a changelog only. The
+ * registration of a state may come after its records, if the frames start in the middle of a range.
+ * Not thread-safe.
  */
 final class LogStates {
 
-    /** The records of another state backend, which belong to no state that can be named. */
+    /** Stands for the records of another state backend, whose states cannot be named. */
     private static final int OPAQUE = -1;
 
     private final String owner;
@@ -43,7 +44,9 @@ final class LogStates {
     private final Map<Integer, RegisteredName> names = new HashMap<>();
 
     /**
-     * @param owner the operator, empty if not known
+     * Creates an empty set.
+     *
+     * @param owner name of the operator, empty if unknown
      */
     LogStates(String owner, UUID logId) {
         this.owner = owner;

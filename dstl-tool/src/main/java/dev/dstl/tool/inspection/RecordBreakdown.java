@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** Adds records up by frame, state and key group. Not thread safe. */
+/** Counts records and bytes by frame, state and key group. Not thread-safe. */
 final class RecordBreakdown implements SegmentVisitor {
 
     private final List<FrameHeader> frames = new ArrayList<>();
@@ -41,13 +41,13 @@ final class RecordBreakdown implements SegmentVisitor {
     private FrameHeader frame;
     private LogStates states;
 
-    /** Says whose records follow. */
+    /** Sets the operator of the following records. */
     void startOwner(String operator) {
         owner = operator;
         frame = null;
     }
 
-    /** Says that a frame is there, even if none of its records is to be read. */
+    /** Adds a frame, even if none of its records will be read. */
     void startFrame(FrameHeader started) {
         if (started != frame) {
             frame = started;
@@ -70,7 +70,7 @@ final class RecordBreakdown implements SegmentVisitor {
         }
     }
 
-    /** In the order of visiting. */
+    /** Returns the frames in the order in which they were added. */
     List<FrameHeader> frames() {
         return Collections.unmodifiableList(frames);
     }
@@ -79,7 +79,10 @@ final class RecordBreakdown implements SegmentVisitor {
         return all;
     }
 
-    /** States by what they take, the largest first; those of all logs of an owner together. */
+    /**
+     * Returns the states by size, largest first; the same state of all changelogs of an operator
+     * counts as one.
+     */
     List<StateShare> statesByBytes() {
         Map<List<String>, StateShare> byIdentity = new LinkedHashMap<>();
         for (Map<UUID, LogStates> ofOwner : logs.values()) {
@@ -100,7 +103,7 @@ final class RecordBreakdown implements SegmentVisitor {
         return shares;
     }
 
-    /** Key groups that have records, ascending. */
+    /** Returns the totals of key groups that have records, ascending. */
     Map<Integer, Totals> keyGroups() {
         return Collections.unmodifiableMap(keyGroups);
     }

@@ -33,9 +33,7 @@ import java.util.stream.Collectors;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.Path;
 
-/**
- * One segment by frames, states and key groups; of a damaged one, what is in front of the damage.
- */
+/** One segment by frame, state and key group; of a damaged segment, the part before the damage. */
 public final class SegmentReport implements Report {
 
     private final Path file;
@@ -56,8 +54,8 @@ public final class SegmentReport implements Report {
     /**
      * Reads a segment.
      *
-     * @param top how many rows each table of the text has at most
-     * @throws ToolException if the file is no segment or cannot be read
+     * @param top maximum number of rows of each table in the text
+     * @throws ToolException if the file is not a segment or cannot be read
      */
     public static SegmentReport of(FileAccess access, int top) throws ToolException {
         FileStatus status = access.status();
@@ -71,7 +69,7 @@ public final class SegmentReport implements Report {
             if (e.offset() == 0) {
                 throw new ToolException(
                         String.format(
-                                "%s is no DSTL segment: expected %s, found %s.",
+                                "%s is not a DSTL segment: expected %s, found %s.",
                                 file, e.expected(), e.found()),
                         e);
             }

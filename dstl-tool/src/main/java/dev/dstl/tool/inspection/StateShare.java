@@ -18,7 +18,7 @@ package dev.dstl.tool.inspection;
 
 import java.util.List;
 
-/** The share of a state in a log. Immutable, but for {@link #add} while it is put together. */
+/** Number and size of the records of a state. Immutable, except for {@link #add}. */
 final class StateShare {
 
     private final String owner;
@@ -33,7 +33,7 @@ final class StateShare {
         this.totals.add(totals);
     }
 
-    /** The identity of a state, equal in all subtasks of an operator. */
+    /** Returns the identity of a state, equal in all subtasks of an operator. */
     List<String> identity() {
         return List.of(owner, name, kind);
     }
@@ -50,7 +50,7 @@ final class StateShare {
         return name;
     }
 
-    /** Empty if not known. */
+    /** Returns the kind of the state, empty if unknown. */
     String kind() {
         return kind;
     }

@@ -34,7 +34,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** The log of one subtask, read to its end or to what is wrong with it. */
+/** The changelog of one subtask, read to its end or to the first error. */
 final class SubtaskLine {
 
     private final SubtaskLog log;

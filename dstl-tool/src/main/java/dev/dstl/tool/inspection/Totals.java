@@ -16,7 +16,7 @@
 
 package dev.dstl.tool.inspection;
 
-/** A number of records and the bytes that they take before compression. Not thread safe. */
+/** A number of records and their size before compression. Not thread-safe. */
 final class Totals {
 
     private long records;

@@ -33,7 +33,9 @@ import java.util.stream.Collectors;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Whether every segment of a checkpoint is there and intact, and every offset leads to a frame. */
+/**
+ * Whether every segment of a checkpoint exists and is intact, and every offset is that of a frame.
+ */
 public final class VerificationReport implements Report {
 
     private final CheckpointContent checkpoint;
@@ -45,9 +47,9 @@ public final class VerificationReport implements Report {
     }
 
     /**
-     * Reads every segment of a checkpoint from end to end, each once.
+     * Reads every segment of a checkpoint once and completely.
      *
-     * @throws ToolException if there is a log that cannot be verified
+     * @throws ToolException if a changelog cannot be verified
      */
     public static VerificationReport of(CheckpointContent checkpoint) throws ToolException {
         checkpoint.requireOurs();

@@ -37,7 +37,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** A segment that a checkpoint refers to, after it was read from end to end. */
+/** A segment of a checkpoint, after it was read completely. */
 final class VerifiedSegment {
 
     private static final KeyGroupRange ALL_KEY_GROUPS = KeyGroupRange.of(0, Integer.MAX_VALUE - 1);
@@ -83,7 +83,7 @@ final class VerifiedSegment {
         }
     }
 
-    /** What travels in the checkpoint itself need not be a whole segment. */
+    /** Reads frames only: an inline segment of a checkpoint need not be complete. */
     private void readFrames(StreamStateHandle segment, Set<Long> offsets) throws IOException {
         LogRecord record = new LogRecord();
         try (SegmentReader reader = SegmentReader.open(segment);

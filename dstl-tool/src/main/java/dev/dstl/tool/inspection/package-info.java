@@ -1,5 +1,5 @@
 /**
- * What is in a segment or in the changelog of a checkpoint, by state and key group, and whether the
- * checkpoint could be restored as far as its changelog goes.
+ * Content of segments and of a checkpoint's changelog by state and key group, and verification that
+ * the changelog can be restored.
  */
 package dev.dstl.tool.inspection;

@@ -39,7 +39,7 @@ import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
-/** Finds what would go wrong with DSTL in a Flink installation, from its files. */
+/** Finds problems of DSTL in a Flink installation, from its files. */
 public final class Diagnosis implements Report {
 
     private static final Set<String> STORAGES = Set.of("memory", "dstl", "filesystem");
@@ -58,9 +58,9 @@ public final class Diagnosis implements Report {
     }
 
     /**
-     * Looks at an installation; starts nothing and asks no store.
+     * Examines an installation. Starts no process and accesses no store.
      *
-     * @param configuration that its processes would have
+     * @param configuration of Flink's processes
      */
     public static Diagnosis of(FlinkHome flink, Configuration configuration) {
         Diagnosis diagnosis = new Diagnosis(flink, configuration);

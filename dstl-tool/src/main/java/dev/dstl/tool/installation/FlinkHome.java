@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
-/** The directory of a Flink: its jars, in the order of the class path. Immutable. */
+/** A Flink installation: its jars in class path order. Immutable. */
 public final class FlinkHome {
 
     private static final String VERSION = ".flink-runtime.version.properties";
@@ -52,9 +52,9 @@ public final class FlinkHome {
     }
 
     /**
-     * Reads what is installed.
+     * Reads an installation.
      *
-     * @throws ToolException if there is no lib/ with a Flink, or it cannot be read
+     * @throws ToolException if it has no lib/ with flink-dist, or cannot be read
      */
     public static FlinkHome at(Path directory) throws ToolException {
         Path lib = directory.resolve("lib");
@@ -63,7 +63,7 @@ public final class FlinkHome {
                     || jarsBelow(lib, 1).stream().noneMatch(FlinkHome::isDistribution)) {
                 throw new ToolException(
                         String.format(
-                                "%s is no directory of a Flink: no flink-dist-*.jar is in %s.",
+                                "%s is not the directory of a Flink: no flink-dist-*.jar is in %s.",
                                 directory, lib));
             }
             return new FlinkHome(directory);
@@ -77,7 +77,7 @@ public final class FlinkHome {
         return jar.getFileName().toString().startsWith("flink-dist");
     }
 
-    /** Sorted as Flink's scripts sort them, which put flink-dist last. */
+    /** Sorts as Flink's scripts do, which put flink-dist last. */
     private static List<Path> jarsBelow(Path directory, int depth) throws IOException {
         if (!Files.isDirectory(directory)) {
             return List.of();
@@ -113,12 +113,12 @@ public final class FlinkHome {
         }
     }
 
-    /** As it was given. */
+    /** Returns the directory as it was given. */
     public Path directory() {
         return directory;
     }
 
-    /** The jars of lib/ but flink-dist, in the order of the class path. */
+    /** Returns the jars of lib/ without flink-dist, in class path order. */
     List<InstalledJar> lib() {
         return lib;
     }
@@ -127,12 +127,14 @@ public final class FlinkHome {
         return plugins;
     }
 
-    /** The jars of usrlib/, where images have their job. */
+    /** Returns the jars of usrlib/, where images contain the job. */
     List<InstalledJar> jobs() {
         return jobs;
     }
 
-    /** Of Flink, such as 1.20.5; empty if the distribution does not say. */
+    /**
+     * Returns the version of Flink, such as 1.20.5; empty if the distribution does not contain it.
+     */
     Optional<String> version() {
         return version;
     }

@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.jar.JarFile;
 
-/** What a jar of an installation has to do with DSTL. Immutable. */
+/** The relation of a jar of an installation to DSTL. Immutable. */
 final class InstalledJar {
 
     private static final String SHIM = Installation.SHIM.replace('.', '/') + ".class";
@@ -60,7 +60,7 @@ final class InstalledJar {
     }
 
     /**
-     * Looks into a jar.
+     * Examines a jar.
      *
      * @throws ToolException if it cannot be read
      */
@@ -77,12 +77,12 @@ final class InstalledJar {
         return path;
     }
 
-    /** Whether Flink would run code of DSTL from it. */
+    /** Returns whether Flink would load classes of DSTL from it. */
     boolean isOurs() {
         return !isTool && (hasStorage || hasBackend || hasSpillable);
     }
 
-    /** Whether it is all that belongs into lib/. */
+    /** Returns whether it is a complete drop-in jar for lib/. */
     boolean isWhole() {
         return hasStorage && hasBackend && hasShim && release.isPresent();
     }
@@ -91,7 +91,10 @@ final class InstalledJar {
         return isTool;
     }
 
-    /** Whether it has Flink's class of the name that DSTL's jar has to be the first with. */
+    /**
+     * Returns whether it contains Flink's class with the name of DSTL's shim, which must come first
+     * on the class path.
+     */
     boolean hasForeignShim() {
         return hasShim && !hasBackend;
     }
@@ -100,7 +103,7 @@ final class InstalledJar {
         return release;
     }
 
-    /** File name, version and commit. */
+    /** Returns file name, version and commit. */
     String text() {
         return release.map(known -> path.getFileName() + ", " + known)
                 .orElse(String.valueOf(path.getFileName()));

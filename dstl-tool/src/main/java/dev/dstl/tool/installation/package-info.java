@@ -14,5 +14,5 @@
  * limitations under the License.
  */
 
-/** What is installed in a Flink, and what would go wrong with it. */
+/** Problems of DSTL in a Flink installation. */
 package dev.dstl.tool.installation;

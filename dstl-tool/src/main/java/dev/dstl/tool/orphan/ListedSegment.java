@@ -43,7 +43,9 @@ final class ListedSegment {
         return file;
     }
 
-    /** Who wrote it: one log of one TaskManager. Its name is used only once. */
+    /**
+     * Returns the writer: one incarnation of a TaskManager's storage, whose name is never reused.
+     */
     String writer() {
         return file.getParent().getName();
     }
@@ -52,7 +54,10 @@ final class ListedSegment {
         return bytes;
     }
 
-    /** 0 or less if the file system does not know. */
+    /**
+     * Returns the modification time in milliseconds since the epoch; 0 or less if the file system
+     * does not know it.
+     */
     long modifiedEpochMillis() {
         return modifiedEpochMillis;
     }

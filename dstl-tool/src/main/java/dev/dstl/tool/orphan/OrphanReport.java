@@ -31,7 +31,10 @@ import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
-/** Segments that nobody needs, and what became of them if they were to be deleted. Immutable. */
+/**
+ * Segments that no checkpoint needs, and the result of deleting them if that was requested.
+ * Immutable.
+ */
 public final class OrphanReport implements Report {
 
     private final Path basePath;
@@ -100,7 +103,7 @@ public final class OrphanReport implements Report {
                 undeleted);
     }
 
-    /** Directories of writers in which there is no file. */
+    /** Returns the directories of writers that contain no file. */
     List<Path> emptyDirectories() {
         return Collections.unmodifiableList(emptyDirectories);
     }

@@ -38,7 +38,7 @@ import org.apache.flink.core.fs.EntropyInjector;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Finds segments that nobody needs. A segment is kept if
+ * Finds segments that no checkpoint needs. A segment is kept if
  *
  * <ul>
  *   <li>a retained checkpoint refers to it, or
@@ -63,8 +63,10 @@ public final class OrphanSearch {
     private int otherFiles;
 
     /**
-     * @param basePath what the log is configured with
-     * @param minAgeMillis for how long a writer must not have written
+     * Creates a search.
+     *
+     * @param basePath base path of the changelog
+     * @param minAgeMillis time without a write after which a writer counts as ended
      */
     public OrphanSearch(FileAccess basePath, long minAgeMillis, long nowEpochMillis) {
         this.basePath = basePath;
@@ -72,18 +74,22 @@ public final class OrphanSearch {
         this.nowEpochMillis = nowEpochMillis;
     }
 
-    /** Where checkpoints come from, asked after the files were listed. */
+    /** Source of checkpoints, read after the files were listed. */
     @FunctionalInterface
     public interface Checkpoints {
 
-        /** Reads them all. */
+        /**
+         * Reads all checkpoints.
+         *
+         * @throws ToolException if a checkpoint cannot be read
+         */
         RetainedCheckpoints read() throws ToolException;
     }
 
     /**
-     * Searches, once.
+     * Searches. Called once.
      *
-     * @throws ToolException if the needed segments cannot be determined; nothing is deleted then
+     * @throws ToolException if the needed segments are unknown; nothing is deleted then
      */
     public OrphanReport search(Checkpoints checkpoints) throws ToolException {
         requireListable();
@@ -133,7 +139,10 @@ public final class OrphanSearch {
         return empty;
     }
 
-    /** Whether it is empty shows when its files are listed. A writer may have just begun. */
+    /**
+     * Adds the directory of an old writer. Whether it is empty shows when its files are listed; a
+     * writer may have just started.
+     */
     private void addIfOfOldWriter(Path directory) {
         OptionalLong created = SegmentName.createdEpochMillis(directory);
         if (created.isPresent()
@@ -153,22 +162,22 @@ public final class OrphanSearch {
                             path));
         }
         if (!basePath.status().isDir()) {
-            throw new ToolException(path + " is no directory, so no segments are below it.");
+            throw new ToolException(path + " is not a directory, so no segments are below it.");
         }
     }
 
     private void add(ListedSegment segment) {
         segments.add(segment);
-        // Without a time it may be from this very moment.
+        // Without a time it may have just been written.
         long modified =
                 segment.modifiedEpochMillis() > 0 ? segment.modifiedEpochMillis() : nowEpochMillis;
         lastWritten.merge(segment.writer(), modified, Math::max);
     }
 
     /**
-     * Deletes what was found; goes on when one cannot be deleted.
+     * Deletes the orphans; continues when one cannot be deleted.
      *
-     * @return the same report, with what came of it
+     * @return the same report with the results
      */
     public OrphanReport delete(OrphanReport report) {
         SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);

@@ -18,14 +18,14 @@ package dev.dstl.tool.output;
 
 import java.util.Locale;
 
-/** Bytes as people read them. */
+/** Formats numbers of bytes for people. */
 public final class ByteSize {
 
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
     private ByteSize() {}
 
-    /** Such as {@code 512 B} or {@code 1.5 MiB}. */
+    /** Returns a text such as {@code 512 B} or {@code 1.5 MiB}. */
     public static String text(long bytes) {
         double value = bytes;
         int unit = 0;

@@ -19,7 +19,7 @@ package dev.dstl.tool.output;
 import java.util.Iterator;
 import java.util.Map;
 
-/** Writes JSON. Flink's own library for it is shaded under a name that changes with releases. */
+/** Writes JSON. Flink's own JSON library is shaded under a name that changes with releases. */
 public final class JsonText {
 
     private static final String INDENT = "  ";
@@ -29,10 +29,10 @@ public final class JsonText {
     private JsonText() {}
 
     /**
-     * The JSON of a value; ends with a line break.
+     * Returns the JSON of a value; ends with a line break.
      *
-     * @param value made of maps with string keys, iterables, strings, integral numbers, booleans
-     *     and null
+     * @param value consists of maps with string keys, iterables, strings, integral numbers,
+     *     booleans and null
      */
     public static String of(Object value) {
         JsonText json = new JsonText();

@@ -19,18 +19,18 @@ package dev.dstl.tool.output;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a command found, for both kinds of reader. */
+/** The result of a command, as text and as JSON. */
 public interface Report {
 
-    /** For people; ends with a line break. */
+    /** Returns the text for people; ends with a line break. */
     String text();
 
     /**
-     * For programs: maps, lists, strings, numbers, booleans and null. Names and meanings are kept
-     * from release to release.
+     * Returns the JSON for programs: maps, lists, strings, numbers, booleans and null. Names and
+     * meanings stay the same in later releases.
      */
     Map<String, Object> json();
 
-    /** One sentence about what is wrong with what was looked at, or nothing if all is well. */
+    /** Returns one sentence about the problem that was found; empty if all is well. */
     Optional<String> problem();
 }

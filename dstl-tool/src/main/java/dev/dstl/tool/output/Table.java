@@ -19,7 +19,7 @@ package dev.dstl.tool.output;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rows under a header, as wide as they need to be. Not thread safe. */
+/** A text table whose columns are as wide as their content. Not thread-safe. */
 public final class Table {
 
     private static final String GAP = "  ";
@@ -28,10 +28,10 @@ public final class Table {
     private final boolean[] toTheRight;
 
     /**
-     * Starts a table.
+     * Creates an empty table.
      *
-     * @param columns headers; one that begins with {@code >} stands over numbers, which are aligned
-     *     to the right
+     * @param columns headers; a column whose header starts with {@code >} is aligned to the right,
+     *     for numbers
      */
     public Table(String... columns) {
         String[] header = new String[columns.length];
@@ -43,7 +43,7 @@ public final class Table {
         rows.add(header);
     }
 
-    /** Adds a row with a cell for each column. */
+    /** Adds a row with one cell per column. */
     public Table row(Object... cells) {
         if (cells.length != toTheRight.length) {
             throw new IllegalArgumentException(
@@ -57,7 +57,7 @@ public final class Table {
         return this;
     }
 
-    /** The whole table; ends with a line break. */
+    /** Returns the table; ends with a line break. */
     public String text() {
         int[] widths = new int[toTheRight.length];
         for (String[] row : rows) {

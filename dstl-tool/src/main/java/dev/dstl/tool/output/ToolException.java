@@ -21,15 +21,15 @@ public final class ToolException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** A refusal that nothing caused but what was found. */
+    /** Creates an exception without a cause. */
     public ToolException(String sentence) {
         super(sentence);
     }
 
     /**
-     * A failure with a cause, which is shown on demand only.
+     * Creates an exception.
      *
-     * @param cause may be null
+     * @param cause shown on demand only; may be null
      */
     public ToolException(String sentence, Throwable cause) {
         super(sentence, cause);

@@ -1,4 +1,2 @@
-/**
- * How the tool says what it found: tables for people, JSON for programs, sentences for failures.
- */
+/** Output of the tool: tables for people, JSON for programs, sentences for failures. */
 package dev.dstl.tool.output;

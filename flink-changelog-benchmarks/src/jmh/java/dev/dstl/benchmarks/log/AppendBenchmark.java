@@ -32,9 +32,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What making and appending one record costs the task thread; making it takes some nanoseconds.
+ * CPU time of the task thread to create and append one record; creating it takes some nanoseconds.
  * After every megabyte a checkpoint persists, confirms and truncates outside the measured time, so
- * that the log is in its steady state.
+ * that the changelog is in its steady state.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -26,7 +26,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** One round of {@link AppendBenchmark}: one log in a JVM of its own. */
+/** One round of {@link AppendBenchmark}: one changelog in a JVM of its own. */
 final class AppendRun {
 
     private AppendRun() {}

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.log;
 
 import java.io.IOException;
 
-/** Appends records the way the wrapper above that log does. Task thread. */
+/** Appends records as the changelog state backend of the storage does. Used by the task thread. */
 interface LogAppender {
 
     void append(int keyGroup, byte[] record) throws IOException;

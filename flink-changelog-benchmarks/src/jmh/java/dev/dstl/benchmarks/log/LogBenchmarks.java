@@ -29,9 +29,9 @@ import java.util.List;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /**
- * Runs the benchmarks of the log and prints their table: {@code LogBenchmarks ROUNDS FILE}. Each
- * round measures every log, in turns, in JVMs of its own, with the seeds of the round; the table
- * has the medians.
+ * Runs the benchmarks of changelog storages and prints their table: {@code LogBenchmarks ROUNDS
+ * FILE}. Each round measures each storage in turn, in JVMs of its own, with the seeds of the round;
+ * the table shows medians.
  */
 public final class LogBenchmarks {
 

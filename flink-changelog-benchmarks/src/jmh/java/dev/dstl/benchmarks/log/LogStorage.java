@@ -35,8 +35,8 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 
 /**
- * The log of one job on one TaskManager, as configured by default, on a simulated store. Owns the
- * storage and the store.
+ * The changelog storage of one job on one TaskManager, with the default configuration, on a
+ * simulated store. Owns the storage and the store.
  */
 final class LogStorage implements AutoCloseable {
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.log;
 
-/** What a row of the result table says. */
+/** A row of the result table. */
 enum Measure {
     APPEND_TIME("append of a 100-byte record, task thread", "ns"),
     APPEND_CPU("append: CPU of the task thread", "ns"),

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.log;
 
-/** Takes what one round measured. */
+/** Receives the measurements of one round. */
 interface MeasureSink {
 
     void add(Measure measure, double value);

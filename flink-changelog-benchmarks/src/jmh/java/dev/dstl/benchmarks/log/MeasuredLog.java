@@ -24,7 +24,10 @@ import org.apache.flink.changelog.fs.FsStateChangelogStorageFactory;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageFactory;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
-/** The logs that are compared. Made by their factories directly: both claim one identifier. */
+/**
+ * The changelog storages that are compared. Created by their factories directly, since both have
+ * the same identifier.
+ */
 public enum MeasuredLog {
     /** The log of this project. */
     DSTL {
@@ -64,6 +67,6 @@ public enum MeasuredLog {
 
     abstract StateChangelogStorageFactory factory();
 
-    /** Appends the way the wrapper above this log has to. */
+    /** Appends as the changelog state backend of this storage must. */
     abstract LogAppender appender(StateChangelogWriter<?> writer);
 }

@@ -27,8 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A JVM that measures one log in one round, so that no log runs code which the other one's use has
- * shaped. Prints a line {@code MEASURE=value} for every measure.
+ * A JVM that measures one changelog storage in one round, so that its code is not compiled for the
+ * use of another one. Prints a line {@code MEASURE=value} for every measure.
  */
 final class MeasuredProcess {
 

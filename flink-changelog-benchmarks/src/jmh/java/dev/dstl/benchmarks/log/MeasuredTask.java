@@ -22,8 +22,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * One writer and what its task does with it: append, persist at a barrier, confirm and truncate
- * when the checkpoint is complete. Belongs to one thread.
+ * One writer and its task: appends, persists at a barrier, confirms, and truncates when the
+ * checkpoint is complete. Used by one thread.
  */
 final class MeasuredTask implements AutoCloseable {
 

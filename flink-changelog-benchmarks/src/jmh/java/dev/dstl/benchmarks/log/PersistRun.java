@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One round of persists on a store with a long tail: jobs of one task each, which append, persist
- * and wait, fifty times a second at most. Time is counted from the call to the completion of its
- * future.
+ * and wait, at most fifty times a second. A persist is measured from the call to the completion of
+ * its future.
  */
 final class PersistRun {
 

@@ -19,8 +19,8 @@ package dev.dstl.benchmarks.log;
 import java.util.Random;
 
 /**
- * Records of 100 bytes with ever new keys and random payloads, so that neither combining nor
- * compression makes a log look better than it is. One thread.
+ * Records of 100 bytes with new keys and random payloads, so that neither deduplication nor
+ * compression improves the result. Used by one thread.
  *
  * <pre>
  *  | key, 8 bytes | namespace, 8 bytes, zero | payload, 84 bytes |

@@ -22,7 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** All measures of a run, in the order in which they were first taken. */
+/** All measurements of a benchmark, in the order in which they were first taken. */
 final class ResultTable {
 
     private static final String LINE = "%-58s %-7s %26s %26s %9s%n";

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The values one measure took, one from each round. */
+/** The values of one measure in all rounds. */
 public final class Rounds {
 
     private final List<Double> values = new ArrayList<>();

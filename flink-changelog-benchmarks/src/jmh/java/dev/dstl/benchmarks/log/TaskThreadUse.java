@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * What the task thread alone allocates, since JMH's profiler counts the threads that upload as
- * well. Read before and after the measured calls.
+ * Allocations of the task thread alone, since JMH's profiler also counts upload threads. Read
+ * before and after the measured calls.
  */
 @State(Scope.Thread)
 @AuxCounters(AuxCounters.Type.EVENTS)

@@ -29,10 +29,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One round in which all tasks of a TaskManager append as fast as the log lets them, with a
- * checkpoint every 200 ms. Two threads drive the tasks, as the machine has no more cores; each
- * waits when the log says it is full, as a task does. The round ends when the last record is
- * durable.
+ * One round in which all tasks of a TaskManager append as fast as the changelog storage accepts
+ * records, with a checkpoint every 200 ms. Two threads run the tasks, as the machine has no more
+ * cores; each waits while the storage is unavailable, as a task does. The round ends when the last
+ * record is durable.
  */
 final class ThroughputRun {
 

@@ -29,7 +29,7 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 
-/** The kinds of state, each with what a job typically does with it per record. */
+/** The kinds of state, each with a typical access per record. */
 public enum AccessedState {
     /** Reads a counter and writes it. */
     VALUE {

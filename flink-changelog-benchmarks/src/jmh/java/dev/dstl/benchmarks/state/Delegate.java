@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.state;
 
-/** Where the state lies. Names are values of {@code state.backend.type} in upper case. */
+/** The delegate. Names are values of {@code state.backend.type} in upper case. */
 public enum Delegate {
     HASHMAP,
     ROCKSDB

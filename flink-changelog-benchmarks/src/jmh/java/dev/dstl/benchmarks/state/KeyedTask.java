@@ -58,8 +58,8 @@ import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A keyed task with {@code Long} keys whose backend is loaded from the configuration, as Flink
- * does, so that the class path decides whose changelog it is. Never materializes. Belongs to the
+ * A keyed task with {@code Long} keys whose state backend is loaded from the configuration, as
+ * Flink does, so that the class path determines the changelog. Never materializes. Used by the
  * thread that opens it.
  */
 final class KeyedTask implements AutoCloseable {

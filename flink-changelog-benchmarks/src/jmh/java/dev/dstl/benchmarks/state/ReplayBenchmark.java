@@ -39,7 +39,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Restores a task whose state lies in the log alone: a counter for each of 500,000 keys, written
+ * Restores a task whose state is in the changelog only: a counter for each of 500,000 keys, written
  * once, so that no record is obsolete, in ten checkpoints. The store is instant.
  */
 @State(Scope.Thread)

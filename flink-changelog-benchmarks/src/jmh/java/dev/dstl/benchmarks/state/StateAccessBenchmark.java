@@ -41,8 +41,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * One access of a keyed state by the task thread, key switch included, over 100,000 keys that come
- * in a scattered order. With a changelog, a checkpoint follows every 50,000 accesses outside the
+ * One access to keyed state by the task thread, including the key switch, over 100,000 keys in
+ * scattered order. With a changelog, a checkpoint follows every 50,000 accesses outside the
  * measured time; its store is instant and keeps no bytes.
  */
 @State(Scope.Thread)

@@ -38,7 +38,7 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.Serializa
 
 /**
  * Runs the benchmarks of keyed state and prints their table: {@code StateBenchmarks ROUNDS BUILT_IN
- * FILE}, with the folder of Flink's jars and the file for the JSON. Each round measures each
+ * FILE}, with the directory of Flink's jars and the JSON file to write. Each round measures each
  * changelog in turn, in processes that have no other on their class path.
  */
 public final class StateBenchmarks {

@@ -19,7 +19,7 @@ package dev.dstl.benchmarks.state;
 import java.util.Locale;
 import java.util.Objects;
 
-/** What a row of the table is about. Immutable. */
+/** A row of the result table. Immutable. */
 final class StateMeasure {
 
     private static final String SEPARATOR = ";";

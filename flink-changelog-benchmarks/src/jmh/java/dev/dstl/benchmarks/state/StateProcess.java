@@ -30,9 +30,9 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * The process of one changelog in one round: {@code StateProcess CHANGELOG}. Has that changelog
- * alone on its class path, and so have the JVMs that JMH starts from here, one for each benchmark.
- * Prints a line for each measure.
+ * The process of one changelog in one round: {@code StateProcess CHANGELOG}. Only that changelog is
+ * on its class path, and on that of the JVMs that JMH starts from it, one per benchmark. Prints a
+ * line for each measure.
  */
 public final class StateProcess {
 

@@ -26,7 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import javax.annotation.Nullable;
 
-/** All measures of a run, in the order in which they were first taken. */
+/** All measurements of a benchmark, in the order in which they were first taken. */
 final class StateTable {
 
     private final Map<StateMeasure, Map<Changelog, Rounds>> rows = new LinkedHashMap<>();

@@ -33,7 +33,10 @@ import java.util.Locale;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 
-/** Makes all planned runs, one after the other, each on a cluster of its own. For one thread. */
+/**
+ * Runs all planned benchmarks, one after the other, each on a cluster of its own. Used by one
+ * thread.
+ */
 final class Bench {
 
     private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(14);
@@ -48,10 +51,10 @@ final class Bench {
     /**
      * Creates a benchmark.
      *
-     * @param spent of the mode's budget, by the build
-     * @param home for everything that runs write
-     * @param builtInJars the folder with Flink's changelog
-     * @param plugins Flink's plugins directory, need not exist
+     * @param spent time of the mode's budget that the build has used
+     * @param home directory for everything that runs write
+     * @param builtInJars directory of the jars of Flink's built-in changelog
+     * @param plugins Flink's plugins directory, which need not exist
      */
     Bench(Mode mode, Duration spent, Path home, Path builtInJars, Path plugins, Display display) {
         this.mode = mode;
@@ -65,8 +68,8 @@ final class Bench {
     /**
      * Makes the runs.
      *
-     * @param results gets their results and what was left out
-     * @return whether every run that was made gave results, or failed as it may
+     * @param results receives the results, and the runs that were left out
+     * @return whether every run has results, or failed where its variant may fail
      */
     boolean run(List<PlannedRun> runs, BenchmarkResults results)
             throws IOException, InterruptedException {
@@ -130,7 +133,9 @@ final class Bench {
         return failed;
     }
 
-    /** How long a run takes, its cluster included, on a machine that is not too slow. */
+    /**
+     * Returns the expected duration of a run with its cluster, on a machine that is not too slow.
+     */
     static Duration expected(Mode mode) {
         return mode.warmUp().plus(mode.window()).plus(STARTS_AND_RECOVERY);
     }

@@ -47,11 +47,11 @@ public final class BenchMain {
     private BenchMain() {}
 
     /**
-     * Runs the benchmarks. System properties say where: {@code dstl.bench.directory} (everything
-     * that is written), {@code dstl.bench.built-in} (the jars of Flink's changelog), {@code
-     * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (what was built), {@code
-     * dstl.bench.spent-seconds} (how long that took), {@code dstl.bench.columns} (the width of the
-     * terminal, if there is one).
+     * Runs the benchmarks. System properties: {@code dstl.bench.directory} (everything that is
+     * written), {@code dstl.bench.built-in} (the jars of Flink's built-in changelog), {@code
+     * dstl.bench.plugins} (Flink's plugins), {@code dstl.bench.commit} (the commit that was built),
+     * {@code dstl.bench.spent-seconds} (duration of the build), {@code dstl.bench.columns} (width
+     * of the terminal, if there is one).
      */
     public static void main(String[] arguments) {
         int exitCode = run(arguments, System.out, System.err);
@@ -159,7 +159,10 @@ public final class BenchMain {
         return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
     }
 
-    /** Before the first logger exists: the client's log belongs to the run, not to the screen. */
+    /**
+     * Called before the first logger exists: the log of the client is written to the run's
+     * directory, not to the screen.
+     */
     private static void logTo(Path file) {
         System.setProperty("dstl.client.log", file.toString());
         System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command line of the benchmarks; the getters give checked values. */
+/** The command line of the benchmarks. Getters return checked values. */
 @Command(
         name = "bench",
         usageHelpWidth = 100,
@@ -116,9 +116,9 @@ final class BenchOptions {
     }
 
     /**
-     * Looks at all values once, before anything is started.
+     * Checks all values before anything is started.
      *
-     * @throws ParameterException one sentence about the first value that cannot be used
+     * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
@@ -134,12 +134,12 @@ final class BenchOptions {
         return length.mode();
     }
 
-    /** How often each workload is run on each variant, at least once. */
+    /** Returns how often each workload runs on each variant, at least once. */
     int rounds() {
         return rounds == null ? mode().rounds() : rounds;
     }
 
-    /** All runs in order: within a round each workload on its variants in turn. */
+    /** Returns all runs in order: in each round, each workload on its variants. */
     List<PlannedRun> plan() {
         List<BenchmarkWorkload> chosenWorkloads =
                 chosen("--workload", workloads, BenchmarkWorkload.values(), BenchmarkWorkload::id);
@@ -160,15 +160,15 @@ final class BenchOptions {
     }
 
     /**
-     * Where the report goes.
+     * Returns the directory of the report.
      *
-     * @param fallback if nothing was said
+     * @param fallback used if the command line names none
      */
     Path out(Path fallback) {
         return out == null ? fallback : out.toAbsolutePath();
     }
 
-    /** The results of an earlier benchmark, if only its report is wanted. */
+    /** Returns the file with results of an earlier benchmark, if only a report is requested. */
     Optional<Path> from() {
         return Optional.ofNullable(from);
     }

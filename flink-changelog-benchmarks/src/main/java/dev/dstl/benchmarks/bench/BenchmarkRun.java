@@ -40,8 +40,8 @@ import java.util.OptionalLong;
 import org.apache.flink.api.common.JobID;
 
 /**
- * Measures one job on one running cluster: waits until it is warm, looks at it from outside for the
- * length of the window, kills its TaskManager and watches it come back. For one thread.
+ * Measures one job on one running cluster: warms it up, observes it from outside during the window,
+ * kills its TaskManager and measures the recovery. Used by one thread.
  */
 final class BenchmarkRun {
 
@@ -62,9 +62,9 @@ final class BenchmarkRun {
     private final RunResult result = new RunResult();
 
     /**
-     * Takes over a job that has just been submitted.
+     * Creates a run of a job that has just been submitted.
      *
-     * @param cluster with one TaskManager; stays the caller's
+     * @param cluster has one TaskManager; stays the caller's
      * @param watch notified of the progress
      */
     BenchmarkRun(
@@ -86,9 +86,10 @@ final class BenchmarkRun {
     }
 
     /**
-     * Measures.
+     * Measures the job.
      *
-     * @throws RunFailure if the job does not run, does not recover, or is not what it should be
+     * @throws RunFailure if the job does not run, does not recover, or does not have the expected
+     *     configuration
      */
     RunResult measure() throws RunFailure, ClusterException, IOException, InterruptedException {
         result.workload = run.workload().id();
@@ -147,7 +148,9 @@ final class BenchmarkRun {
         result.failedCheckpoints = client.failedCheckpoints(job) - failedBefore;
     }
 
-    /** A window without a checkpoint shows nothing, so on a slow machine it becomes longer. */
+    /**
+     * Extends the window until a checkpoint completes, without which a slow machine has no results.
+     */
     private void awaitCheckpointAfter(long beginMillis)
             throws RunFailure, ClusterException, InterruptedException {
         long deadline = System.nanoTime() + CHECKPOINT_TIMEOUT.toNanos();
@@ -177,7 +180,7 @@ final class BenchmarkRun {
                 RecoverySteps.between(killedAtMillis, client.taskStarts(job), firstRecordAtMillis);
     }
 
-    /** While there is no task that could change it. */
+    /** Called while no task runs that could change the store. */
     private void lookIntoStore()
             throws RunFailure, ClusterException, IOException, InterruptedException {
         long[] objectsAndBytes = files.storedObjectsAndBytes();
@@ -269,7 +272,7 @@ final class BenchmarkRun {
         return traffic;
     }
 
-    /** What is done once a second. */
+    /** An action that runs once per second. */
     private interface Look {
         void once() throws ClusterException, IOException, InterruptedException;
     }

@@ -35,7 +35,7 @@ import dev.dstl.benchmarks.job.WordCountJob;
 import java.util.List;
 import org.apache.flink.configuration.MemorySize;
 
-/** A job, its load, its memory, and what it is measured on. */
+/** A job with its load and memory, and the variants on which it is measured. */
 enum BenchmarkWorkload {
     NEW_KEYS(
             "new-keys",
@@ -137,28 +137,28 @@ enum BenchmarkWorkload {
         this.heapMebibytes = heapMebibytes;
     }
 
-    /** The job and the rate of its input. */
+    /** Returns the job and its input rate. */
     abstract JobPlan job(Mode mode);
 
-    /** What a mode measures, in order. */
+    /** Returns the variants that a mode measures, in order. */
     abstract List<Variant> variants(Mode mode);
 
-    /** On the command line and in files. */
+    /** Returns the name on the command line and in files. */
     String id() {
         return id;
     }
 
-    /** For people. */
+    /** Returns a description for reports. */
     String description() {
         return description;
     }
 
-    /** The task heap of the TaskManager. */
+    /** Returns the task heap of the TaskManager. */
     MemorySize heap() {
         return MemorySize.ofMebiBytes(heapMebibytes);
     }
 
-    /** Whether it is a result, and not a defect of the benchmark, when a variant does not hold. */
+    /** Returns whether a failure of the variant is a result and not a defect of the benchmark. */
     boolean mayFailOn(Variant variant) {
         return false;
     }

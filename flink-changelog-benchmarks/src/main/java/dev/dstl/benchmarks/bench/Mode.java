@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How long a benchmark takes and how conclusive its results are. */
+/** Duration of a benchmark, and how conclusive its results are. */
 enum Mode {
-    /** That everything works; its results mean nothing. */
+    /** Shows that everything works; the results are meaningless. */
     SMOKE(2, 5, 2, 1, null),
     /** Ten minutes on two processors, the build included. */
     QUICK(7, 14, 6, 1, Duration.ofSeconds(580)),
@@ -49,17 +49,17 @@ enum Mode {
         this.budget = budget;
     }
 
-    /** As it is written on the command line. */
+    /** Returns the option on the command line. */
     String option() {
         return "--" + name().toLowerCase(Locale.ROOT);
     }
 
-    /** From the first record to the beginning of the window. */
+    /** Returns the time from the first record to the start of the window. */
     Duration warmUp() {
         return warmUp;
     }
 
-    /** What is measured. */
+    /** Returns the duration of the measured window. */
     Duration window() {
         return window;
     }
@@ -68,7 +68,7 @@ enum Mode {
         return materializationInterval;
     }
 
-    /** What is run if nothing was chosen. */
+    /** Returns the default workloads. */
     List<BenchmarkWorkload> workloads() {
         return this == SMOKE
                 ? List.of(BenchmarkWorkload.NEW_KEYS)
@@ -79,7 +79,10 @@ enum Mode {
         return rounds;
     }
 
-    /** No run begins that could end later than this after the build began. */
+    /**
+     * Returns the time since the start of the build by which runs must be expected to end, or they
+     * are left out.
+     */
     Optional<Duration> budget() {
         return Optional.ofNullable(budget);
     }

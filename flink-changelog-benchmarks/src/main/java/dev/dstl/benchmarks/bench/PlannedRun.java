@@ -37,12 +37,12 @@ final class PlannedRun {
         return variant;
     }
 
-    /** From 1. */
+    /** Returns the number of the round, from 1. */
     int round() {
         return round;
     }
 
-    /** For file names. */
+    /** Returns a name for files. */
     String name() {
         return workload.id() + "-" + variant.id() + "-" + round;
     }

@@ -27,12 +27,12 @@ import org.apache.flink.configuration.MetricOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 
 /**
- * The configuration of the cluster and of the job of one run: the same for all variants but for
- * their own keys.
+ * The configuration of cluster and job of one run, which differs between variants only in their own
+ * keys.
  */
 final class RunConfiguration {
 
-    /** For RocksDB and the spillable heap; HashMap leaves it to the machine. */
+    /** For RocksDB and the spillable heap; HashMap leaves it unused. */
     private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(1024);
 
     private static final Duration METRIC_AGE = Duration.ofSeconds(2);
@@ -49,7 +49,7 @@ final class RunConfiguration {
         return all;
     }
 
-    /** What the report says about all runs. */
+    /** Returns the settings of all runs, for the report. */
     static Map<String, String> description(Mode mode, int rounds) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("mode", mode.option());

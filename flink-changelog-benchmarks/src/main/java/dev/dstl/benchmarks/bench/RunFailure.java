@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.bench;
 
-/** A run without results; the message gives the reason, for the reader of the report. */
+/** A run without results. The message gives the reason, for readers of the report. */
 final class RunFailure extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -19,7 +19,7 @@ package dev.dstl.benchmarks.bench;
 import dev.dstl.benchmarks.display.Display;
 import java.util.Locale;
 
-/** Shows how far a run is, within all runs of the benchmark. For one thread. */
+/** Shows the progress of a run and of the whole benchmark. Used by one thread. */
 final class RunWatch {
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -34,11 +34,11 @@ final class RunWatch {
     private long lastNanos = startNanos;
 
     /**
-     * Begins with the run.
+     * Starts with the run.
      *
-     * @param before how many runs are done
-     * @param runs of the whole benchmark
-     * @param expectedSeconds of this run
+     * @param before number of runs that are done
+     * @param runs number of runs of the benchmark
+     * @param expectedSeconds expected duration of this run
      */
     RunWatch(Display display, String name, int before, int runs, double expectedSeconds) {
         this.display = display;
@@ -48,7 +48,7 @@ final class RunWatch {
         this.expectedSeconds = expectedSeconds;
     }
 
-    /** The job goes on. */
+    /** Shows the progress of the job. */
     void advanced(String what, long records) {
         long now = System.nanoTime();
         double rate =
@@ -58,7 +58,7 @@ final class RunWatch {
         says(String.format(Locale.ROOT, "%s, %,.0f records/s", what, rate));
     }
 
-    /** Something else goes on. */
+    /** Shows another activity. */
     void says(String what) {
         double seconds = (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
         double fraction = (before + Math.min(0.99, seconds / expectedSeconds)) / runs;

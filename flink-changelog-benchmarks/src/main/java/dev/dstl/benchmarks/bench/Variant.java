@@ -46,7 +46,7 @@ enum Variant {
             Delegate.HASHMAP,
             Changelog.BUILT_IN),
     DSTL_HASHMAP("dstl-hashmap", "DSTL on HashMap", Delegate.HASHMAP, Changelog.DSTL),
-    /** What one would have with a larger machine. */
+    /** The delegate on a larger machine, for comparison. */
     AMPLE_HASHMAP("ample-hashmap", "HashMap, ample heap", Delegate.HASHMAP, Changelog.NONE),
     RARE_SPILLABLE(
             "rare-spillable", "spillable, rare checkpoints", Delegate.SPILLABLE, Changelog.NONE),
@@ -68,7 +68,7 @@ enum Variant {
         this.changelog = changelog;
     }
 
-    /** On the command line and in files. */
+    /** Returns the name on the command line and in files. */
     String id() {
         return id;
     }
@@ -78,28 +78,28 @@ enum Variant {
     }
 
     /**
-     * The class path of its processes.
+     * Returns the class path of the variant's processes.
      *
-     * @param builtInJars the folder with Flink's jars
+     * @param builtInJars directory of the jars of Flink's built-in changelog
      */
     ClassPath classPath(Path builtInJars) throws IOException {
         return backend().classPath(builtInJars);
     }
 
     /**
-     * The heap of its tasks.
+     * Returns the task heap.
      *
-     * @param planned what the workload gives all others
+     * @param planned heap of all other variants of the workload
      */
     MemorySize heap(MemorySize planned) {
         return this == AMPLE_HASHMAP ? planned.multiply(AMPLE) : planned;
     }
 
     /**
-     * What is special to this variant in {@code config.yaml}.
+     * Returns the keys of {@code config.yaml} that are specific to the variant.
      *
-     * @param storage URI below which checkpoints and the log go
-     * @param materializationInterval also the time between rare checkpoints
+     * @param storage URI of the directory of checkpoints and changelog
+     * @param materializationInterval also the interval of rare checkpoints
      */
     Configuration configuration(String storage, Duration materializationInterval) {
         Configuration own =
@@ -117,7 +117,7 @@ enum Variant {
         return own;
     }
 
-    /** What the report has to know. */
+    /** Returns the description for the report. */
     VariantDescription description() {
         VariantDescription description = new VariantDescription();
         description.label = label;

@@ -31,12 +31,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A class path for the processes of a cluster, made of that of this process. The project's own jars
- * come first, as {@code lib/} comes before {@code flink-dist} in a distribution. Immutable.
+ * A class path for the processes of a cluster, derived from that of this process. DSTL's jars come
+ * first, as {@code lib/} comes before {@code flink-dist} in a distribution. Immutable.
  */
 public final class ClassPath {
 
-    /** The project's modules, as jars or as folders of a reactor or an IDE. */
+    /** Modules of DSTL, as jars or as directories of a Maven build or an IDE. */
     private static final Pattern DSTL =
             Pattern.compile(
                     "(?:.*[/\\\\])?(?:"
@@ -48,7 +48,7 @@ public final class ClassPath {
                             + "|flink-changelog-benchmarks|flink-changelog-end-to-end-tests)"
                             + "[/\\\\]target[/\\\\](?:test-)?classes[/\\\\]?)");
 
-    /** The modules that run jobs on the backends instead of being one. */
+    /** Modules that run jobs instead of being a state backend. */
     private static final Set<String> JOBS =
             Set.of(
                     "dstl-benchmarks",
@@ -56,7 +56,7 @@ public final class ClassPath {
                     "flink-changelog-benchmarks",
                     "flink-changelog-end-to-end-tests");
 
-    /** Flink's built-in changelog, which the benchmarks of the log alone compare with. */
+    /** Flink's built-in changelog, on the class path for microbenchmarks that compare with it. */
     private static final Pattern BUILT_IN_CHANGELOG =
             Pattern.compile(
                     "(.*[/\\\\])?(flink-dstl-dfs|flink-statebackend-changelog)"
@@ -68,7 +68,7 @@ public final class ClassPath {
         this.entries = entries;
     }
 
-    /** The class path of this process. */
+    /** Returns the class path of this process. */
     public static ClassPath ofThisProcess() {
         return of(System.getProperty("java.class.path"));
     }
@@ -83,14 +83,14 @@ public final class ClassPath {
         return new ClassPath(dstl);
     }
 
-    /** Flink, its dependencies and the jobs: without any of the project's backends. */
+    /** Returns Flink, its dependencies and the jobs, without DSTL's state backends. */
     public ClassPath withoutBackends() {
         Predicate<String> isBackend = entry -> isDstl(entry) && !JOBS.contains(module(entry));
         return new ClassPath(
                 entries.stream().filter(isBackend.negate()).collect(Collectors.toList()));
     }
 
-    /** Without Flink's own changelog, whatever this process has it for. */
+    /** Returns the class path without Flink's built-in changelog. */
     public ClassPath withoutBuiltIn() {
         return new ClassPath(
                 entries.stream()
@@ -99,9 +99,9 @@ public final class ClassPath {
     }
 
     /**
-     * The jars of a folder before all others.
+     * Returns the class path with the jars of a directory before all others.
      *
-     * @throws IOException if the folder cannot be read or holds no jar
+     * @throws IOException if the directory cannot be read or contains no jar
      */
     public ClassPath withJarsOf(Path folder) throws IOException {
         List<String> all;
@@ -119,7 +119,7 @@ public final class ClassPath {
         return new ClassPath(all);
     }
 
-    /** As {@code java -classpath} takes it. */
+    /** Returns the value of {@code java -classpath}. */
     public String text() {
         return String.join(File.pathSeparator, entries);
     }

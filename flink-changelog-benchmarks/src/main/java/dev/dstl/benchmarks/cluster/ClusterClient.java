@@ -71,8 +71,8 @@ import org.apache.flink.runtime.rest.messages.job.metrics.TaskManagerMetricsMess
 import org.apache.flink.util.SerializedThrowable;
 
 /**
- * Talks to a cluster over its REST endpoint; every call waits for the answer. Survives a JobManager
- * that is not up yet: the calls repeat until their time is over. For one thread.
+ * A client of a cluster's REST endpoint. Every call waits for the answer and is repeated until a
+ * timeout, since the JobManager may not be up yet. Used by one thread.
  */
 public final class ClusterClient implements AutoCloseable {
 
@@ -107,7 +107,7 @@ public final class ClusterClient implements AutoCloseable {
         }
     }
 
-    /** How many TaskManagers the JobManager knows; 0 while it does not answer. */
+    /** Returns the number of registered TaskManagers; 0 while the JobManager does not answer. */
     int registeredTaskManagers() throws InterruptedException {
         try {
             return cluster.getClusterOverview()
@@ -118,7 +118,7 @@ public final class ClusterClient implements AutoCloseable {
         }
     }
 
-    /** Submits a job; returns when it has been initialized or has failed to. */
+    /** Submits a job and waits until its initialization has ended or failed. */
     public JobID submit(JobGraph graph) throws ClusterException, InterruptedException {
         JobID job = answer("submit the job", cluster.submitJob(graph));
         while (status(job) == JobStatus.INITIALIZING) {
@@ -127,12 +127,12 @@ public final class ClusterClient implements AutoCloseable {
         return job;
     }
 
-    /** The current status of a job. */
+    /** Returns the status of a job. */
     public JobStatus status(JobID job) throws ClusterException, InterruptedException {
         return answer("ask for the job's status", cluster.getJobStatus(job));
     }
 
-    /** Whether every task of the job runs or has finished. */
+    /** Returns whether every task of the job runs or has finished. */
     public boolean allTasksRun(JobID job) throws ClusterException, InterruptedException {
         JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
         return details.getJobStatus() == JobStatus.RUNNING
@@ -145,7 +145,7 @@ public final class ClusterClient implements AutoCloseable {
                                                 == vertex.getParallelism());
     }
 
-    /** The ids of the TaskManagers that run tasks of the job, in order. */
+    /** Returns the ids of the TaskManagers that run tasks of the job, sorted. */
     public Set<String> taskManagersOf(JobID job) throws ClusterException, InterruptedException {
         Set<String> ids = new TreeSet<>();
         JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
@@ -157,7 +157,7 @@ public final class ClusterClient implements AutoCloseable {
         return ids;
     }
 
-    /** All completed checkpoints of the job, oldest first, savepoints left out. */
+    /** Returns all completed checkpoints of the job without savepoints, oldest first. */
     public List<CompletedCheckpoint> checkpoints(JobID job)
             throws ClusterException, InterruptedException {
         return statistics(job).getHistory().stream()
@@ -178,9 +178,9 @@ public final class ClusterClient implements AutoCloseable {
     }
 
     /**
-     * Adds to a sample where the time of its checkpoint went.
+     * Adds the durations of a checkpoint's steps to a sample.
      *
-     * @param sample of a completed checkpoint that the JobManager still remembers
+     * @param sample sample of a completed checkpoint that the JobManager still remembers
      */
     public void addSteps(JobID job, CheckpointSample sample)
             throws ClusterException, InterruptedException {
@@ -216,12 +216,15 @@ public final class ClusterClient implements AutoCloseable {
                 .getSubtaskCheckpointStatistics();
     }
 
-    /** How many checkpoints of the job failed, those cut off by a failure of the job included. */
+    /**
+     * Returns the number of failed checkpoints of the job, including those that a failure of the
+     * job cancelled.
+     */
     public long failedCheckpoints(JobID job) throws ClusterException, InterruptedException {
         return statistics(job).getCounts().getNumberFailedCheckpoints();
     }
 
-    /** What the web interface says of the checkpoints that failed, newest first. */
+    /** Returns the messages of failed checkpoints that the web interface shows, newest first. */
     public List<String> checkpointFailures(JobID job)
             throws ClusterException, InterruptedException {
         return statistics(job).getHistory().stream()
@@ -232,7 +235,7 @@ public final class ClusterClient implements AutoCloseable {
     }
 
     /**
-     * What {@code flink run} prints of a job that failed: the stack traces of all causes.
+     * Returns the exception that {@code flink run} prints for a failed job, with all causes.
      *
      * @return empty if the job ended in another way
      */
@@ -242,12 +245,12 @@ public final class ClusterClient implements AutoCloseable {
                 .map(SerializedThrowable::getFullStringifiedStackTrace);
     }
 
-    /** How often the job was restored from a checkpoint or savepoint. */
+    /** Returns how often the job was restored from a checkpoint or savepoint. */
     public long restores(JobID job) throws ClusterException, InterruptedException {
         return statistics(job).getCounts().getNumberRestoredCheckpoints();
     }
 
-    /** How the running attempts of all tasks of the job came to work. */
+    /** Returns the start times of the running attempts of all tasks. */
     public List<TaskStart> taskStarts(JobID job) throws ClusterException, InterruptedException {
         List<TaskStart> starts = new ArrayList<>();
         JobDetailsInfo details = answer("ask for the job", cluster.getJobDetails(job));
@@ -260,7 +263,7 @@ public final class ClusterClient implements AutoCloseable {
         return starts;
     }
 
-    /** The heap in use on a TaskManager, as its JVM last reported it; bytes. */
+    /** Returns the heap usage that a TaskManager's JVM last reported, in bytes. */
     public OptionalLong usedHeapBytes(String taskManager)
             throws ClusterException, InterruptedException {
         TaskManagerMetricsMessageParameters parameters = new TaskManagerMetricsMessageParameters();
@@ -277,7 +280,7 @@ public final class ClusterClient implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Cancels the job; it may still be cancelling when this returns. */
+    /** Cancels a job, without waiting for the end. */
     public void cancel(JobID job) throws ClusterException, InterruptedException {
         answer("cancel the job", cluster.cancel(job));
     }
@@ -285,7 +288,7 @@ public final class ClusterClient implements AutoCloseable {
     /**
      * Takes a savepoint.
      *
-     * @return its path
+     * @return path of the savepoint
      */
     public String savepoint(JobID job, String directory, SavepointFormatType format)
             throws ClusterException, InterruptedException {
@@ -293,9 +296,9 @@ public final class ClusterClient implements AutoCloseable {
     }
 
     /**
-     * Takes a savepoint and ends the job with it; nothing is processed after it.
+     * Stops a job with a savepoint; it processes no record after it.
      *
-     * @return its path
+     * @return path of the savepoint
      */
     public String stopWithSavepoint(JobID job, String directory, SavepointFormatType format)
             throws ClusterException, InterruptedException {
@@ -304,7 +307,7 @@ public final class ClusterClient implements AutoCloseable {
                 cluster.stopWithSavepoint(job, false, directory, format));
     }
 
-    /** The newest failure of the job: what was thrown first and what caused it. */
+    /** Returns the latest failure of the job with its causes. */
     public Optional<String> newestFailure(JobID job) throws ClusterException, InterruptedException {
         JobExceptionsMessageParameters parameters = new JobExceptionsMessageParameters();
         parameters.jobPathParameter.resolve(job);

@@ -16,17 +16,17 @@
 
 package dev.dstl.benchmarks.cluster;
 
-/** The cluster did not do what it was asked to; the message says what, and where its logs are. */
+/** The cluster did not do what was requested. The message says what, and where the logs are. */
 public final class ClusterException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** With a message for the reader of the report. */
+    /** Creates an exception with a message for readers of the report. */
     public ClusterException(String message) {
         super(message);
     }
 
-    /** With a message and what it follows from. */
+    /** Creates an exception with a message and a cause. */
     public ClusterException(String message, Throwable cause) {
         super(message, cause);
     }

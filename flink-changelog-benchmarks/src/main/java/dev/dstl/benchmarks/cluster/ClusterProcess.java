@@ -28,12 +28,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One process of the cluster and its log file. Ended by its starter; if the starter dies, the
- * process ends on its own.
+ * One process of the cluster and its log file. Killed by the process that started it; if that dies,
+ * the process ends on its own.
  */
 final class ClusterProcess {
 
-    /** Flink reads private fields of these packages on Java 17. */
+    /** Packages whose private fields Flink reads on Java 17. */
     private static final List<String> OPENED =
             Arrays.asList(
                     "java.lang",
@@ -48,7 +48,7 @@ final class ClusterProcess {
                     "java.util.concurrent.atomic",
                     "java.util.concurrent.locks");
 
-    /** A JobManager has little to do and shares the processors with those who have much. */
+    /** Options that save CPU time of a JobManager, which has little to do. */
     private static final List<String> SPARING =
             Arrays.asList("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
@@ -109,7 +109,7 @@ final class ClusterProcess {
         return process.pid();
     }
 
-    /** SIGKILL; returns when the process is gone. */
+    /** Kills the process with SIGKILL and waits until it is gone. */
     void kill() {
         process.destroyForcibly();
         try {
@@ -119,7 +119,7 @@ final class ClusterProcess {
         }
     }
 
-    /** Why a process that should be alive is not: its exit code and the end of its log. */
+    /** Returns exit code and end of the log of a process that ended unexpectedly. */
     String obituary() {
         return name
                 + " ended with exit code "

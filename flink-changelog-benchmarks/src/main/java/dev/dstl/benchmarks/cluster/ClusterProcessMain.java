@@ -22,12 +22,12 @@ import org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint;
 import org.apache.flink.runtime.taskexecutor.TaskManagerRunner;
 
 /**
- * The main class of every process of the cluster: Flink's own entry point, and a thread that ends
- * the process when its starter has ended, however it ended.
+ * The main class of every process of the cluster: runs Flink's own entry point, and ends the
+ * process when the process that started it has ended.
  */
 public final class ClusterProcessMain {
 
-    /** What a process of the cluster is. */
+    /** Role of a process in the cluster. */
     enum Role {
         JOB_MANAGER,
         TASK_MANAGER
@@ -59,7 +59,7 @@ public final class ClusterProcessMain {
         }
     }
 
-    /** The parent never writes to our standard input, so it ends exactly when the parent does. */
+    /** The parent never writes to standard input, so its end means that the parent has ended. */
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.cluster;
 
 import dev.dstl.benchmarks.measurement.CheckpointSample;
 
-/** What the JobManager says about a checkpoint that completed. Immutable. */
+/** A completed checkpoint, as reported by the JobManager. Immutable. */
 public final class CompletedCheckpoint {
 
     private final long id;
@@ -43,35 +43,35 @@ public final class CompletedCheckpoint {
         this.path = path;
     }
 
-    /** As Flink counts them, from 1. */
+    /** Returns the checkpoint id. */
     public long id() {
         return id;
     }
 
-    /** Milliseconds since the epoch. */
+    /** Returns the trigger time in milliseconds since the epoch. */
     public long triggeredAtMillis() {
         return triggeredAtMillis;
     }
 
-    /** From the trigger to the last acknowledgement. */
+    /** Returns the time from the trigger to the last acknowledgement in milliseconds. */
     public long durationMillis() {
         return durationMillis;
     }
 
-    /** What this checkpoint added to the storage. */
+    /** Returns the bytes that this checkpoint added to the storage. */
     public long checkpointedBytes() {
         return checkpointedBytes;
     }
 
-    /** All that this checkpoint refers to. */
+    /** Returns the total bytes of the checkpoint. */
     public long fullBytes() {
         return fullBytes;
     }
 
     /**
-     * As a report keeps it.
+     * Returns the checkpoint as a sample for a report.
      *
-     * @param beginMillis the beginning of the measured window, milliseconds since the epoch
+     * @param beginMillis start of the measured window in milliseconds since the epoch
      */
     public CheckpointSample sample(long beginMillis) {
         CheckpointSample sample = new CheckpointSample();
@@ -83,7 +83,7 @@ public final class CompletedCheckpoint {
         return sample;
     }
 
-    /** Where it lies, for a restore. */
+    /** Returns the path of the checkpoint, for a restore. */
     public String path() {
         return path;
     }

@@ -25,7 +25,10 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 
-/** Writes the {@code config.yaml} of one process. Only its owner may read it: keys may be in it. */
+/**
+ * Writes the {@code config.yaml} of one process. Readable by its owner only, since it may contain
+ * credentials.
+ */
 final class ConfigurationDirectory {
 
     private ConfigurationDirectory() {}

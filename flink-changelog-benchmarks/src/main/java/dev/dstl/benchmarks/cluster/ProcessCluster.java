@@ -39,18 +39,18 @@ import org.apache.flink.configuration.WebOptions;
 
 /**
  * A standalone Flink cluster without a Flink distribution: one JobManager process and any number of
- * TaskManager processes on 127.0.0.1, with this process' class path or a given one. A kill is a
- * kill.
+ * TaskManager processes on 127.0.0.1, with the class path of this process or another one. Kills are
+ * real kills.
  *
- * <p>Owns its processes: they end with {@link #close()}, with this process, and when this process
- * is killed. Owns nothing in its directory but its logs and temporary files. For one thread.
+ * <p>Owns its processes, which end with {@link #close()}, with this process, and when this process
+ * is killed. Owns only logs and temporary files in its directory. Used by one thread.
  */
 public final class ProcessCluster implements AutoCloseable {
 
     private static final String LOCALHOST = "127.0.0.1";
     private static final int FIRST_PORT = 10_240;
 
-    /** Linux's default. */
+    /** Default of Linux. */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
 
     private static final int PORT_ATTEMPTS = 100;
@@ -79,8 +79,8 @@ public final class ProcessCluster implements AutoCloseable {
      * Starts a cluster with the class path of this process and waits until all TaskManagers have
      * registered.
      *
-     * @throws ClusterException if a process ends or the cluster is not complete in time; nothing is
-     *     left running
+     * @throws ClusterException if a process ends or the cluster is not complete before a timeout;
+     *     all processes are ended then
      */
     public static ProcessCluster start(
             Path directory, Path plugins, Configuration settings, int taskManagers)
@@ -89,15 +89,14 @@ public final class ProcessCluster implements AutoCloseable {
     }
 
     /**
-     * Starts a cluster with a class path of its own and waits until all TaskManagers have
-     * registered.
+     * Starts a cluster with another class path and waits until all TaskManagers have registered.
      *
-     * @param directory for logs, configuration and temporary files
-     * @param classPath of all processes
-     * @param plugins Flink's plugins directory, need not exist
-     * @param settings what {@code config.yaml} says beyond addresses, ports and memory
-     * @throws ClusterException if a process ends or the cluster is not complete in time; nothing is
-     *     left running
+     * @param directory directory for logs, configuration and temporary files
+     * @param classPath class path of all processes
+     * @param plugins Flink's plugins directory, which need not exist
+     * @param settings keys of {@code config.yaml} besides addresses, ports and memory
+     * @throws ClusterException if a process ends or the cluster is not complete before a timeout;
+     *     all processes are ended then
      */
     public static ProcessCluster start(
             Path directory,
@@ -126,46 +125,48 @@ public final class ProcessCluster implements AutoCloseable {
         }
     }
 
-    /** The client of this cluster; closed with it. */
+    /** Returns the client of this cluster, which is closed with it. */
     public ClusterClient client() {
         return client;
     }
 
-    /** The ids of the TaskManagers that were started and not killed. */
+    /** Returns the ids of the TaskManagers that were started and not killed. */
     public List<String> taskManagers() {
         return new ArrayList<>(taskManagers.keySet());
     }
 
-    /** Where the logs of all processes are. */
+    /** Returns the directory of the logs of all processes. */
     public Path logs() {
         return directory.resolve("logs");
     }
 
     /**
-     * Starts one more TaskManager; it registers when it is ready.
+     * Starts another TaskManager without waiting for its registration.
      *
-     * @return its id, which is also the name of its log
+     * @return id of the TaskManager, which is also the name of its log
      */
     public String startTaskManager() throws ClusterException {
         return startTaskManager(new Configuration());
     }
 
     /**
-     * Starts one more TaskManager that is not set up like the others.
+     * Starts another TaskManager with a different configuration, without waiting for its
+     * registration.
      *
-     * @param more what its {@code config.yaml} says beyond and instead of that of the others
-     * @return its id, which is also the name of its log
+     * @param more keys that add to or replace those of the other TaskManagers
+     * @return id of the TaskManager, which is also the name of its log
      */
     public String startTaskManager(Configuration more) throws ClusterException {
         return startTaskManager(more, classPath);
     }
 
     /**
-     * Starts one more TaskManager with other jars than the others.
+     * Starts another TaskManager with a different configuration and class path, without waiting for
+     * its registration.
      *
-     * @param more what its {@code config.yaml} says beyond and instead of that of the others
-     * @param itsClassPath of this process only
-     * @return its id, which is also the name of its log
+     * @param more keys that add to or replace those of the other TaskManagers
+     * @param itsClassPath class path of this process only
+     * @return id of the TaskManager, which is also the name of its log
      */
     public String startTaskManager(Configuration more, ClassPath itsClassPath)
             throws ClusterException {
@@ -187,7 +188,7 @@ public final class ProcessCluster implements AutoCloseable {
         return id;
     }
 
-    /** Kills a TaskManager with SIGKILL; it is gone when this returns. */
+    /** Kills a TaskManager with SIGKILL and waits until it is gone. */
     public void killTaskManager(String id) {
         ClusterProcess process = taskManagers.remove(id);
         if (process == null) {
@@ -198,15 +199,15 @@ public final class ProcessCluster implements AutoCloseable {
     }
 
     /**
-     * Kills the JobManager with SIGKILL; it is gone when this returns. The TaskManagers stay. Only
-     * with high availability does the next one know the jobs of this one.
+     * Kills the JobManager with SIGKILL and waits until it is gone. The TaskManagers stay. Only
+     * with high availability does the next JobManager know the jobs.
      */
     public void killJobManager() {
         jobManager.kill();
         jobManager = null;
     }
 
-    /** Starts a JobManager in place of the killed one; it answers when it is ready. */
+    /** Starts a JobManager in place of a killed one, without waiting for it to be ready. */
     public void startJobManager() throws ClusterException {
         jobManager =
                 start(
@@ -217,13 +218,14 @@ public final class ProcessCluster implements AutoCloseable {
                         classPath);
     }
 
-    /** The process id of a TaskManager that was started and not killed. */
+    /** Returns the process id of a TaskManager that was started and not killed. */
     public long pidOf(String taskManager) {
         return taskManagers.get(taskManager).pid();
     }
 
     /**
-     * Why the cluster cannot work any more: a process that ended unasked, and the end of its log.
+     * Returns why the cluster cannot work any more: a process that ended unexpectedly, and the end
+     * of its log.
      */
     public Optional<String> deadProcess() {
         List<ClusterProcess> all = new ArrayList<>(taskManagers.values());
@@ -350,9 +352,9 @@ public final class ProcessCluster implements AutoCloseable {
     }
 
     /**
-     * Two ports that nobody listens on. They lie below those that Linux gives to outgoing
-     * connections and to servers that take any, the JobManager's own among them: such a port may be
-     * taken again before the JobManager asks for it.
+     * Returns two free ports. They are below the range from which Linux assigns ports to outgoing
+     * connections and to servers without a fixed port, the JobManager's own among them: such a port
+     * might be in use before the JobManager binds it.
      */
     private static int[] freePorts() throws IOException {
         int first = freePort();

@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a reader needs of a stack trace: the cause below all causes, then what it made fail,
- * outward, without frames and without wrappers that only repeat what they wrap.
+ * Summarizes a stack trace: the root cause first, then the exceptions that it caused, without
+ * frames and without wrappers that only repeat a message.
  */
 final class StackTraceSummary {
 

@@ -20,7 +20,7 @@ import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.rest.messages.job.SubtaskExecutionAttemptDetailsInfo;
 
 /**
- * How one attempt of a task came to work, as the JobManager saw it: milliseconds since the epoch.
+ * The start of one attempt of a task, as seen by the JobManager, in milliseconds since the epoch.
  * Immutable.
  */
 public final class TaskStart {
@@ -29,7 +29,7 @@ public final class TaskStart {
     private final long initializingAtMillis;
     private final long runningAtMillis;
 
-    /** With times in milliseconds since the epoch. */
+    /** Creates a start; times are in milliseconds since the epoch. */
     public TaskStart(long deployedAtMillis, long initializingAtMillis, long runningAtMillis) {
         this.deployedAtMillis = deployedAtMillis;
         this.initializingAtMillis = initializingAtMillis;
@@ -45,17 +45,17 @@ public final class TaskStart {
         return new TaskStart(deployed, initializing, running);
     }
 
-    /** When it was sent to a TaskManager. */
+    /** Returns when the task was sent to a TaskManager. */
     public long deployedAtMillis() {
         return deployedAtMillis;
     }
 
-    /** When it began to restore its state. */
+    /** Returns when the task started to restore its state. */
     public long initializingAtMillis() {
         return initializingAtMillis;
     }
 
-    /** When its state was restored. */
+    /** Returns when the state was restored. */
     public long runningAtMillis() {
         return runningAtMillis;
     }

@@ -41,7 +41,7 @@ public final class Comparison {
                         .collect(Collectors.toList());
     }
 
-    /** One for each workload that was run. */
+    /** Returns one comparison per workload that was run. */
     public static List<Comparison> of(BenchmarkResults results) {
         return results.workloads.keySet().stream()
                 .map(workload -> new Comparison(results, workload))
@@ -49,41 +49,41 @@ public final class Comparison {
                 .collect(Collectors.toList());
     }
 
-    /** Its name. */
+    /** Returns the name of the workload. */
     public String workload() {
         return workload;
     }
 
-    /** For people. */
+    /** Returns the description of the workload. */
     public String description() {
         return results.workloads.get(workload);
     }
 
-    /** The names of the variants that were run, in the order of the results' description. */
+    /** Returns the names of the variants that were run, in the order of their descriptions. */
     public List<String> variants() {
         return results.variants.keySet().stream()
                 .filter(variant -> runs.stream().anyMatch(run -> run.variant.equals(variant)))
                 .collect(Collectors.toList());
     }
 
-    /** For people. */
+    /** Returns the label of a variant. */
     public String label(String variant) {
         return results.variants.get(variant).label;
     }
 
-    /** The runs of a variant that gave results, by round. */
+    /** Returns the runs of a variant with results, by round. */
     public List<RunResult> runs(String variant) {
         return runs.stream()
                 .filter(run -> run.variant.equals(variant) && run.hasFigures())
                 .collect(Collectors.toList());
     }
 
-    /** The runs that gave no results. */
+    /** Returns the runs without results. */
     public List<RunResult> failures() {
         return runs.stream().filter(run -> !run.hasFigures()).collect(Collectors.toList());
     }
 
-    /** One row for each variant that has the measure. */
+    /** Returns one row per variant that has the measure. */
     public List<Row> rows(Measure measure) {
         List<Row> rows = new ArrayList<>();
         for (String variant : variants()) {
@@ -93,7 +93,8 @@ public final class Comparison {
     }
 
     /**
-     * The variant whose full size is the measure of amplification: the delegate without changelog.
+     * Returns the variant with which space amplification is computed: the delegate without a
+     * changelog.
      */
     public Optional<String> reference(String variant) {
         VariantDescription description = results.variants.get(variant);
@@ -134,7 +135,7 @@ public final class Comparison {
         return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
     }
 
-    /** One variant's values of a measure, and the ratios of medians. Immutable. */
+    /** The values of a measure on one variant, and ratios of medians. Immutable. */
     public static final class Row {
 
         private final String variant;
@@ -162,37 +163,45 @@ public final class Comparison {
             this.toRare = toRare;
         }
 
-        /** The id of the variant. */
+        /** Returns the name of the variant. */
         public String variant() {
             return variant;
         }
 
-        /** For people. */
+        /** Returns the label of the variant. */
         public String label() {
             return label;
         }
 
-        /** What is compared. */
+        /** Returns the measure. */
         public Measure measure() {
             return measure;
         }
 
-        /** The values of all rounds. */
+        /** Returns the values of all rounds. */
         public Spread spread() {
             return spread;
         }
 
-        /** To the delegate without changelog; empty if it was not run or is 0. */
+        /**
+         * Returns the ratio to the delegate without a changelog; empty if that was not run or is 0.
+         */
         public OptionalDouble toPlain() {
             return toPlain;
         }
 
-        /** To Flink's changelog on the same delegate; empty if it was not run or is 0. */
+        /**
+         * Returns the ratio to Flink's built-in changelog on the same delegate; empty if that was
+         * not run or is 0.
+         */
         public OptionalDouble toBuiltIn() {
             return toBuiltIn;
         }
 
-        /** To the delegate with rare checkpoints; empty if it was not run or is 0. */
+        /**
+         * Returns the ratio to the delegate with rare checkpoints; empty if that was not run or is
+         * 0.
+         */
         public OptionalDouble toRare() {
             return toRare;
         }

@@ -23,10 +23,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 
-/** Comparisons as plain text, for terminals. */
+/** Comparisons as plain text for terminals. */
 public final class ComparisonText {
 
-    /** What fits on a screen; the page has all. */
+    /** Measures that fit on a screen; the report has all. */
     private static final List<Measure> HEADLINES =
             List.of(
                     Measure.THROUGHPUT,
@@ -45,7 +45,7 @@ public final class ComparisonText {
 
     private ComparisonText() {}
 
-    /** The headlines of all workloads, failures and what was left out included. */
+    /** Returns the main measures of all workloads, with failures and runs that were left out. */
     public static String headlines(BenchmarkResults results) {
         StringBuilder text = new StringBuilder();
         for (Comparison comparison : Comparison.of(results)) {
@@ -88,7 +88,7 @@ public final class ComparisonText {
                 ratio(row.toRare()));
     }
 
-    /** Two digits after the point; empty if there is none. */
+    /** Formats a ratio with two decimals; empty if there is none. */
     public static String ratio(OptionalDouble ratio) {
         return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : "";
     }

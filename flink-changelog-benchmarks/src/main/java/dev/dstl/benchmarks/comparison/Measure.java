@@ -28,10 +28,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/**
- * Something that is measured in a run: its name, its unit, and how it is made of a result.
- * Immutable.
- */
+/** A measure of a run: name, unit, and how it is computed from a result. Immutable. */
 public final class Measure {
 
     private static final double ALL_CHECKPOINTS = 1;
@@ -82,7 +79,7 @@ public final class Measure {
     public static final Measure DURATION_P999 =
             new Measure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
 
-    /** Until the barrier was there, of all checkpoints. */
+    /** Time from the trigger to the barrier's arrival, mean over all checkpoints. */
     public static final Measure BARRIER =
             new Measure(
                     "checkpoint, mean: barrier",
@@ -90,7 +87,7 @@ public final class Measure {
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.barrierMillis));
 
-    /** The synchronous part of all checkpoints. */
+    /** Duration of the synchronous part, mean over all checkpoints. */
     public static final Measure SYNCHRONOUS =
             new Measure(
                     "checkpoint, mean: synchronous part",
@@ -98,7 +95,7 @@ public final class Measure {
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.synchronousMillis));
 
-    /** The asynchronous part of all checkpoints. */
+    /** Duration of the asynchronous part, mean over all checkpoints. */
     public static final Measure ASYNCHRONOUS =
             new Measure(
                     "checkpoint, mean: asynchronous part",
@@ -106,7 +103,7 @@ public final class Measure {
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, sample -> sample.asynchronousMillis));
 
-    /** The acknowledgement of all checkpoints. */
+    /** Duration of the acknowledgement, mean over all checkpoints. */
     public static final Measure ACKNOWLEDGEMENT =
             new Measure(
                     "checkpoint, mean: acknowledgement",
@@ -114,7 +111,7 @@ public final class Measure {
                     Better.LOWER,
                     step(ALL_CHECKPOINTS, Measure::acknowledgementMillis));
 
-    /** Until the barrier was there, of the slowest checkpoints. */
+    /** Time from the trigger to the barrier's arrival, mean over the slowest checkpoints. */
     public static final Measure SLOW_BARRIER =
             new Measure(
                     "slowest tenth: barrier",
@@ -122,7 +119,7 @@ public final class Measure {
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.barrierMillis));
 
-    /** The synchronous part of the slowest checkpoints. */
+    /** Duration of the synchronous part, mean over the slowest checkpoints. */
     public static final Measure SLOW_SYNCHRONOUS =
             new Measure(
                     "slowest tenth: synchronous part",
@@ -130,7 +127,7 @@ public final class Measure {
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.synchronousMillis));
 
-    /** The asynchronous part of the slowest checkpoints. */
+    /** Duration of the asynchronous part, mean over the slowest checkpoints. */
     public static final Measure SLOW_ASYNCHRONOUS =
             new Measure(
                     "slowest tenth: asynchronous part",
@@ -138,7 +135,7 @@ public final class Measure {
                     Better.LOWER,
                     step(SLOWEST_TENTH, sample -> sample.asynchronousMillis));
 
-    /** The acknowledgement of the slowest checkpoints. */
+    /** Duration of the acknowledgement, mean over the slowest checkpoints. */
     public static final Measure SLOW_ACKNOWLEDGEMENT =
             new Measure(
                     "slowest tenth: acknowledgement",
@@ -309,7 +306,7 @@ public final class Measure {
                     Better.LOWER,
                     process(100, look -> look.residentBytes, 1e6));
 
-    /** CPU time of all other processes, to see how quiet the machine was. */
+    /** CPU time of all other processes, which shows how quiet the machine was. */
     public static final Measure OTHERS =
             new Measure(
                     "other processes of the machine",
@@ -362,7 +359,7 @@ public final class Measure {
                     RESIDENT,
                     OTHERS);
 
-    /** Which way is good. */
+    /** Which values are better. */
     public enum Better {
         /** A higher value is better. */
         HIGHER,
@@ -382,27 +379,27 @@ public final class Measure {
         this.source = source;
     }
 
-    /** All there are, in the order in which a report shows them. */
+    /** Returns all measures in the order of reports. */
     public static List<Measure> all() {
         return ALL;
     }
 
-    /** The name with the unit. */
+    /** Returns the name with the unit. */
     public String title() {
         return unit.isEmpty() ? title : title + ", " + unit;
     }
 
-    /** Which direction is better. */
+    /** Returns which values are better. */
     public Better better() {
         return better;
     }
 
-    /** The value of a run that has results; empty if the run has nothing to take it from. */
+    /** Returns the value of a run with results; empty if the run lacks the data. */
     OptionalDouble of(RunResult run) {
         return source.apply(run);
     }
 
-    /** As many digits as a measurement is worth. */
+    /** Formats a value with as many digits as are significant. */
     public static String text(double value) {
         double size = Math.abs(value);
         String format =
@@ -427,7 +424,7 @@ public final class Measure {
         return run -> percentile(run, percent, checkpoint -> checkpoint.durationMillis, 1);
     }
 
-    /** The mean over the slowest checkpoints, so that the steps add up to a mean duration. */
+    /** Uses the mean over the slowest checkpoints, so that the steps add up to a mean duration. */
     private static Function<RunResult, OptionalDouble> step(
             double share, ToLongFunction<CheckpointSample> millis) {
         return run ->

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.comparison;
 
 import java.util.Arrays;
 
-/** The values of a measure over all rounds; at least one. Immutable. */
+/** The values of a measure in all rounds, at least one. Immutable. */
 public final class Spread {
 
     private final double[] sorted;
@@ -27,7 +27,7 @@ public final class Spread {
         this.sorted = sorted;
     }
 
-    /** Of the values of all rounds, at least one. */
+    /** Creates a spread of at least one value. */
     public static Spread of(double... values) {
         if (values.length == 0) {
             throw new IllegalArgumentException("no value");
@@ -37,22 +37,22 @@ public final class Spread {
         return new Spread(sorted);
     }
 
-    /** How many values there are. */
+    /** Returns the number of values. */
     public int count() {
         return sorted.length;
     }
 
-    /** The smallest value. */
+    /** Returns the smallest value. */
     public double min() {
         return sorted[0];
     }
 
-    /** The largest value. */
+    /** Returns the largest value. */
     public double max() {
         return sorted[sorted.length - 1];
     }
 
-    /** Between the middle two if their number is even. */
+    /** Returns the median; the mean of the middle two if their number is even. */
     public double median() {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

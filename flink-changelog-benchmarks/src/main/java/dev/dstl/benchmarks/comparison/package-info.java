@@ -1,4 +1,2 @@
-/**
- * Sets the measures of many runs side by side: medians, spreads and ratios, and a table of them.
- */
+/** Comparison of runs: medians, spreads and ratios, and a table of them. */
 package dev.dstl.benchmarks.comparison;

@@ -22,7 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The place below which a run puts its checkpoints and its changelog. Immutable. */
+/** The directory of a run's checkpoints and changelog. Immutable. */
 final class CheckpointLocation {
 
     private final Path local;
@@ -42,12 +42,12 @@ final class CheckpointLocation {
         return new CheckpointLocation(null, uri);
     }
 
-    /** The simulated object store of a run, in a directory of its own. */
+    /** Returns a directory in the simulated object store of a run. */
     static CheckpointLocation simulated(RunFiles files) {
         return new CheckpointLocation(files.storeRoot(), files.storeUri());
     }
 
-    /** A place of its own below this one. */
+    /** Returns a subdirectory. */
     CheckpointLocation resolve(String name) {
         return local == null
                 ? remote(uri.replaceAll("/+$", "") + "/" + name)
@@ -58,12 +58,16 @@ final class CheckpointLocation {
         return uri.replaceAll("/+$", "");
     }
 
-    /** The directory, if it is one on this machine. */
+    /** Returns the local directory, if it is one. */
     Optional<Path> directory() {
         return Optional.ofNullable(local);
     }
 
-    /** Makes sure that a directory on this machine exists and takes files. */
+    /**
+     * Creates a local directory and checks that it is writable.
+     *
+     * @throws DemoFailure if it is not
+     */
     void prepare() throws DemoFailure {
         if (local == null) {
             return;

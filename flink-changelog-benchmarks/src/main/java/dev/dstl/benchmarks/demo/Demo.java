@@ -47,10 +47,13 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 
-/** Runs the backends one after the other, verifies each, and compares them. For one thread. */
+/**
+ * Runs the backends one after the other, verifies their results, and compares them. Used by one
+ * thread.
+ */
 final class Demo {
 
-    /** Each has slots for all tasks, so that recovery need not wait for a new process. */
+    /** Each has slots for all tasks, so that recovery does not wait for a new process. */
     private static final int TASK_MANAGERS = 2;
 
     private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
@@ -66,7 +69,7 @@ final class Demo {
     /**
      * Creates a demo.
      *
-     * @param home the directory of this run, for everything it writes but the picture
+     * @param home directory of this run, for all files but the picture
      * @param plugins Flink's plugins directory
      */
     Demo(DemoOptions options, Path home, Path plugins, Display display, PrintStream out) {
@@ -78,10 +81,10 @@ final class Demo {
     }
 
     /**
-     * Runs everything.
+     * Runs the demo.
      *
-     * @param picture the SVG file to write
-     * @return whether each record came exactly once on every backend
+     * @param picture SVG file to write
+     * @return whether every record was counted exactly once on every backend
      */
     boolean run(Path picture)
             throws DemoFailure, ClusterException, IOException, InterruptedException {
@@ -182,12 +185,12 @@ final class Demo {
         return verdict;
     }
 
-    /** Short, for file names. */
+    /** Returns a short name for files. */
     private static String name(Backend backend) {
         return backend.changelog() == Changelog.NONE ? "plain" : "dstl";
     }
 
-    /** For people: what runs, and how it takes checkpoints on its own. */
+    /** Returns a label with the backend and its checkpoints. */
     private static String label(Backend backend, Configuration configuration) {
         if (backend.changelog() != Changelog.NONE) {
             return "DSTL on " + backend.delegate().label();

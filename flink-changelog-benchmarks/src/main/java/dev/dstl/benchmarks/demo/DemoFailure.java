@@ -16,10 +16,7 @@
 
 package dev.dstl.benchmarks.demo;
 
-/**
- * The demo could not show what it should; the message gives the reason, for the user who started
- * it.
- */
+/** The demo failed. The message gives the reason, for the user who started it. */
 final class DemoFailure extends Exception {
 
     private static final long serialVersionUID = 1L;

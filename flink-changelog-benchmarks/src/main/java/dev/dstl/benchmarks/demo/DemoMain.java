@@ -39,9 +39,9 @@ public final class DemoMain {
     private DemoMain() {}
 
     /**
-     * Runs the demo. System properties say where: {@code dstl.demo.directory} (everything that is
-     * written), {@code dstl.demo.plugins} (Flink's plugins), {@code dstl.demo.columns} (the width
-     * of the terminal, if there is one).
+     * Runs the demo and ends the process. System properties: {@code dstl.demo.directory}
+     * (everything that is written), {@code dstl.demo.plugins} (Flink's plugins), {@code
+     * dstl.demo.columns} (width of the terminal, if there is one).
      */
     public static void main(String[] arguments) {
         int exitCode = run(arguments, System.out, System.err);
@@ -49,7 +49,11 @@ public final class DemoMain {
         System.exit(exitCode);
     }
 
-    /** As {@link #main}, without ending the process; returns the exit code. */
+    /**
+     * Runs the demo as {@link #main} does, without ending the process.
+     *
+     * @return the exit code
+     */
     public static int run(String[] arguments, PrintStream out, PrintStream err) {
         DemoOptions options = new DemoOptions();
         CommandLine line = new CommandLine(options);
@@ -103,7 +107,10 @@ public final class DemoMain {
         return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
     }
 
-    /** Before the first logger exists: the client's log belongs to the run, not to the screen. */
+    /**
+     * Called before the first logger exists: the log of the client is written to the run's
+     * directory, not to the screen.
+     */
     private static void logTo(Path file) {
         System.setProperty("dstl.client.log", file.toString());
         System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");

@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command line of the demo; the getters give checked values. */
+/** The command line of the demo. Getters return checked values. */
 @Command(
         name = "demo",
         usageHelpWidth = 100,
@@ -63,7 +63,7 @@ import picocli.CommandLine.Spec;
         })
 final class DemoOptions {
 
-    /** Which backends run, in the order in which they run. */
+    /** The backends to run, in order. */
     enum Selection {
         changelog,
         plain,
@@ -154,9 +154,9 @@ final class DemoOptions {
     private boolean help;
 
     /**
-     * Looks at all values once, before anything is started.
+     * Checks all values before anything is started.
      *
-     * @throws ParameterException one sentence about the first value that cannot be used
+     * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
         backends();
@@ -165,7 +165,7 @@ final class DemoOptions {
         checkpoints();
     }
 
-    /** What to run, in order. */
+    /** Returns the backends to run, in order. */
     List<Backend> backends() {
         List<Backend> backends = new ArrayList<>();
         if (selection != Selection.plain) {
@@ -177,7 +177,7 @@ final class DemoOptions {
         return backends;
     }
 
-    /** What the job works on. */
+    /** Returns the workload and its input. */
     Scenario scenario() {
         if (input == null) {
             if (!(scale > 0 && scale <= LARGEST_SCALE)) {
@@ -240,7 +240,7 @@ final class DemoOptions {
         return seconds;
     }
 
-    /** Where checkpoints go; empty for the simulated object store. */
+    /** Returns the directory of checkpoints; empty for the simulated object store. */
     Optional<CheckpointLocation> checkpoints() {
         return checkpoints == null ? Optional.empty() : Optional.of(location());
     }
@@ -266,9 +266,9 @@ final class DemoOptions {
     }
 
     /**
-     * The file of the picture.
+     * Returns the file of the picture.
      *
-     * @param directory where the demo writes all else
+     * @param directory directory of all other files of the demo
      */
     Path picture(Path directory) {
         return svg == null

@@ -39,9 +39,9 @@ import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 
 /**
- * One run of the workload on one backend: watches the job build up its state, kills a TaskManager
- * under the steady load, measures what follows, and lets the rest of the input come at once when
- * the job has recovered. For one thread.
+ * One run of the workload on one backend: waits until the job has built up its state, kills a
+ * TaskManager under steady load, measures what follows, and releases the rest of the input once the
+ * job has recovered. Used by one thread.
  */
 final class DemoRun {
 
@@ -49,7 +49,7 @@ final class DemoRun {
     private static final int LOOKS_PER_QUESTION = 5;
     private static final int CHECKPOINTS_BEFORE_KILL = 2;
 
-    /** What has been done to the job. */
+    /** Progress of the run. */
     private enum Phase {
         PRELOAD,
         STEADY,
@@ -97,8 +97,8 @@ final class DemoRun {
     /**
      * Runs the job to its end.
      *
-     * @return the results; the rows have not been verified
-     * @throws DemoFailure if the job failed for good or ended before anything could be killed
+     * @return results; the rows are not verified yet
+     * @throws DemoFailure if the job failed, or ended before a TaskManager was killed
      */
     RunReport.Builder run(JobGraph job)
             throws DemoFailure, ClusterException, IOException, InterruptedException {
@@ -120,7 +120,7 @@ final class DemoRun {
         return report();
     }
 
-    /** Asks the cluster; false when the job has finished. */
+    /** Polls the cluster; returns false when the job has finished. */
     private boolean goesOn(JobID id) throws DemoFailure, ClusterException, InterruptedException {
         Optional<String> dead = cluster.deadProcess();
         if (dead.isPresent()) {
@@ -190,7 +190,10 @@ final class DemoRun {
         }
     }
 
-    /** With the first checkpoint of the steady load, which still stores what came before it. */
+    /**
+     * The window starts with the first checkpoint of the steady load, which still contains earlier
+     * changes.
+     */
     private void beginWindow() {
         if (steadySinceMillis == Long.MAX_VALUE) {
             checkpoints.stream()

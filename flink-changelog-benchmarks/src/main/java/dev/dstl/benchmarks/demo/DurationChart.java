@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.knowm.xchart.XYChart;
 
-/** The durations of the checkpoints under the steady load, one line per backend. */
+/** Checkpoint durations under steady load, one line per backend. */
 final class DurationChart {
 
     private static final double MILLIS_PER_SECOND = 1e3;
@@ -55,7 +55,7 @@ final class DurationChart {
         }
     }
 
-    /** Writes nothing if there was no checkpoint. */
+    /** Writes the chart. Writes nothing if there was no checkpoint. */
     void write(Path file) throws IOException {
         if (!chart.getSeriesMap().isEmpty()) {
             Files.createDirectories(file.toAbsolutePath().getParent());

@@ -30,18 +30,18 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * A workload, the phases of its input, and the independent computation of what it must give.
+ * A workload, the phases of its input, and an independent computation of its expected result.
  * Immutable.
  */
 final class Scenario {
 
-    /** How many windows of equal length a text is cut into. */
+    /** Number of windows of equal length in a text. */
     private static final long WINDOWS = 20;
 
-    /** The part of an input without a preload that comes at a steady rate. */
+    /** Share of the input with a steady rate, for an input without a preload. */
     private static final double STEADY_SHARE = 0.7;
 
-    /** Late enough that there are checkpoints to compare, early enough that some follow. */
+    /** Late enough that there are checkpoints to compare, early enough that more follow. */
     private static final double KILL_AT = 0.7;
 
     private final String description;
@@ -63,7 +63,10 @@ final class Scenario {
         this.sprintFrom = sprintFrom;
     }
 
-    /** Orders whose documents are the state: first many are placed, then as many as close. */
+    /**
+     * Orders whose documents are the state: first, many orders are placed; then as many are placed
+     * as closed.
+     */
     static Scenario orders(double scale, long stateBytes) {
         OrderInput input = new OrderInput(scale, stateBytes);
         // Of a handful of orders the first closes when the last is placed or later.
@@ -104,12 +107,14 @@ final class Scenario {
         return model;
     }
 
-    /** Where the steady phase of the input begins. */
+    /** Returns the fraction of the input at which the steady phase starts. */
     double steadyFrom() {
         return steadyFrom;
     }
 
-    /** Where in the input a TaskManager is killed: within the steady phase. */
+    /**
+     * Returns the fraction of the input at which a TaskManager is killed, within the steady phase.
+     */
     double killAt() {
         return steadyFrom + KILL_AT * (sprintFrom - steadyFrom);
     }

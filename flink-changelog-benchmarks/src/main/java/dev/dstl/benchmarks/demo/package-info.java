@@ -1,2 +1,4 @@
-/** The demo: a keyed job with much state, a killed process, a comparison. */
+/**
+ * The command ./demo: a keyed job with much state, a killed process, and a comparison of backends.
+ */
 package dev.dstl.benchmarks.demo;

@@ -16,21 +16,24 @@
 
 package dev.dstl.benchmarks.display;
 
-/** What the watcher of a run sees: lasting lines, and one line that changes. For one thread. */
+/**
+ * Output for users who wait for a run: permanent lines, and a line that shows progress. Used by one
+ * thread.
+ */
 public interface Display extends AutoCloseable {
 
-    /** A line that stays. */
+    /** Prints a permanent line. */
     void say(String line);
 
     /**
-     * How far the run is.
+     * Shows progress.
      *
-     * @param fraction of the input, in [0, 1]
-     * @param state records, rate, checkpoints, as text
+     * @param fraction fraction of the input that was read, in [0, 1]
+     * @param state records, rate and checkpoints as text
      */
     void progress(double fraction, String state);
 
-    /** The changing line ends. */
+    /** Ends the progress line. */
     @Override
     void close();
 }

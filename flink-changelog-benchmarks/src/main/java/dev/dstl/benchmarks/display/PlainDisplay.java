@@ -20,7 +20,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** For pipes and files: a line of progress every few seconds, no control characters. */
+/** Output for pipes and files: a progress line every few seconds, without control characters. */
 public final class PlainDisplay implements Display {
 
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -28,7 +28,7 @@ public final class PlainDisplay implements Display {
     private final PrintStream out;
     private long nextNanos = System.nanoTime() + INTERVAL_NANOS;
 
-    /** Prints lines, for output that is not a terminal. */
+    /** Creates a display. */
     public PlainDisplay(PrintStream out) {
         this.out = out;
     }

@@ -23,7 +23,7 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressState;
 
-/** For terminals: a bar that is redrawn in place below the lines that stay. */
+/** Output for terminals: a progress bar that is redrawn in place below the permanent lines. */
 public final class TerminalDisplay implements Display {
 
     private static final int STEPS = 1000;
@@ -36,7 +36,7 @@ public final class TerminalDisplay implements Display {
     /**
      * Creates a display.
      *
-     * @param columns the width of the terminal
+     * @param columns width of the terminal in characters
      */
     public TerminalDisplay(PrintStream out, int columns) {
         this.out = out;

@@ -1,2 +1,2 @@
-/** What somebody who waits for a run sees: a bar on a terminal, lines elsewhere. */
+/** Progress output of runs: a bar on terminals, lines elsewhere. */
 package dev.dstl.benchmarks.display;

@@ -25,7 +25,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 
-/** A delegate, with a changelog or without. Immutable. */
+/** A delegate with or without a changelog. Immutable. */
 public final class Backend {
 
     private final Delegate delegate;
@@ -36,25 +36,25 @@ public final class Backend {
         this.changelog = changelog;
     }
 
-    /** A delegate that runs with a changelog, or with none. */
+    /** Returns a backend. */
     public static Backend of(Delegate delegate, Changelog changelog) {
         return new Backend(delegate, changelog);
     }
 
-    /** What holds the working state. */
+    /** Returns the delegate. */
     public Delegate delegate() {
         return delegate;
     }
 
-    /** Whose changelog it has. */
+    /** Returns the changelog. */
     public Changelog changelog() {
         return changelog;
     }
 
     /**
-     * The class path of its processes: without DSTL's jars unless it needs them.
+     * Returns the class path of the backend's processes, without DSTL's jars unless it needs them.
      *
-     * @param builtIn the folder with the jars of Flink's built-in changelog
+     * @param builtIn directory of the jars of Flink's built-in changelog
      */
     public ClassPath classPath(Path builtIn) throws IOException {
         // The spillable heap is one of DSTL's jars, with a changelog or without.
@@ -62,9 +62,9 @@ public final class Backend {
     }
 
     /**
-     * Its keys in {@code config.yaml}. Materialization is left at the defaults of the changelog.
+     * Returns the backend's keys of {@code config.yaml}. Materialization keeps its defaults.
      *
-     * @param storage URI below which checkpoints and changelog go
+     * @param storage URI of the directory of checkpoints and changelog
      */
     public Configuration configuration(String storage, Duration checkpointInterval) {
         Configuration keys = new Configuration();

@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** Whose changelog a variant runs with. */
+/** The changelog of a variant. */
 public enum Changelog {
     /** No changelog. */
     NONE(""),
@@ -36,20 +36,23 @@ public enum Changelog {
         this.storage = storage;
     }
 
-    /** The value of {@code state.changelog.storage}, and what the log's handles carry. */
+    /**
+     * Returns the value of {@code state.changelog.storage}, which is also the identifier in
+     * handles.
+     */
     public String storage() {
         return storage;
     }
 
-    /** The storages that must have written the log of a checkpoint. */
+    /** Returns the storages that must have written the changelog of a checkpoint. */
     public Set<String> storages() {
         return this == NONE ? Set.of() : Set.of(storage);
     }
 
     /**
-     * The class path of processes that see this changelog and no other.
+     * Returns the class path of processes with this changelog and no other.
      *
-     * @param builtInJars the folder with Flink's jars
+     * @param builtInJars directory of the jars of Flink's built-in changelog
      */
     public ClassPath classPath(Path builtInJars) throws IOException {
         ClassPath all = ClassPath.ofThisProcess().withoutBuiltIn();

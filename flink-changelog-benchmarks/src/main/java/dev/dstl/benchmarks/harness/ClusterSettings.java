@@ -28,16 +28,18 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
 
-/** The keys that are the same for every backend, so that runs differ in the backend alone. */
+/** Configuration that all backends share, so that runs differ in the backend only. */
 public final class ClusterSettings {
 
-    /** Slots of a TaskManager, and the parallelism of the job. */
+    /** Slots of a TaskManager; also the parallelism of the job. */
     public static final int SLOTS = 2;
 
-    /** Little in flight, so that checkpoints show the backend and not a queue before it. */
+    /**
+     * Small network buffers, so that checkpoints do not measure a queue in front of the backend.
+     */
     private static final Duration IN_FLIGHT = Duration.ofMillis(100);
 
-    /** Long enough to notice that a process is dead before deploying to it again. */
+    /** Long enough to notice that a process is dead before tasks are deployed to it again. */
     private static final Duration RESTART_DELAY = Duration.ofMillis(500);
 
     private static final int RESTARTS = 3;
@@ -51,7 +53,7 @@ public final class ClusterSettings {
 
     private ClusterSettings() {}
 
-    /** Slots, restarts, and what the REST endpoint answers. */
+    /** Returns the keys for slots, restarts and the REST endpoint. */
     public static Configuration common() {
         Configuration all = new Configuration();
         all.set(CoreOptions.DEFAULT_PARALLELISM, SLOTS);
@@ -72,10 +74,10 @@ public final class ClusterSettings {
     }
 
     /**
-     * The simulated object store.
+     * Returns the keys of the simulated object store.
      *
-     * @param root the local directory that holds the objects of all stores
-     * @param seed of the latencies
+     * @param root local directory that contains the objects of all stores
+     * @param seed seed of the latencies
      */
     public static Configuration store(Path root, long seed) {
         Configuration keys = new Configuration();
@@ -89,7 +91,7 @@ public final class ClusterSettings {
         return keys;
     }
 
-    /** The simulated object store, for people. */
+    /** Returns a description of the simulated object store. */
     public static String describeStore() {
         return "request p50 "
                 + REQUEST_P50.toMillis()

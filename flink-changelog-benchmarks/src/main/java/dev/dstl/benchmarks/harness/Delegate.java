@@ -35,17 +35,17 @@ public enum Delegate {
         this.type = type;
     }
 
-    /** On the command line and in file names. */
+    /** Returns the name on the command line and in files. */
     public String id() {
         return id;
     }
 
-    /** In reports. */
+    /** Returns the label in reports. */
     public String label() {
         return label;
     }
 
-    /** The value of {@code state.backend.type}. */
+    /** Returns the value of {@code state.backend.type}. */
     public String type() {
         return type;
     }

@@ -20,18 +20,18 @@ import dev.dstl.benchmarks.cluster.TaskStart;
 import dev.dstl.benchmarks.measurement.RecoverySample;
 import java.util.List;
 
-/** Cuts a recovery into steps: each ends when the last task is through it. */
+/** Divides a recovery into steps, each of which ends when the last task has completed it. */
 public final class RecoverySteps {
 
     private RecoverySteps() {}
 
     /**
-     * The steps of a recovery. The JobManager learns late that a task runs, so a step that would
-     * end before it began has no length.
+     * Returns the steps of a recovery. The JobManager learns with a delay that a task runs; a step
+     * that would end before it started has duration 0.
      *
-     * @param killedAtMillis when the process was killed
-     * @param starts of all tasks, at least one
-     * @param firstRecordAtMillis when the last keyed task had its first record
+     * @param killedAtMillis when the process was killed, in milliseconds since the epoch
+     * @param starts start times of all tasks, at least one
+     * @param firstRecordAtMillis when the last keyed task received its first record
      */
     public static RecoverySample between(
             long killedAtMillis, List<TaskStart> starts, long firstRecordAtMillis) {

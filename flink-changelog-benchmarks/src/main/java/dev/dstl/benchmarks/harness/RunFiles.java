@@ -43,52 +43,52 @@ public final class RunFiles {
 
     private final Path directory;
 
-    /** Below a directory, which need not exist. */
+    /** Creates the files of a run below a directory, which need not exist. */
     public RunFiles(Path directory) {
         this.directory = directory;
     }
 
-    /** Everything below. */
+    /** Returns the directory of all files. */
     public Path directory() {
         return directory;
     }
 
-    /** For logs, configuration and temporary files of the processes. */
+    /** Returns the directory of logs, configuration and temporary files of the processes. */
     public Path cluster() {
         return directory.resolve("cluster");
     }
 
-    /** Where the tasks say how far they are. */
+    /** Returns the directory in which tasks report their progress. */
     public Path progress() {
         return directory.resolve("progress");
     }
 
-    /** Where the job writes its rows, if it has any. */
+    /** Returns the directory of the job's result rows. */
     public Path results() {
         return directory.resolve("results");
     }
 
-    /** The file that lets the last phase of the input come. */
+    /** Returns the file that releases the last phase of the input. */
     public Path release() {
         return directory.resolve("release");
     }
 
-    /** The value of {@code sim.directory}. */
+    /** Returns the value of {@code sim.directory}. */
     public Path storeRoot() {
         return directory.resolve("store");
     }
 
-    /** The store, for its counters. */
+    /** Returns the store, for its request counters. */
     public StoreDirectory store() {
         return new StoreDirectory(storeRoot(), AUTHORITY);
     }
 
-    /** The store as Flink's processes name it. */
+    /** Returns the URI of the store for Flink's processes. */
     public String storeUri() {
         return "sim://" + AUTHORITY;
     }
 
-    /** All objects that can be read now: {number, bytes}. */
+    /** Returns number and total bytes of all readable objects. */
     public long[] storedObjectsAndBytes() throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(objects())) {
@@ -101,20 +101,20 @@ public final class RunFiles {
         return new long[] {files.size(), bytes};
     }
 
-    /** The metadata of a checkpoint as the file the store keeps it in. */
+    /** Returns the local file that contains the metadata of a checkpoint. */
     public Path metadata(String checkpointUri) {
         return objects()
                 .resolve(checkpointUri.substring(storeUri().length() + 1))
                 .resolve(METADATA);
     }
 
-    /** Removes state and store. What is left shows what happened: configuration and logs. */
+    /** Deletes state and store, but not configuration and logs. */
     public void deleteBulk() throws IOException {
         delete(storeRoot());
         delete(cluster().resolve("tmp"));
     }
 
-    /** Removes a directory and everything in it, if it exists. */
+    /** Deletes a directory recursively, if it exists. */
     public static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;
@@ -132,7 +132,7 @@ public final class RunFiles {
         return storeRoot().resolve(AUTHORITY).resolve("objects");
     }
 
-    /** The store goes on deleting while it is counted. */
+    /** The store continues to delete objects while they are counted. */
     private static long sizeIfThere(Path file) throws IOException {
         try {
             return Files.size(file);

@@ -1,5 +1,5 @@
 /**
- * What {@code ./demo} and {@code ./bench} share: the backends they run, the settings of their
- * clusters, the simulated object store, and the files of a run.
+ * Shared by {@code ./demo} and {@code ./bench}: backends, cluster settings, the simulated object
+ * store, and the files of a run.
  */
 package dev.dstl.benchmarks.harness;

@@ -20,9 +20,9 @@ import dev.dstl.benchmarks.progress.ProgressBoard;
 import dev.dstl.benchmarks.source.Pace;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** A keyed job without an end, whose input is the same in every run. */
+/** A keyed job that never ends and reads the same input in every run. */
 public interface BenchmarkJob {
 
-    /** Adds the job's input and operators to the environment, with stable operator ids. */
+    /** Adds input and operators to the environment, with stable operator ids. */
     void define(StreamExecutionEnvironment environment, Pace pace, ProgressBoard board);
 }

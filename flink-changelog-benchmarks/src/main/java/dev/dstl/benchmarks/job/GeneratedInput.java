@@ -21,8 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Events made from nothing but their number, so many that no run sees the end. They carry no event
- * time.
+ * Events computed from their number, so many that no run reads all. They have no event time.
  *
  * @param <E> the type of the events
  */
@@ -30,12 +29,12 @@ abstract class GeneratedInput<E> implements StripedInput<E> {
 
     private static final long serialVersionUID = 1L;
 
-    /** Days of input at any rate one machine can take. */
+    /** Days of input at any rate that one machine can process. */
     static final long RECORDS = 1_000_000_000_000L;
 
     private static final int RECORDS_PER_STRIPE = 1000;
 
-    /** The event with a number, in [0, RECORDS). */
+    /** Returns the event of a number in [0, RECORDS). */
     abstract E event(long number);
 
     @Override

@@ -25,7 +25,7 @@ import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** A job and the rate at which its input comes. Immutable. */
+/** A job and its input rate. Immutable. */
 public final class JobPlan {
 
     private final BenchmarkJob job;
@@ -36,21 +36,21 @@ public final class JobPlan {
         this.recordsPerSecond = recordsPerSecond;
     }
 
-    /** Over all sources together. */
+    /** Returns a plan with a fixed rate, in total of all sources. */
     public static JobPlan atRate(BenchmarkJob job, double recordsPerSecond) {
         return new JobPlan(job, OptionalDouble.of(recordsPerSecond));
     }
 
-    /** As fast as the job takes its input. */
+    /** Returns a plan without a rate limit. */
     public static JobPlan atMaximumRate(BenchmarkJob job) {
         return new JobPlan(job, OptionalDouble.empty());
     }
 
     /**
-     * Translates the job.
+     * Returns the job graph.
      *
      * @param configuration of the job: parallelism, checkpointing, state backend, restarts
-     * @param board where its tasks say how far they are
+     * @param board where the tasks report their progress
      */
     public JobGraph graph(String name, Configuration configuration, ProgressBoard board) {
         Configuration ofJob = new Configuration(configuration);

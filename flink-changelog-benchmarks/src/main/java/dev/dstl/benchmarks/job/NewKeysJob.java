@@ -56,7 +56,7 @@ public final class NewKeysJob implements BenchmarkJob {
                 .uid("sink");
     }
 
-    /** Says how long the payload was that it replaced. */
+    /** Returns the length of the payload that was replaced. */
     private static final class NewestPayload
             extends KeyedProcessFunction<Long, Tuple2<Long, byte[]>, Integer> {
 

@@ -22,10 +22,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
 
-/**
- * Records of a key and 80 random bytes, which no compression makes smaller. Nine of ten keys are
- * new, or all are taken from a fixed set.
- */
+/** Records with a key and 80 incompressible random bytes. */
 final class PayloadInput extends GeneratedInput<Tuple2<Long, byte[]>> {
 
     private static final long serialVersionUID = 1L;
@@ -39,12 +36,12 @@ final class PayloadInput extends GeneratedInput<Tuple2<Long, byte[]>> {
         this.keys = keys;
     }
 
-    /** Nine of ten records have a key that no record had before. */
+    /** Returns an input in which nine of ten records have a new key. */
     static PayloadInput mostlyNewKeys() {
         return new PayloadInput(UNBOUNDED);
     }
 
-    /** All records have one of some keys, evenly distributed. */
+    /** Returns an input whose keys are uniformly distributed over a fixed number of keys. */
     static PayloadInput ofKeys(long keys) {
         return new PayloadInput(keys);
     }

@@ -16,12 +16,12 @@
 
 package dev.dstl.benchmarks.job;
 
-/** Numbers that look random and are the same in every run: the finalizer of SplitMix64. */
+/** Pseudorandom numbers that are the same in every run: the finalizer of SplitMix64. */
 final class Scrambler {
 
     private Scrambler() {}
 
-    /** A permutation of all longs. */
+    /** Permutes all longs. */
     static long scramble(long number) {
         long mixed = number + 0x9E3779B97F4A7C15L;
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -29,7 +29,7 @@ final class Scrambler {
         return mixed ^ (mixed >>> 31);
     }
 
-    /** A number in [0, bound), evenly distributed. */
+    /** Returns a uniformly distributed number in [0, bound). */
     static long below(long bound, long number) {
         return Long.remainderUnsigned(scramble(number), bound);
     }

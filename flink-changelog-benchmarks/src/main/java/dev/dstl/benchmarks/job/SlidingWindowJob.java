@@ -43,7 +43,7 @@ public final class SlidingWindowJob implements BenchmarkJob {
 
     private final long keys;
 
-    /** With a number of distinct keys, at least 1. */
+    /** Creates a job with a number of distinct keys, at least 1. */
     public SlidingWindowJob(long keys) {
         this.keys = keys;
     }
@@ -70,7 +70,7 @@ public final class SlidingWindowJob implements BenchmarkJob {
                 .uid("sink");
     }
 
-    /** Sums the bytes of a window. Its first record is the first window that ends. */
+    /** Sums the payload bytes of a window. */
     private static final class PayloadSize
             extends ProcessWindowFunction<Tuple2<Long, byte[]>, Long, Long, TimeWindow> {
 

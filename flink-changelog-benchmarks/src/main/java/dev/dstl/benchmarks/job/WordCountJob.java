@@ -36,9 +36,9 @@ public final class WordCountJob implements BenchmarkJob {
     private final long words;
 
     /**
-     * Creates the job.
+     * Creates a job.
      *
-     * @param words how many different ones there are
+     * @param words number of distinct words
      */
     public WordCountJob(long words) {
         this.words = words;

@@ -1,2 +1,2 @@
-/** The jobs that the end-to-end benchmarks measure; endless, with generated input. */
+/** Endless jobs with generated input, measured by the end-to-end benchmarks. */
 package dev.dstl.benchmarks.job;

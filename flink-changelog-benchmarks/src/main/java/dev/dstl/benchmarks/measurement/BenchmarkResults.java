@@ -27,40 +27,40 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.core.JsonProcessin
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.SerializationFeature;
 
-/** All runs of one command, and what a reader needs to know to repeat it. Written as JSON. */
+/** The results of one benchmark command, with what is needed to reproduce it. Written as JSON. */
 public final class BenchmarkResults {
 
     private static final ObjectMapper JSON =
             new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
-    /** As it was typed. */
+    /** The command line. */
     public String command = "";
 
-    /** When it began, with the offset of the time zone. */
+    /** Start time with time zone offset. */
     public String date = "";
 
-    /** The machine all runs were made on. */
+    /** The machine of all runs. */
     public MachineDescription machine = new MachineDescription();
 
-    /** Name to version: Flink, this project, the commit. */
+    /** Versions by name: Flink, DSTL, commit. */
     public Map<String, String> versions = new LinkedHashMap<>();
 
-    /** What is the same for all runs, name to value. */
+    /** Settings of all runs by name. */
     public Map<String, String> settings = new LinkedHashMap<>();
 
-    /** Labels of the variants by their names, in the order in which tables show them. */
+    /** Descriptions of the variants by name, in table order. */
     public Map<String, VariantDescription> variants = new LinkedHashMap<>();
 
-    /** What the workloads do, by their names. */
+    /** Descriptions of the workloads by name. */
     public Map<String, String> workloads = new LinkedHashMap<>();
 
-    /** In the order in which they ran. */
+    /** Runs in order. */
     public List<RunResult> runs = new ArrayList<>();
 
-    /** What was planned and not run, with the reason. */
+    /** Planned runs that were left out, with reasons. */
     public List<String> leftOut = new ArrayList<>();
 
-    /** Reads what {@link #write} wrote. */
+    /** Reads results from a JSON file. */
     public static BenchmarkResults read(Path file) throws IOException {
         try {
             return JSON.readValue(Files.readAllBytes(file), BenchmarkResults.class);
@@ -70,7 +70,7 @@ public final class BenchmarkResults {
         }
     }
 
-    /** Writes everything as JSON. */
+    /** Writes the results to a JSON file. */
     public void write(Path file) throws IOException {
         Files.write(file, JSON.writeValueAsBytes(this));
     }

@@ -19,30 +19,32 @@ package dev.dstl.benchmarks.measurement;
 /** A completed checkpoint. Written as JSON. */
 public final class CheckpointSample {
 
-    /** As Flink counts them, from 1. */
+    /** Checkpoint id. */
     public long id;
 
-    /** When it was triggered, milliseconds since the window began; may be below 0. */
+    /** Trigger time in milliseconds since the start of the window; may be negative. */
     public long atMillis;
 
-    /** From the trigger to the last acknowledgement. */
+    /** Time from the trigger to the last acknowledgement. */
     public long durationMillis;
 
     /**
-     * From the trigger until the barrier had come through all inputs of the subtask that
+     * Time from the trigger until the barrier had arrived on all inputs of the subtask that
      * acknowledged last.
      */
     public long barrierMillis;
 
-    /** What that subtask's task thread stood still for. */
+    /** Duration of that subtask's synchronous part. */
     public long synchronousMillis;
 
-    /** What that subtask did beside its records. The acknowledgement has the rest. */
+    /**
+     * Duration of that subtask's asynchronous part. The rest of the total is the acknowledgement.
+     */
     public long asynchronousMillis;
 
-    /** What it added to the store, as Flink counts it. */
+    /** Bytes that the checkpoint added to the store, as reported by Flink. */
     public long checkpointedBytes;
 
-    /** All that it refers to, as Flink counts it. */
+    /** Total bytes of the checkpoint, as reported by Flink. */
     public long fullBytes;
 }

@@ -19,18 +19,18 @@ package dev.dstl.benchmarks.measurement;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the metadata of the last checkpoint refers to. Written as JSON. */
+/** Number of handles in the metadata of the last checkpoint. Written as JSON. */
 public final class HandleCount {
 
-    /** Handles of the log, of the subtask that has most. */
+    /** Largest number of changelog handles of a subtask. */
     public long logPerSubtask;
 
-    /** Handles of all kinds, of the subtask that has most. */
+    /** Largest number of handles of a subtask. */
     public long perSubtask;
 
-    /** Bytes of the {@code _metadata} file. */
+    /** Size of the {@code _metadata} file in bytes. */
     public long metadataBytes;
 
-    /** The storages that wrote the log; empty without a changelog. */
+    /** Storages that wrote the changelog; empty without a changelog. */
     public Set<String> logStorages = new TreeSet<>();
 }

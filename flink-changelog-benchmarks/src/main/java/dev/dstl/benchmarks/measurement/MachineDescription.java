@@ -28,16 +28,16 @@ public final class MachineDescription {
     /** Number of CPUs the JVM may use. */
     public int processors;
 
-    /** Physical memory. */
+    /** Physical memory in bytes. */
     public long memoryBytes;
 
-    /** Name and version. */
+    /** Name and version of the operating system. */
     public String operatingSystem = "";
 
     /** Name and version of the JVM. */
     public String java = "";
 
-    /** This machine. */
+    /** Describes this machine. */
     public static MachineDescription ofThisMachine() {
         HardwareAbstractionLayer hardware = new SystemInfo().getHardware();
         MachineDescription machine = new MachineDescription();

@@ -16,18 +16,21 @@
 
 package dev.dstl.benchmarks.measurement;
 
-/** One look at the TaskManager process. Written as JSON. */
+/** A sample of the TaskManager process. Written as JSON. */
 public final class ProcessSample {
 
-    /** Milliseconds since the window began. */
+    /** Milliseconds since the start of the window. */
     public long atMillis;
 
-    /** Resident memory. */
+    /** Resident memory in bytes. */
     public long residentBytes;
 
-    /** What the JVM reported last, a few seconds old at most; 0 before the first report. */
+    /**
+     * Heap usage last reported by the JVM in bytes, at most a few seconds old; 0 before the first
+     * report.
+     */
     public long heapBytes;
 
-    /** File descriptors, sockets among them. */
+    /** Open file descriptors, including sockets. */
     public long openFiles;
 }

@@ -17,8 +17,8 @@
 package dev.dstl.benchmarks.measurement;
 
 /**
- * The way back after the TaskManager was killed, each step until its last task is through,
- * milliseconds. Written as JSON.
+ * The steps of a recovery after the TaskManager was killed, in milliseconds, each until the last
+ * task has completed it. Written as JSON.
  *
  * <pre>
  *   kill --redeploy--> deployed --start--> initializing --restore--> running --first record--> at work
@@ -26,19 +26,19 @@ package dev.dstl.benchmarks.measurement;
  */
 public final class RecoverySample {
 
-    /** The loss is noticed, a new process has started, the tasks are sent to it. */
+    /** The failure is detected, a new process starts, and tasks are sent to it. */
     public long redeployMillis;
 
-    /** Classes are loaded and the tasks are set up. */
+    /** Classes are loaded and tasks are initialized. */
     public long startMillis;
 
     /** State is read from the store. */
     public long restoreMillis;
 
-    /** Until each keyed task has had its first record. */
+    /** Every keyed task receives its first record. */
     public long firstRecordMillis;
 
-    /** From the kill to the first record. */
+    /** Returns the time from the kill to the first record. */
     public long totalMillis() {
         return redeployMillis + startMillis + restoreMillis + firstRecordMillis;
     }

@@ -19,69 +19,69 @@ package dev.dstl.benchmarks.measurement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All that one run of a workload on a variant gave. Written as JSON. */
+/** The result of one run of a workload on a variant. Written as JSON. */
 public final class RunResult {
 
-    /** Id of the workload. */
+    /** Name of the workload. */
     public String workload = "";
 
-    /** Id of the variant. */
+    /** Name of the variant. */
     public String variant = "";
 
-    /** From 1. */
+    /** Number of the round, from 1. */
     public int round;
 
-    /** Why there are no results; empty if there are. */
+    /** Reason why there are no results; empty if there are. */
     public String failure = "";
 
-    /** The length of the measured window. */
+    /** Duration of the measured window in seconds. */
     public double windowSeconds;
 
     /** Records that the sources read within the window. */
     public long records;
 
-    /** Of the TaskManager within the window, user and system. */
+    /** CPU time of the TaskManager in the window in seconds, user and system. */
     public double cpuSeconds;
 
     /**
-     * Of all other processes of the machine within the window: the JobManager, the benchmark, and
-     * whatever else disturbs it.
+     * CPU time of all other processes of the machine in the window in seconds: JobManager,
+     * benchmark, and anything else.
      */
     public double otherCpuSeconds;
 
-    /** Those that completed within the window. */
+    /** Checkpoints that completed in the window. */
     public List<CheckpointSample> checkpoints = new ArrayList<>();
 
-    /** Those that failed within the window. */
+    /** Number of checkpoints that failed in the window. */
     public long failedCheckpoints;
 
-    /** Samples of the TaskManager within the window. */
+    /** Samples of the TaskManager in the window. */
     public List<ProcessSample> process = new ArrayList<>();
 
-    /** Within the window. */
+    /** Requests in the window. */
     public StoreTraffic traffic = new StoreTraffic();
 
-    /** From the kill to the first record. */
+    /** Requests from the kill to the first record. */
     public StoreTraffic recoveryTraffic = new StoreTraffic();
 
-    /** What lay in the store at the kill, garbage included. */
+    /** Number of objects in the store at the kill, including orphans. */
     public long storedObjects;
 
-    /** Bytes of these objects. */
+    /** Total size of these objects in bytes. */
     public long storedBytes;
 
-    /** Handles in the last checkpoint before the kill. */
+    /** Handles of the last checkpoint before the kill. */
     public HandleCount handles = new HandleCount();
 
-    /** How long recovery took. */
+    /** Duration of the recovery. */
     public RecoverySample recovery = new RecoverySample();
 
-    /** Whether the run was measured to its end. */
+    /** Returns whether the run was measured completely. */
     public boolean hasFigures() {
         return failure.isEmpty();
     }
 
-    /** Records that the sources read per second of the window. */
+    /** Returns the records that the sources read per second of the window. */
     public double recordsPerSecond() {
         return records / windowSeconds;
     }

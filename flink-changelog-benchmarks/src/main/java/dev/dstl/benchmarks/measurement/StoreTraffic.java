@@ -19,19 +19,19 @@ package dev.dstl.benchmarks.measurement;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a store was asked, by all processes of the cluster. Written as JSON. */
+/** Requests to a store from all processes of the cluster. Written as JSON. */
 public final class StoreTraffic {
 
-    /** Requests by type: PUT, GET, HEAD, LIST, DELETE. */
+    /** Number of requests by type: PUT, GET, HEAD, LIST, DELETE. */
     public Map<String, Long> requests = new TreeMap<>();
 
-    /** Payload of all successful PUTs. */
+    /** Bytes of all successful PUTs. */
     public long bytesWritten;
 
-    /** Payload of all GETs. */
+    /** Bytes of all GETs. */
     public long bytesRead;
 
-    /** Requests of a type such as PUT, whatever their outcome. */
+    /** Returns the number of requests of a type, successful or not. */
     public long requests(String type) {
         return requests.getOrDefault(type, 0L);
     }

@@ -16,20 +16,21 @@
 
 package dev.dstl.benchmarks.measurement;
 
-/** A variant, and those it is set against. Written as JSON. */
+/** A variant, and the variants with which it is compared. Written as JSON. */
 public final class VariantDescription {
 
-    /** For people. */
+    /** Label in reports. */
     public String label = "";
 
-    /** The name of the delegate without a changelog. */
+    /** Name of the delegate without a changelog. */
     public String plain = "";
 
-    /**
-     * The variant with Flink's built-in changelog to compare with; empty unless this one is DSTL.
-     */
+    /** Name of the variant with Flink's built-in changelog; empty unless this variant is DSTL. */
     public String builtIn = "";
 
-    /** The name of the delegate with rare checkpoints: what logging costs; may not have run. */
+    /**
+     * Name of the delegate with rare checkpoints, which shows the cost of the changelog; may not
+     * have been run.
+     */
     public String rare = "";
 }

@@ -1,2 +1,2 @@
-/** What the end-to-end benchmarks measured, as it is written to JSON and read from it. */
+/** Results of the end-to-end benchmarks, as JSON. */
 package dev.dstl.benchmarks.measurement;

@@ -38,7 +38,7 @@ import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** One picture: how it looks, and how it becomes files. Needs no screen. */
+/** A chart and its files. Needs no screen. */
 public final class Plot {
 
     private static final int WIDTH = 820;
@@ -54,7 +54,7 @@ public final class Plot {
         this.chart = chart;
     }
 
-    /** Lines over numbers. */
+    /** Returns an empty line chart. */
     public static XYChart lines(String title, String x, String y) {
         XYChart chart =
                 new XYChartBuilder()
@@ -68,7 +68,7 @@ public final class Plot {
         return chart;
     }
 
-    /** Bars over names. */
+    /** Returns an empty bar chart. */
     static CategoryChart bars(String title, String y) {
         CategoryChart chart =
                 new CategoryChartBuilder()
@@ -83,7 +83,7 @@ public final class Plot {
         return chart;
     }
 
-    /** Adds a line without marks. */
+    /** Adds a line without markers. */
     public static void addLine(
             XYChart chart, String label, List<Double> x, List<Double> y, VariantStyle style) {
         XYSeries series = chart.addSeries(label, x, y);
@@ -92,7 +92,7 @@ public final class Plot {
         series.setLineStyle(style.stroke());
     }
 
-    /** Adds a bar beside those that are there. */
+    /** Adds a group of bars. */
     static void addBar(
             CategoryChart chart,
             String label,
@@ -106,12 +106,16 @@ public final class Plot {
         chart.getStyler().setDecimalPattern("#,##0.#");
     }
 
-    /** A finished picture, named as its files are. */
+    /**
+     * Returns a plot.
+     *
+     * @param name name of its files
+     */
     public static Plot of(String name, Chart<?, ?> chart) {
         return new Plot(name, chart);
     }
 
-    /** The name of the file that a page shows. */
+    /** Returns the name of the file that the report shows. */
     String file() {
         return name + ".svg";
     }

@@ -33,7 +33,7 @@ import java.util.OptionalDouble;
 /** Writes the report: {@code index.html} and its plots, all in one directory. */
 public final class ReportPage {
 
-    /** Smaller differences get no color. */
+    /** Smaller differences have no color. */
     private static final double NOTICEABLE = 0.05;
 
     private static final String STYLE =
@@ -55,7 +55,7 @@ public final class ReportPage {
     /**
      * Writes a report.
      *
-     * @param directory exists; files of an earlier report are overwritten
+     * @param directory must exist; files of an earlier report are overwritten
      */
     public static void write(BenchmarkResults results, Path directory) throws IOException {
         new ReportPage(results).write(directory);

@@ -19,7 +19,7 @@ package dev.dstl.benchmarks.page;
 import java.awt.BasicStroke;
 import java.awt.Color;
 
-/** How a variant looks in all plots: the color says whose it is, the stroke what is below it. */
+/** The style of a variant in all plots: the color shows the changelog, the stroke the delegate. */
 public final class VariantStyle {
 
     private static final Color PLAIN = new Color(0x6b7280);
@@ -39,7 +39,7 @@ public final class VariantStyle {
     }
 
     /**
-     * The style of a variant.
+     * Returns the style of a variant.
      *
      * @param variant {@code <whose>-<delegate>}
      */

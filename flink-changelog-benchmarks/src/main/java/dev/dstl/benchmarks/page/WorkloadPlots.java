@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.XYChart;
 
-/** The pictures of one workload. A picture that would show nothing is left out. */
+/** The plots of one workload. Empty plots are left out. */
 final class WorkloadPlots {
 
     private static final Map<String, Measure> RECOVERY = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ final class WorkloadPlots {
         this.comparison = comparison;
     }
 
-    /** All that can be drawn. */
+    /** Returns all plots. */
     List<Plot> all() {
         List<Plot> plots = new ArrayList<>();
         addUnlessEmpty(plots, "duration", durationOverTime());
@@ -109,7 +109,7 @@ final class WorkloadPlots {
         return chart;
     }
 
-    /** A full size against that of the delegate alone at the same time. */
+    /** Returns the ratio of the checkpoint size to that of the delegate alone at the same time. */
     private XYChart amplificationOverTime() {
         XYChart chart =
                 Plot.lines(title("full size / that of the delegate alone, round 1"), "s", "x");

@@ -32,13 +32,13 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** Counts what the metadata of a checkpoint refers to; opens none of it. */
+/** Counts the handles in the metadata of a checkpoint, without opening them. */
 public final class CheckpointProbe {
 
     private CheckpointProbe() {}
 
     /**
-     * Counts the handles of a checkpoint.
+     * Counts handles.
      *
      * @param metadata its {@code _metadata} as a local file
      */

@@ -22,14 +22,16 @@ import oshi.SystemInfo;
 import oshi.hardware.CentralProcessor;
 import oshi.hardware.CentralProcessor.TickType;
 
-/** Measures all processes of this machine together. For one thread. */
+/** Measures the CPU time of this machine. Used by one thread. */
 public final class MachineProbe {
 
     private static final Set<TickType> IDLE = Set.of(TickType.IDLE, TickType.IOWAIT);
 
     private final CentralProcessor processors = new SystemInfo().getHardware().getProcessor();
 
-    /** CPU time since the machine was started, of all processors; stolen time counts. */
+    /**
+     * Returns the CPU time of all processors since the machine was started, including stolen time.
+     */
     public Duration busyTime() {
         long[] millis = processors.getSystemCpuLoadTicks();
         long busy = 0;

@@ -22,7 +22,7 @@ import oshi.SystemInfo;
 import oshi.software.os.OSProcess;
 import oshi.software.os.OperatingSystem;
 
-/** Measures a running process from outside. For one thread; holds nothing open. */
+/** Measures a running process from outside. Used by one thread; needs no closing. */
 public final class ProcessProbe {
 
     private final OperatingSystem system = new SystemInfo().getOperatingSystem();
@@ -32,13 +32,13 @@ public final class ProcessProbe {
         this.pid = pid;
     }
 
-    /** A probe of a process of this machine. */
+    /** Returns a probe of a local process. */
     public static ProcessProbe of(long pid) {
         return new ProcessProbe(Math.toIntExact(pid));
     }
 
     /**
-     * CPU time of all its threads since it began, user and system.
+     * Returns the CPU time of the process, user and system.
      *
      * @throws IOException if the process has ended
      */
@@ -48,7 +48,7 @@ public final class ProcessProbe {
     }
 
     /**
-     * Memory it holds in RAM, mapped files included.
+     * Returns the resident memory in bytes, including mapped files.
      *
      * @throws IOException if the process has ended
      */
@@ -57,7 +57,7 @@ public final class ProcessProbe {
     }
 
     /**
-     * Its open file descriptors.
+     * Returns the number of open file descriptors.
      *
      * @throws IOException if the process has ended
      */

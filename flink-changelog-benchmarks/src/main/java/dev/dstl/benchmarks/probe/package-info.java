@@ -1,2 +1,2 @@
-/** Looks from outside: into processes of this machine and into the metadata of checkpoints. */
+/** Measurements of local processes and checkpoint metadata from outside. */
 package dev.dstl.benchmarks.probe;

@@ -21,7 +21,10 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** One look at a job: how far its input is read, and since when its keyed tasks work again. */
+/**
+ * Progress of a job: the position in its input, and when its tasks processed records again after a
+ * restart.
+ */
 public final class Progress {
 
     private final List<Reading> sources;
@@ -32,24 +35,28 @@ public final class Progress {
         this.keyed = keyed;
     }
 
-    /** Records read since the beginning of the input; records read twice count once. */
+    /**
+     * Returns the number of records read since the start of the input; records that were read twice
+     * count once.
+     */
     public long records() {
         return sources.stream().mapToLong(slot -> slot.records).sum();
     }
 
-    /** The part of the input that has been read, in [0, 1]. */
+    /** Returns the fraction of the input that was read, in [0, 1]. */
     public double fraction() {
         return sources.stream().mapToDouble(slot -> slot.fraction).average().orElse(0);
     }
 
-    /** The part of the input that the slowest source has read, in [0, 1]. */
+    /** Returns the fraction of the input that the slowest source has read, in [0, 1]. */
     public double slowestFraction() {
         return sources.stream().mapToDouble(slot -> slot.fraction).min().orElse(0);
     }
 
     /**
-     * Since when all tasks process records in an attempt that began after a moment: all sources and
-     * all keyed tasks have started since then, and each keyed task has got a record.
+     * Returns since when all tasks process records again in attempts that started after a given
+     * time: all sources and keyed tasks have started since then, and every keyed task has received
+     * a record.
      *
      * @param sinceMillis exclusive
      * @return when the last of them got its first record, milliseconds since the epoch
@@ -67,7 +74,7 @@ public final class Progress {
                 : OptionalLong.empty();
     }
 
-    /** When the first source came to the part of the input that is not rate-limited. */
+    /** Returns when the first source reached the part of the input that is not rate-limited. */
     public OptionalLong sprintStartedAtMillis() {
         return sources.stream()
                 .mapToLong(slot -> slot.sprintStartedAtMillis)
@@ -76,8 +83,8 @@ public final class Progress {
     }
 
     /**
-     * Records per second over the part of the input that was not rate-limited; empty before its
-     * end.
+     * Returns the records per second in the part of the input that was not rate-limited; empty
+     * before its end.
      */
     public OptionalDouble sprintRecordsPerSecond() {
         boolean complete =

@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The directory of all progress slots of one job. Travels with the job to its tasks, which write;
- * the observer of the job reads. All on one machine.
+ * The progress slots of a job in one directory. Serialized with the job; its tasks write to the
+ * slots, and the observer of the job reads them. All processes run on one machine.
  */
 public final class ProgressBoard implements Serializable {
 
@@ -38,22 +38,22 @@ public final class ProgressBoard implements Serializable {
 
     private final File directory;
 
-    /** In a directory that all processes see. */
+    /** Creates a board in a directory that all processes can access. */
     public ProgressBoard(Path directory) {
         this.directory = directory.toAbsolutePath().toFile();
     }
 
-    /** The slot of a source subtask, opened for a new attempt. */
+    /** Opens the slot of a source subtask for a new attempt. */
     public ProgressSlot source(int subtask) throws IOException {
         return ProgressSlot.open(directory.toPath().resolve(SOURCE + subtask));
     }
 
-    /** The slot of a subtask of the first keyed operator, opened for a new attempt. */
+    /** Opens the slot of a subtask of the first keyed operator for a new attempt. */
     public ProgressSlot keyed(int subtask) throws IOException {
         return ProgressSlot.open(directory.toPath().resolve(KEYED + subtask));
     }
 
-    /** Looks at all slots. Slots are read one after the other while their owners go on writing. */
+    /** Reads all slots, one after the other, while tasks may write to them. */
     public Progress read() throws IOException {
         return new Progress(read(SOURCE), read(KEYED));
     }

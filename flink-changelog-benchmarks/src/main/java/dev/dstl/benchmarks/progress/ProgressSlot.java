@@ -53,7 +53,7 @@ public final class ProgressSlot {
         this.bytes = bytes;
     }
 
-    /** Opens the slot for a new attempt of its subtask; the position of the last one stays. */
+    /** Opens the slot for a new attempt of its subtask; keeps the position of the previous one. */
     static ProgressSlot open(Path file) throws IOException {
         Files.createDirectories(file.getParent());
         try (FileChannel channel =
@@ -75,15 +75,16 @@ public final class ProgressSlot {
         return new Reading(ByteBuffer.wrap(content.length < SIZE ? new byte[SIZE] : content));
     }
 
-    /** The first record of this attempt has come. */
+    /** Records that the first record of this attempt has arrived. */
     public void firstRecord() {
         bytes.putLong(FIRST_RECORD_AT, System.currentTimeMillis());
     }
 
     /**
-     * Says how far the input has been read.
+     * Updates the position.
      *
-     * @param records since the beginning of the input, what was restored included
+     * @param records number of records since the start of the input, including those before a
+     *     restore
      * @param fraction of the input, in [0, 1]
      */
     public void advanced(long records, double fraction) {
@@ -91,18 +92,18 @@ public final class ProgressSlot {
         bytes.putDouble(FRACTION, fraction);
     }
 
-    /** From here on the input comes as fast as the job takes it. */
+    /** Records that the input is not rate-limited from here on. */
     public void sprintStarted(long recordsBefore) {
         bytes.putLong(RECORDS_BEFORE_SPRINT, recordsBefore);
         bytes.putLong(SPRINT_STARTED_AT, System.currentTimeMillis());
     }
 
-    /** The input has been read to its end. */
+    /** Records the end of the input. */
     public void ended() {
         bytes.putLong(ENDED_AT, System.currentTimeMillis());
     }
 
-    /** What a slot said when it was looked at. */
+    /** The content of a slot. */
     static final class Reading {
         final long openedAtMillis;
         final long firstRecordAtMillis;

@@ -1,2 +1,2 @@
-/** How far the processes of one machine have come, in small files that survive a killed process. */
+/** Progress of local processes, in small mapped files that survive a killed process. */
 package dev.dstl.benchmarks.progress;

@@ -30,12 +30,12 @@ public final class ComparisonBars {
 
     private final List<RunReport> runs;
 
-    /** With one bar per run and result, in this order. */
+    /** Creates bars, one per run and result, in this order. */
     public ComparisonBars(List<RunReport> runs) {
         this.runs = List.copyOf(runs);
     }
 
-    /** The picture, without a line break at the end. Bars below one heading have one scale. */
+    /** Returns the bars, without a line break at the end. Bars below one heading share a scale. */
     public String text() {
         List<String> lines = new ArrayList<>();
         add(

@@ -21,17 +21,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The results of one or more runs side by side, as text. */
+/** The results of runs as a text table. */
 public final class ComparisonTable {
 
     private final List<RunReport> runs;
 
-    /** With one column per run, in this order. */
+    /** Creates a table with one column per run, in this order. */
     public ComparisonTable(List<RunReport> runs) {
         this.runs = List.copyOf(runs);
     }
 
-    /** The table, one line per result, without a line break at the end. */
+    /** Returns the table, one line per result, without a line break at the end. */
     public String text() {
         TextTable rows = new TextTable("   ");
         rows.add(row("", RunReport::label));

@@ -28,20 +28,20 @@ public final class Percentiles {
         this.sorted = sorted;
     }
 
-    /** Of a sample, in its unit. */
+    /** Creates percentiles of a sample. */
     public static Percentiles of(LongStream sample) {
         long[] sorted = sample.toArray();
         Arrays.sort(sorted);
         return new Percentiles(sorted);
     }
 
-    /** The size of the sample. */
+    /** Returns the size of the sample. */
     public int count() {
         return sorted.length;
     }
 
     /**
-     * The smallest value that at least a given share of the sample does not exceed.
+     * Returns the smallest value that at least the given share of the sample does not exceed.
      *
      * @param percent in (0, 100]
      * @throws IllegalStateException if the sample is empty

@@ -21,7 +21,7 @@ import dev.dstl.benchmarks.measurement.RecoverySample;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** The results of one run of the workload. Immutable; made by its {@link Builder}. */
+/** The results of one run of the workload. Immutable; created by a {@link Builder}. */
 public final class RunReport {
 
     private final String label;
@@ -44,12 +44,12 @@ public final class RunReport {
         this.result = builder.result;
     }
 
-    /** What was run, as the table names it. */
+    /** Returns the label of the run. */
     public String label() {
         return label;
     }
 
-    /** The checkpoints under the steady load, oldest first. */
+    /** Returns the checkpoints under steady load, oldest first. */
     public List<CheckpointSample> checkpoints() {
         return checkpoints;
     }
@@ -86,7 +86,7 @@ public final class RunReport {
         return result;
     }
 
-    /** Collects the results as the run goes on. */
+    /** Collects the results during the run. */
     public static final class Builder {
         private final String label;
         private List<CheckpointSample> checkpoints = List.of();
@@ -97,18 +97,21 @@ public final class RunReport {
         private OptionalDouble recordsPerSecond = OptionalDouble.empty();
         private String result = "";
 
-        /** Begins a report. */
+        /** Creates a builder. */
         public Builder(String label) {
             this.label = label;
         }
 
-        /** The checkpoints taken under the steady load, oldest first. */
+        /** Sets the checkpoints under steady load, oldest first. */
         public Builder steadyCheckpoints(List<CheckpointSample> samples) {
             this.checkpoints = samples;
             return this;
         }
 
-        /** What all checkpoints added to the storage, and the most that one refers to. */
+        /**
+         * Sets the bytes that all checkpoints added to the storage, and the largest size of a
+         * checkpoint.
+         */
         public Builder sizes(long checkpointedBytesInAll, long fullBytes) {
             this.checkpointedBytesInAll = checkpointedBytesInAll;
             this.fullBytes = fullBytes;
@@ -116,7 +119,8 @@ public final class RunReport {
         }
 
         /**
-         * The steps until all tasks had records again, and the time to the position at the kill.
+         * Sets the steps of the recovery, and the time until the position at the kill was reached
+         * again.
          */
         public Builder recovery(RecoverySample recovery, long caughtUpMillis) {
             this.recovery = recovery;
@@ -124,19 +128,19 @@ public final class RunReport {
             return this;
         }
 
-        /** Over the part of the input that is not rate-limited. */
+        /** Sets the throughput of the part of the input that is not rate-limited. */
         public Builder throughput(OptionalDouble recordsPerSecond) {
             this.recordsPerSecond = recordsPerSecond;
             return this;
         }
 
-        /** What the verification said. */
+        /** Sets the result of the verification. */
         public Builder result(String result) {
             this.result = result;
             return this;
         }
 
-        /** The report, with what was set so far. */
+        /** Returns the report with the values set so far. */
         public RunReport build() {
             return new RunReport(this);
         }

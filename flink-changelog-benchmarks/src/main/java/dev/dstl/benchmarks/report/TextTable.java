@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of cells as lines of text, each column as wide as it needs to be: the first aligned to the
- * left, the others to the right. Rows may end early. Not thread safe.
+ * A text table whose columns are as wide as their content: the first aligned to the left, the
+ * others to the right. Rows may have fewer cells. Not thread-safe.
  */
 public final class TextTable {
 
@@ -29,9 +29,9 @@ public final class TextTable {
     private final List<List<String>> rows = new ArrayList<>();
 
     /**
-     * Without rows.
+     * Creates an empty table.
      *
-     * @param gap between two columns
+     * @param gap text between two columns
      */
     public TextTable(String gap) {
         this.gap = gap;
@@ -42,7 +42,7 @@ public final class TextTable {
         rows.add(row);
     }
 
-    /** One line per row, without a line break at the end. */
+    /** Returns one line per row, without a line break at the end. */
     public String text() {
         List<String> lines = new ArrayList<>();
         for (List<String> row : rows) {

@@ -1,2 +1,2 @@
-/** Results of a run, and the table and the bars that set runs side by side. */
+/** Results of a demo run, compared as a table and as bars. */
 package dev.dstl.benchmarks.report;

@@ -21,7 +21,7 @@ import org.apache.flink.core.fs.BlockLocation;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.Path;
 
-/** What the file system knows of an object or of a prefix. Immutable. */
+/** File status of an object or a prefix. Immutable. */
 final class SimulatedFileStatus implements FileStatus {
 
     private final Path path;
@@ -79,7 +79,7 @@ final class SimulatedFileStatus implements FileStatus {
         return path;
     }
 
-    /** An object is one block, and on no host in particular. */
+    /** An object is one block, on no host in particular. */
     static final class WholeFile implements BlockLocation {
 
         private final long length;

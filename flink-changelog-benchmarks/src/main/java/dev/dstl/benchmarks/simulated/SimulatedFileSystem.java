@@ -59,7 +59,7 @@ public final class SimulatedFileSystem extends FileSystem {
         this.store = store;
     }
 
-    /** The store behind this file system. */
+    /** Returns the store of this file system. */
     public SimulatedObjectStore store() {
         return store;
     }
@@ -172,7 +172,7 @@ public final class SimulatedFileSystem extends FileSystem {
         return false;
     }
 
-    /** Nothing to do: on an object store a directory exists as soon as an object lies in it. */
+    /** Has no effect: on an object store a directory exists as soon as it contains an object. */
     @Override
     public boolean mkdirs(Path path) {
         return true;
@@ -204,7 +204,7 @@ public final class SimulatedFileSystem extends FileSystem {
     private String objectKey(Path path) throws IOException {
         String key = key(path);
         if (key.isEmpty()) {
-            throw new IOException("The root of a store is no object: " + path);
+            throw new IOException("The root of a store is not an object: " + path);
         }
         return key;
     }

@@ -22,7 +22,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.FileSystemFactory;
 
-/** Makes {@code sim://<authority>/} known to Flink, in every process that has this jar. */
+/** Registers {@code sim://<authority>/} with Flink, in every process that has this jar. */
 public final class SimulatedFileSystemFactory implements FileSystemFactory {
 
     private static final String SCHEME = "sim";

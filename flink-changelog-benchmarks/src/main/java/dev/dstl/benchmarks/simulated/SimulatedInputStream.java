@@ -24,8 +24,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
 
 /**
- * An object being read by one thread. A GET is sent by the first read and by the first read after a
- * seek; a short seek forward reads on instead, as S3 clients do. A missing object shows at the
+ * Reads an object in one thread. The first read, and the first read after a seek, sends a GET; a
+ * short seek forward skips bytes instead, as S3 clients do. A missing object is reported at the
  * first read.
  */
 final class SimulatedInputStream extends FSDataInputStream {
@@ -37,7 +37,7 @@ final class SimulatedInputStream extends FSDataInputStream {
     private long position;
     @Nullable private InputStream body;
 
-    /** Where the body stands; differs from the position after a seek. */
+    /** Position of the body; differs from the position of the stream after a seek. */
     private long bodyPosition;
 
     SimulatedInputStream(SimulatedObjectStore store, String key) {

@@ -22,9 +22,9 @@ import java.io.IOException;
 import org.apache.flink.core.fs.FSDataOutputStream;
 
 /**
- * An object being written. The request is made by {@link #close()}, which blocks until the store
- * has answered and is where every failure of the store shows; nothing is visible before. A second
- * close does nothing, whatever the first one did.
+ * Writes an object. {@link #close()} sends the request, blocks until the store has answered, and
+ * reports every failure of the store; nothing is visible before. Closing again has no effect,
+ * whatever the result of the first close.
  */
 final class SimulatedOutputStream extends FSDataOutputStream {
 
@@ -60,7 +60,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         requireOpen();
     }
 
-    /** Durability comes with close, as on every object store. */
+    /** Has no effect: an object becomes durable when it is closed, as on every object store. */
     @Override
     public void sync() throws IOException {
         requireOpen();

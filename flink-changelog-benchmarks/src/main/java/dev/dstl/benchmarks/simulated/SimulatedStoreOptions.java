@@ -30,15 +30,15 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 
 /**
- * The keys of simulated stores. {@code sim.<option>} holds for all stores, {@code
- * sim.store.<authority>.<option>} for the store of {@code sim://<authority>/} alone.
+ * Configuration keys of simulated stores. {@code sim.<option>} applies to all stores, {@code
+ * sim.store.<authority>.<option>} to the store of {@code sim://<authority>/} only.
  */
 public final class SimulatedStoreOptions {
 
     private static final String PREFIX = "sim.";
     private static final String STORE_PREFIX = PREFIX + "store.";
 
-    /** Where the store is shared between processes. */
+    /** Directory of a store that several processes share. */
     public static final ConfigOption<String> DIRECTORY =
             key("sim.directory")
                     .stringType()
@@ -48,7 +48,7 @@ public final class SimulatedStoreOptions {
                                     + " outage marker, so that several processes share the store."
                                     + " Without it the store lives and dies with its process.");
 
-    /** Seed of latencies and failures. */
+    /** Seed of the random latencies and failures. */
     public static final ConfigOption<Long> SEED =
             key("sim.seed")
                     .longType()
@@ -64,7 +64,7 @@ public final class SimulatedStoreOptions {
                     .defaultValue(Duration.ZERO)
                     .withDescription("Median latency of a request.");
 
-    /** 99 % quantile of the latency. */
+    /** 99 % quantile of the latency, without the tail. */
     public static final ConfigOption<Duration> LATENCY_P99 =
             key("sim.latency.p99")
                     .durationType()
@@ -72,28 +72,28 @@ public final class SimulatedStoreOptions {
                     .withDescription(
                             "99 % quantile of the latency of a request, without the tail.");
 
-    /** Share of requests in the tail. */
+    /** Fraction of requests in the tail. */
     public static final ConfigOption<Double> TAIL_FRACTION =
             key("sim.latency.tail.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests in the tail, in [0, 1].");
 
-    /** Latency in the tail. */
+    /** Latency of requests in the tail. */
     public static final ConfigOption<Duration> TAIL_LATENCY =
             key("sim.latency.tail")
                     .durationType()
                     .defaultValue(Duration.ZERO)
                     .withDescription("Latency of a request in the tail.");
 
-    /** Bytes per second of a stream. */
+    /** Bandwidth of one stream, per second. */
     public static final ConfigOption<MemorySize> BANDWIDTH =
             key("sim.bandwidth")
                     .memoryType()
                     .defaultValue(MemorySize.ZERO)
                     .withDescription("Bytes per second of one stream; 0 for no limit.");
 
-    /** Rate above which requests are refused. */
+    /** Number of requests per second above which requests are throttled. */
     public static final ConfigOption<Integer> REQUESTS_PER_SECOND =
             key("sim.throttle.requests-per-second")
                     .intType()
@@ -101,21 +101,21 @@ public final class SimulatedStoreOptions {
                     .withDescription(
                             "Requests of one process above this rate are refused; 0 for no limit.");
 
-    /** Share of requests that are refused. */
+    /** Fraction of requests that are throttled. */
     public static final ConfigOption<Double> THROTTLED_FRACTION =
             key("sim.throttle.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests refused at any rate, in [0, 1].");
 
-    /** Share of requests that fail. */
+    /** Fraction of requests that fail. */
     public static final ConfigOption<Double> FAILED_FRACTION =
             key("sim.failure.fraction")
                     .doubleType()
                     .defaultValue(0.0)
                     .withDescription("Fraction of requests that fail without effect, in [0, 1].");
 
-    /** Share of requests that succeed and seem to fail. */
+    /** Fraction of requests that succeed but report a failure. */
     public static final ConfigOption<Double> LOST_ACKNOWLEDGEMENT_FRACTION =
             key("sim.lost-acknowledgement.fraction")
                     .doubleType()
@@ -141,7 +141,7 @@ public final class SimulatedStoreOptions {
     private SimulatedStoreOptions() {}
 
     /**
-     * The keys of one store under the names of the options above, its own before those of all.
+     * Returns the keys of one store; keys of the store override those of all stores.
      *
      * @throws IllegalConfigurationException if a key is unknown
      */
@@ -163,7 +163,7 @@ public final class SimulatedStoreOptions {
     }
 
     /**
-     * The profile a store's keys ask for.
+     * Returns the profile that the keys describe.
      *
      * @throws IllegalConfigurationException if a value is out of range
      */

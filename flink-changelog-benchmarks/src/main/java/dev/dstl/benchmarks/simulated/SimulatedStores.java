@@ -30,8 +30,8 @@ import java.util.Optional;
 import org.apache.flink.configuration.Configuration;
 
 /**
- * The stores of this process by authority. They live here and not in the file systems, because
- * Flink drops its file systems whenever it is configured anew. Thread-safe.
+ * The stores of this process by authority. Kept here and not in the file systems, because Flink
+ * drops its file systems whenever it is configured anew. Thread-safe.
  */
 public final class SimulatedStores {
 
@@ -40,7 +40,7 @@ public final class SimulatedStores {
 
     private SimulatedStores() {}
 
-    /** A store in the memory of this process, not yet registered. */
+    /** Creates a store in the memory of this process, without registering it. */
     public static SimulatedObjectStore inMemory(StoreProfile profile, StoreTime time) {
         return new SimulatedObjectStore(
                 new InMemoryContent(),
@@ -50,17 +50,20 @@ public final class SimulatedStores {
                 RequestCounters.inMemory());
     }
 
-    /** A file system over {@code store} as {@code sim://<authority>/}, known to its caller only. */
+    /**
+     * Creates a file system over {@code store} for {@code sim://<authority>/}, without registering
+     * it.
+     */
     public static SimulatedFileSystem fileSystem(String authority, SimulatedObjectStore store) {
         return new SimulatedFileSystem(SimulatedFileSystemFactory.uri(authority), store);
     }
 
     /**
-     * From now on {@code sim://<authority>/} is this store for everybody in the process, whatever
-     * the configuration says. Choose an authority of its own for each test: Flink may keep the file
-     * system of an earlier one.
+     * Registers a store for {@code sim://<authority>/} in this process, whatever the configuration
+     * says. Use a different authority in each test, since Flink may keep the file system of an
+     * earlier one.
      *
-     * @throws IllegalStateException if the authority is taken
+     * @throws IllegalStateException if a store is registered for the authority
      */
     public static void register(String authority, SimulatedObjectStore store) {
         synchronized (REGISTERED) {
@@ -75,7 +78,7 @@ public final class SimulatedStores {
         }
     }
 
-    /** Forgets a store; file systems that hold it keep it. */
+    /** Unregisters a store; file systems that use it keep it. */
     public static void unregister(String authority) {
         synchronized (REGISTERED) {
             REGISTERED.remove(authority);
@@ -84,7 +87,8 @@ public final class SimulatedStores {
     }
 
     /**
-     * The store of an authority: the registered one, else the one its keys describe.
+     * Returns the store of an authority: the registered one, or else the one that its keys
+     * describe.
      *
      * @throws IOException if the store exists with other keys
      */

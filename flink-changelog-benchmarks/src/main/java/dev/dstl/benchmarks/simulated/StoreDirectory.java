@@ -43,19 +43,21 @@ public final class StoreDirectory {
     private final Path directory;
 
     /**
-     * @param root the value of {@code sim.directory}
-     * @param authority the store's name in its URI
+     * Creates a directory.
+     *
+     * @param root value of {@code sim.directory}
+     * @param authority authority of the store's URI
      */
     public StoreDirectory(Path root, String authority) {
         this.directory = root.toAbsolutePath().resolve(authority);
     }
 
-    /** Requests of all processes so far, dead ones included. */
+    /** Returns the requests of all processes so far, including killed ones. */
     public RequestCounts counts() throws IOException {
         return RequestCounters.sumOf(directory.resolve("requests"));
     }
 
-    /** Begins and ends outages for all processes. */
+    /** Returns the switch of outages for all processes. */
     public OutageSwitch outage() {
         return new MarkerFileOutageSwitch(directory.resolve("outage"), StoreTime.SYSTEM);
     }

@@ -29,10 +29,10 @@ public final class ConstantRate implements Pace {
     }
 
     /**
-     * A fixed rate.
+     * Creates a fixed rate.
      *
-     * @param records of the whole input
-     * @param recordsPerSecond over all readers
+     * @param records number of records of the whole input
+     * @param recordsPerSecond total rate of all readers
      */
     public static ConstantRate of(long records, double recordsPerSecond) {
         if (!(recordsPerSecond > 0)) {
@@ -41,7 +41,7 @@ public final class ConstantRate implements Pace {
         return new ConstantRate(records / recordsPerSecond * NANOS_PER_SECOND);
     }
 
-    /** As fast as the job takes the input. */
+    /** Returns a pace without a rate limit. */
     public static ConstantRate unlimited() {
         return new ConstantRate(0);
     }

@@ -18,19 +18,22 @@ package dev.dstl.benchmarks.source;
 
 import java.io.Serializable;
 
-/** How fast an input comes. A restarted source goes on from where it is. Task thread only. */
+/**
+ * The rate of an input. A restarted source continues from its position. Used by the task thread.
+ */
 public interface Pace extends Serializable {
 
     /**
-     * How long the next event has to wait.
+     * Returns how long the next event must wait.
      *
-     * @param startFraction where in the input this attempt of the source began, in [0, 1]
-     * @param elapsedNanos since then
-     * @param fraction where the event is, in [startFraction, 1]
-     * @return nanoseconds; 0 or less if it may come now
+     * @param startFraction position in the input at which this attempt of the source started, in
+     *     [0, 1]
+     * @param elapsedNanos time since the start of the attempt
+     * @param fraction position of the event, in [startFraction, 1]
+     * @return nanoseconds; 0 or less if the event is due
      */
     long waitNanos(double startFraction, long elapsedNanos, double fraction);
 
-    /** Whether the input comes as fast as the job takes it from here on. */
+    /** Returns whether the input is not rate-limited from here on. */
     boolean sprintsAt(double fraction);
 }

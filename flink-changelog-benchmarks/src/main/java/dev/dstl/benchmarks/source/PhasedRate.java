@@ -23,16 +23,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * An input in three phases. The first comes as fast as the job takes it and builds up state; the
- * second comes evenly over a given time and shows the job under a load that does not depend on how
- * fast it is; the rest again comes as fast as the job takes it and shows how fast it is. The rest
- * has to be released by the observer of the job, and is throttled until then.
+ * An input in three phases. The first has no rate limit and builds up state; the second is spread
+ * evenly over a given time and shows the job under a fixed load; the third again has no rate limit
+ * and shows the maximum throughput. The third must be released by the observer of the job, and is
+ * throttled until then.
  */
 public final class PhasedRate implements Pace {
 
     private static final long serialVersionUID = 1L;
 
-    /** Slow enough to wait for minutes, fast enough that all tasks see records. */
+    /** Slow enough to wait for minutes, fast enough that all tasks receive records. */
     private static final int TRICKLE = 10;
 
     private final double steadyFrom;
@@ -46,10 +46,10 @@ public final class PhasedRate implements Pace {
     /**
      * Creates a rate.
      *
-     * @param steadyFrom where the steady phase begins, in [0, sprintFrom)
-     * @param steady how long the part [steadyFrom, sprintFrom) of the input takes
-     * @param sprintFrom where the last phase begins, in (steadyFrom, 1]
-     * @param release a file on the machine of the sources; the last phase may come once it exists
+     * @param steadyFrom start of the steady phase, in [0, sprintFrom)
+     * @param steady duration of the part [steadyFrom, sprintFrom) of the input
+     * @param sprintFrom start of the last phase, in (steadyFrom, 1]
+     * @param release file on the machine of the sources that releases the last phase once it exists
      */
     public PhasedRate(double steadyFrom, Duration steady, double sprintFrom, Path release) {
         if (!(steadyFrom >= 0 && sprintFrom > steadyFrom && sprintFrom <= 1)) {
@@ -65,7 +65,7 @@ public final class PhasedRate implements Pace {
         this.release = release.toFile();
     }
 
-    /** Lets the last phase come. */
+    /** Releases the last phase. */
     public void release() throws IOException {
         Files.createFile(release.toPath());
     }
@@ -88,7 +88,9 @@ public final class PhasedRate implements Pace {
         return released;
     }
 
-    /** How long this attempt took to the steady phase, asked first when it begins. */
+    /**
+     * Returns how long this attempt took to reach the steady phase; first called when that starts.
+     */
     private long preloadNanos(long elapsedNanos) {
         if (!preloaded) {
             preloaded = true;
@@ -97,7 +99,9 @@ public final class PhasedRate implements Pace {
         return preloadNanos;
     }
 
-    /** From the beginning of the steady phase, without a sprint. */
+    /**
+     * Returns the time from the start of the steady phase until a position, without the last phase.
+     */
     private long nanosUntil(double fraction) {
         double late = Math.max(0, fraction - sprintFrom);
         double steady = Math.max(0, fraction - late - steadyFrom);

@@ -20,7 +20,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Walks the events of one split, one stripe in memory at a time. Task thread only.
+ * Iterates over the events of one split, with one stripe in memory at a time. Used by the task
+ * thread.
  *
  * @param <E> the type of the events
  */
@@ -49,12 +50,12 @@ final class StripeCursor<E> {
         return split.splitId();
     }
 
-    /** Whether all events have been taken. */
+    /** Returns whether all events were taken. */
     boolean isExhausted() {
         return stripe >= stripeCount;
     }
 
-    /** The event time of the next event. */
+    /** Returns the event time of the next event in milliseconds. */
     long eventTimeMillis() {
         return input.eventTimeMillis(events.get(offset));
     }
@@ -71,7 +72,7 @@ final class StripeCursor<E> {
         return emitted;
     }
 
-    /** The part of the split that has been taken, in [0, 1]. */
+    /** Returns the fraction of the split that was taken, in [0, 1]. */
     double fraction() {
         if (isExhausted()) {
             return 1;
@@ -80,7 +81,7 @@ final class StripeCursor<E> {
         return Math.min(1, (stripe - split.index() + within * split.stride()) / stripeCount);
     }
 
-    /** The position, for a checkpoint. */
+    /** Returns the position for a checkpoint. */
     StripeSplit position() {
         return new StripeSplit(split.index(), split.stride(), stripe, offset, emitted);
     }

@@ -25,8 +25,8 @@ import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 
 /**
- * Hands each reader its share of the splits when it registers, and takes back what a failed reader
- * had not checkpointed. Runs in the JobManager, coordinator thread only.
+ * Assigns each reader its share of the splits when it registers, and receives the splits back that
+ * a failed reader had not checkpointed. Runs in the JobManager, coordinator thread only.
  */
 final class StripeEnumerator implements SplitEnumerator<StripeSplit, List<StripeSplit>> {
 

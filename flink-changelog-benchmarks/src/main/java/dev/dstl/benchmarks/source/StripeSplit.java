@@ -20,8 +20,8 @@ import java.io.Serializable;
 import org.apache.flink.api.connector.source.SourceSplit;
 
 /**
- * Every n-th stripe of an input, and the position in them: the part of the source's state that a
- * checkpoint keeps. Immutable.
+ * Every n-th stripe of an input, and the position in it: the source's state in a checkpoint.
+ * Immutable.
  */
 final class StripeSplit implements SourceSplit, Serializable {
 
@@ -36,11 +36,11 @@ final class StripeSplit implements SourceSplit, Serializable {
     /**
      * Creates a split at a position.
      *
-     * @param index the split's first stripe, in [0, stride)
-     * @param stride the number of splits
-     * @param stripe the stripe to read next
-     * @param offset how many events of that stripe were emitted already
-     * @param emitted events emitted since the beginning of the input
+     * @param index first stripe of the split, in [0, stride)
+     * @param stride number of splits
+     * @param stripe next stripe to read
+     * @param offset number of events of that stripe that were emitted
+     * @param emitted number of events emitted since the start of the input
      */
     StripeSplit(int index, int stride, long stripe, int offset, long emitted) {
         this.index = index;

@@ -31,18 +31,18 @@ import java.util.List;
  */
 public interface StripedInput<E> extends Serializable {
 
-    /** How many stripes there are; at least 1, the same for every caller. */
+    /** Returns the number of stripes, at least 1; the same for every caller. */
     long stripeCount();
 
     /**
-     * Reads a stripe from its beginning.
+     * Reads a stripe from its start.
      *
      * @param stripe in [0, {@link #stripeCount()})
-     * @return the events of the stripe, possibly none
+     * @return events of the stripe, possibly none
      * @throws IOException if the input cannot be read; the task fails and is restarted
      */
     List<E> read(long stripe) throws IOException;
 
-    /** The event time of an event, in milliseconds of the input's own clock. */
+    /** Returns the event time of an event in milliseconds, by the input's own clock. */
     long eventTimeMillis(E event);
 }

@@ -39,7 +39,7 @@ import org.apache.flink.core.io.InputStatus;
  */
 final class StripedReader<E> implements SourceReader<E, StripeSplit> {
 
-    /** Shorter naps would cost more in wake-ups than they give in evenness. */
+    /** Shorter sleeps cost more for wake-ups than they improve the evenness. */
     private static final long SHORTEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final StripedInput<E> input;
@@ -121,7 +121,10 @@ final class StripedReader<E> implements SourceReader<E, StripeSplit> {
     @Override
     public void close() {}
 
-    /** All outputs before the first event: a split without one does not hold the watermark back. */
+    /**
+     * Creates all outputs before the first event, so that a split without events does not hold back
+     * the watermark.
+     */
     private void openAndReleaseOutputs(ReaderOutput<E> output) {
         if (outputsCurrent) {
             return;

@@ -29,8 +29,8 @@ import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
- * A bounded source over a {@link StripedInput}: replayed exactly from the position in a checkpoint,
- * rate-limited, and watched through a {@link ProgressBoard}.
+ * A bounded source over a {@link StripedInput}: replayable from the position in a checkpoint,
+ * rate-limited, and observed through a {@link ProgressBoard}.
  *
  * @param <E> the type of the events
  */
@@ -46,7 +46,7 @@ public final class StripedSource<E> implements Source<E, StripeSplit, List<Strip
     /**
      * Creates a source.
      *
-     * @param splits into how many parts the input is cut; the greatest useful parallelism
+     * @param splits number of splits; the highest useful parallelism
      */
     public StripedSource(StripedInput<E> input, int splits, Pace pace, ProgressBoard board) {
         this.input = input;

@@ -36,22 +36,24 @@ import java.util.zip.CRC32;
  */
 public final class OrderModel implements ResultModel {
 
-    /** No row shows a comment; the default text they are cut from takes 300 MB and seconds. */
+    /**
+     * No row contains a comment; the default text from which they are cut takes 300 MB and seconds.
+     */
     private static final int COMMENT_BYTES = 64 * 1024;
 
     private final double scale;
     private final int documentBytes;
 
-    /** With a TPC-H scale factor, and no documents. */
+    /** Creates a model with a TPC-H scale factor, without documents. */
     public OrderModel(double scale) {
         this(scale, 0);
     }
 
     /**
-     * With a TPC-H scale factor and documents.
+     * Creates a model with a TPC-H scale factor and documents.
      *
-     * @param documentBytes the size of the document of each order, which is what a {@link
-     *     SplittableRandom} gives whose seed is the order key
+     * @param documentBytes size of each order's document, which consists of bytes of a {@link
+     *     SplittableRandom} whose seed is the order key
      */
     public OrderModel(double scale, int documentBytes) {
         this.scale = scale;
@@ -121,7 +123,7 @@ public final class OrderModel implements ResultModel {
         }
     }
 
-    /** Fed in ascending order of the order keys. */
+    /** Orders are added in ascending order of their keys. */
     private static final class CustomerSum {
         private final CRC32 keys = new CRC32();
         private int orders;

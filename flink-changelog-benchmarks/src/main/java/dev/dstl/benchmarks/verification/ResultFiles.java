@@ -25,17 +25,17 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The committed files of a result directory; what was never committed is hidden and not read. */
+/** The committed files of a result directory; uncommitted files are hidden and ignored. */
 public final class ResultFiles {
 
     private final Path directory;
 
-    /** Below the directory of Flink's file sink. */
+    /** Creates a reader of a directory written by Flink's file sink. */
     public ResultFiles(Path directory) {
         this.directory = directory;
     }
 
-    /** Passes on every row of every committed file. */
+    /** Passes every row of every committed file to {@code reader}. */
     public void forEachRow(Consumer<String> reader) throws IOException {
         if (!Files.isDirectory(directory)) {
             return;

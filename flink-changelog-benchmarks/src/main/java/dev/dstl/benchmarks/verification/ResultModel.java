@@ -19,9 +19,9 @@ package dev.dstl.benchmarks.verification;
 import java.io.IOException;
 import java.util.Map;
 
-/** Says what rows a workload must produce. */
+/** Computes the rows that a workload must produce. */
 public interface ResultModel {
 
-    /** All expected rows: key -> value, as a row {@code key TAB value} states them. */
+    /** Returns all expected rows as key and value; a row is {@code key TAB value}. */
     Map<String, String> expectedRows() throws IOException;
 }

@@ -40,7 +40,11 @@ public final class TextModel implements ResultModel {
     private final Path file;
     private final long windowBytes;
 
-    /** Of a text file, with windows of so many bytes. */
+    /**
+     * Creates a model of a text file.
+     *
+     * @param windowBytes length of the windows in bytes
+     */
     public TextModel(Path file, long windowBytes) {
         this.file = file;
         this.windowBytes = windowBytes;

@@ -19,7 +19,7 @@ package dev.dstl.benchmarks.verification;
 import java.util.List;
 import java.util.Locale;
 
-/** The outcome of a verification. Immutable. */
+/** The result of a verification. Immutable. */
 public final class Verdict {
 
     private final long expectedRows;
@@ -30,17 +30,17 @@ public final class Verdict {
         this.deviations = List.copyOf(deviations);
     }
 
-    /** Whether every expected row came exactly once and nothing else came. */
+    /** Returns whether every expected row occurred exactly once, and no other row. */
     public boolean holds() {
         return deviations.isEmpty();
     }
 
-    /** How many rows there had to be. */
+    /** Returns the number of expected rows. */
     public long expectedRows() {
         return expectedRows;
     }
 
-    /** Lines for the reader: counts per kind of deviation, with examples; empty if it holds. */
+    /** Returns the number of deviations of each kind, with examples; empty if there are none. */
     public List<String> deviations() {
         return deviations;
     }

@@ -23,8 +23,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Compares rows with what they must be: each expected key exactly once, with the expected value,
- * and no other. Rows come in any order. Not thread-safe.
+ * Compares rows with the expected ones: each key must occur exactly once, with the expected value.
+ * Rows come in any order. Not thread-safe.
  */
 public final class Verification {
 
@@ -36,12 +36,16 @@ public final class Verification {
     private final Deviation wrong = new Deviation("wrong");
     private final Deviation unexpected = new Deviation("unexpected");
 
-    /** With the rows there have to be, by their key. */
+    /**
+     * Creates a verification.
+     *
+     * @param expected expected values by key
+     */
     public Verification(Map<String, String> expected) {
         this.expected = expected;
     }
 
-    /** Takes one row of the result. */
+    /** Adds a row of the result. */
     public void row(String row) {
         int tab = row.indexOf('\t');
         String key = tab < 0 ? row : row.substring(0, tab);
@@ -60,7 +64,7 @@ public final class Verification {
         }
     }
 
-    /** All rows have come. */
+    /** Returns the result after all rows were added. */
     public Verdict verdict() {
         Deviation lost = new Deviation("lost");
         for (Map.Entry<String, String> row : expected.entrySet()) {
@@ -75,7 +79,7 @@ public final class Verification {
         return new Verdict(expected.size(), deviations);
     }
 
-    /** One way of being wrong: how often, and the first examples. */
+    /** A kind of deviation: its number, and the first examples. */
     private static final class Deviation {
         private final String kind;
         private final List<String> examples = new ArrayList<>();

@@ -1,5 +1,5 @@
 /**
- * What the result of a workload must be, computed in plain Java without Flink and without the
- * workload's code, and the comparison of a job's result with it, to the record.
+ * The expected result of each workload, computed in plain Java without Flink and without the
+ * workload's code, and its comparison with a job's result.
  */
 package dev.dstl.benchmarks.verification;

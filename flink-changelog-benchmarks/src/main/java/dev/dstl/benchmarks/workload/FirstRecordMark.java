@@ -23,7 +23,8 @@ import java.io.Serializable;
 import org.apache.flink.api.common.functions.RuntimeContext;
 
 /**
- * Reports to the progress board when a keyed task got the first record of its attempt. Task thread.
+ * Reports to the progress board when a keyed task received the first record of its attempt. Used by
+ * the task thread.
  */
 public final class FirstRecordMark implements Serializable {
 
@@ -33,18 +34,18 @@ public final class FirstRecordMark implements Serializable {
     private transient ProgressSlot slot;
     private transient boolean marked;
 
-    /** Marks the first record of each subtask on the board. */
+    /** Creates a mark that reports to {@code board}. */
     public FirstRecordMark(ProgressBoard board) {
         this.board = board;
     }
 
-    /** Starts an attempt; its state has been restored by now. */
+    /** Starts an attempt, after its state was restored. */
     public void open(RuntimeContext context) throws IOException {
         slot = board.keyed(context.getTaskInfo().getIndexOfThisSubtask());
         marked = false;
     }
 
-    /** A record has come. */
+    /** Reports a record. */
     public void record() {
         if (!marked) {
             marked = true;

@@ -23,10 +23,10 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
  * A keyed job whose result is a set of rows, each exactly once and the same in every run, however
- * often the job failed on the way. A row is {@code key TAB value}, no key occurs twice.
+ * often the job failed. A row is {@code key TAB value}; keys are unique.
  */
 public interface Workload {
 
-    /** Adds the job's input and operators to the environment, with stable operator ids. */
+    /** Adds input and operators to the environment, with stable operator ids. */
     DataStream<String> rows(StreamExecutionEnvironment environment, Pace pace, ProgressBoard board);
 }

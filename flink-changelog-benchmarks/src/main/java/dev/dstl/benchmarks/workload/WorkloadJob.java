@@ -29,8 +29,8 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.bucketassigners.
 import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
 
 /**
- * Makes a submittable job of a workload: its rows go to files that become visible with the
- * checkpoint that covers them, so the result directory holds each row exactly once.
+ * Creates a job graph of a workload whose rows are written to files that become visible with the
+ * checkpoint that covers them, so that the result directory contains each row exactly once.
  */
 public final class WorkloadJob {
 
@@ -39,7 +39,11 @@ public final class WorkloadJob {
     private final ProgressBoard board;
     private final Path results;
 
-    /** A job that reads at a pace, reports to a board and writes rows to a directory. */
+    /**
+     * Creates a job.
+     *
+     * @param results directory of the result files
+     */
     public WorkloadJob(Workload workload, Pace pace, ProgressBoard board, Path results) {
         this.workload = workload;
         this.pace = pace;
@@ -48,7 +52,7 @@ public final class WorkloadJob {
     }
 
     /**
-     * Translates the job.
+     * Returns the job graph.
      *
      * @param configuration of the job: parallelism, checkpointing, state backend, restarts
      */

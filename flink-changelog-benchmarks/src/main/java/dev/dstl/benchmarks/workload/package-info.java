@@ -1,2 +1,2 @@
-/** The keyed jobs that the demo and the whole-job tests run. */
+/** The keyed jobs that the demo and the end-to-end tests run. */
 package dev.dstl.benchmarks.workload;

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The command itself on the smallest scale, with Flink's built-in changelog and DSTL in processes
- * of their own.
+ * The command on the smallest scale, with Flink's built-in changelog and DSTL in separate
+ * processes.
  */
 class BenchITCase {
 

@@ -22,7 +22,7 @@ import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.measurement.VariantDescription;
 
-/** Results as a benchmark would give them, small and with known ratios. */
+/** Small benchmark results with known ratios. */
 public final class SampleResults {
 
     public static final String WORKLOAD = "words";

@@ -40,9 +40,9 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Flink's own changelog storage, from its own jar, with default options but for one: a file is
- * written when the last changelog of a checkpoint wants to persist and not 10 ms after the first,
- * so that the outcome does not depend on the machine. That is what happens when all barriers arrive
+ * Flink's built-in changelog storage, from its own jar, with default options but for one: a file is
+ * written when the last changelog of a checkpoint persists instead of 10 ms after the first, so
+ * that the result does not depend on the machine. This is what happens when all barriers arrive
  * within 10 ms.
  */
 final class BuiltInChangelogs implements SimulatedChangelogs {

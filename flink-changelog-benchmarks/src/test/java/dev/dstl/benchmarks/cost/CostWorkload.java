@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.cost;
 
-/** What each TaskManager of the job does. Immutable. */
+/** The load of each TaskManager of the job. Immutable. */
 enum CostWorkload {
     MANY("24 changelogs, 30 KB/s", 24, 10, 1),
     MANY_SELDOM("24 changelogs, 30 KB/s", 24, 10, 10),

@@ -20,8 +20,8 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * Whose changelog it is, and what one operation on its files costs with the plugin
- * flink-s3-fs-presto, as counted by {@code JobRequestsReport} (docs/object-stores.md). Immutable.
+ * A changelog and the requests per operation on its files with the plugin flink-s3-fs-presto, as
+ * counted by {@code JobRequestsReport} (docs/object-stores.md). Immutable.
  */
 enum CostedChangelog {
     DSTL("DSTL", 0, 0, 2, 1.0, 1),

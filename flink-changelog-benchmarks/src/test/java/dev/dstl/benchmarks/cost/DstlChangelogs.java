@@ -53,7 +53,7 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
-/** DSTL as a TaskManager puts it together, with default options, but for threads and the clock. */
+/** DSTL as on a TaskManager, with default options, except for threads and the clock. */
 final class DstlChangelogs implements SimulatedChangelogs {
 
     static final JobID JOB_ID = new JobID(0x3a283a2b27b0ed80L, 0x98061b6fa53a3b3aL);

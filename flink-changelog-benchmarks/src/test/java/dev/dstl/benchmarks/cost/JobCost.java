@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** What a job costs with one workload and one changelog. Immutable. */
+/** The cost of a job with one workload and one changelog. Immutable. */
 final class JobCost {
 
     /** Of so many checkpoints, the last ones, acknowledgements are measured. */

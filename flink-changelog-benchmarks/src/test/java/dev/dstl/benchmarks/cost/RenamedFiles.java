@@ -25,8 +25,8 @@ import java.util.UUID;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The files of a TaskManager that is like one that was simulated: in a bucket, with names as long
- * as those of DSTL and of Flink's built-in changelog, which no other TaskManager has.
+ * The files of a TaskManager that behaves like a simulated one: unique names in a bucket, as long
+ * as those of DSTL and of Flink's built-in changelog.
  */
 final class RenamedFiles {
 

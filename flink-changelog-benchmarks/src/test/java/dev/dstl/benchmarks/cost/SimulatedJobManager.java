@@ -53,9 +53,9 @@ import org.apache.flink.util.concurrent.Executors;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * The JobManager of the job. It gets what every keyed subtask acknowledges, over the wire, and
- * holds completed checkpoints and Flink's registry of shared state. The TaskManagers that were not
- * simulated acknowledge what those acknowledge that were, with file names of their own.
+ * The JobManager of the job. Receives the serialized acknowledgement of every keyed subtask, and
+ * holds completed checkpoints and Flink's registry of shared state. TaskManagers that are not
+ * simulated acknowledge the same as simulated ones, with file names of their own.
  */
 final class SimulatedJobManager {
 

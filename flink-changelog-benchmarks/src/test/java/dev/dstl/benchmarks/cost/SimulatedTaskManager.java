@@ -29,10 +29,10 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.concurrent.Executors;
 
 /**
- * One TaskManager of the job: its changelogs take changes, are persisted when barriers arrive,
- * which is within a few milliseconds, and are truncated when they were materialized, at times that
- * are spread over the interval. Flink's registry of shared state deletes what the latest checkpoint
- * does not contain, as on the JobManager.
+ * One TaskManager of the job: its changelogs record changes, are persisted when barriers arrive,
+ * within a few milliseconds, and are truncated after materializations, which are spread over the
+ * interval. Flink's registry of shared state deletes what the latest checkpoint does not contain,
+ * as on the JobManager.
  */
 final class SimulatedTaskManager implements AutoCloseable {
 

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.cost;
 
 import dev.dstl.log.testing.FaultyStore;
 
-/** What was asked of a store, of one TaskManager or several. Immutable. */
+/** Requests to a store, of one TaskManager or several. Immutable. */
 final class StoreUse {
 
     final double puts;

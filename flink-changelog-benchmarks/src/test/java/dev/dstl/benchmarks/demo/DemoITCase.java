@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command itself on a small scale: a killed TaskManager, a verified result, a table. */
+/** The command on a small scale: a killed TaskManager, a verified result, a table. */
 class DemoITCase {
 
     private static final String DIRECTORY = "dstl.demo.directory";

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the command line says before anything is started. */
+/** Errors in the command line are reported before anything is started. */
 class DemoMainTest {
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A job whose checkpoints lie on a simulated store fails once and recovers from them. */
+/** A job with checkpoints on a simulated store fails once and recovers from them. */
 class SimulatedStoreJobITCase {
 
     private static final int KEYS = 10;

@@ -33,7 +33,7 @@ import org.apache.flink.configuration.StateChangelogOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The rules file for Prometheus says what the table of alerts on the operations page says. */
+/** The rules file for Prometheus agrees with the table of alerts on the operations page. */
 class AlertRulesTest {
 
     private static final Path RULES = Documentation.ROOT.resolve("docs/prometheus/dstl-rules.yml");

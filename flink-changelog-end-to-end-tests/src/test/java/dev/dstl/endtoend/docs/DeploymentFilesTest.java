@@ -28,7 +28,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The files in docker/ and kubernetes/: what they name exists, and they agree with each other. */
+/**
+ * The files in docker/ and kubernetes/ are valid, refer to existing things, and agree with each
+ * other.
+ */
 class DeploymentFilesTest {
 
     private static final Path DOCKER = Documentation.ROOT.resolve("docker");

@@ -29,7 +29,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The pages that users read, and the parts of them that tests look at. */
+/** The pages for users, and the parts of them that tests check. */
 final class Documentation {
 
     static final Path ROOT = Paths.get("..");

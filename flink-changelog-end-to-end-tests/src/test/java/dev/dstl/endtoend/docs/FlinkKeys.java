@@ -34,7 +34,7 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.FallbackKey;
 import org.apache.flink.contrib.streaming.state.RocksDBOptions;
 
-/** Every key that Flink or this project understands. */
+/** Every key that Flink or DSTL knows. */
 final class FlinkKeys {
 
     private static final Pattern OPTIONS =

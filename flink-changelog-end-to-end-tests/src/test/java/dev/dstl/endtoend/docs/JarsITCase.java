@@ -31,7 +31,10 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
-/** Every jar that the build leaves and a release publishes. bin/release checks those it adds. */
+/**
+ * Content of every jar that the build creates and a release publishes. bin/release checks those it
+ * adds.
+ */
 class JarsITCase {
 
     @Test

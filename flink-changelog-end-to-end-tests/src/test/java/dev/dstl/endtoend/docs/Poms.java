@@ -30,7 +30,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What the POMs of all modules say. */
+/** Content of the POMs of all modules. */
 final class Poms {
 
     private static final Pattern PROFILE =

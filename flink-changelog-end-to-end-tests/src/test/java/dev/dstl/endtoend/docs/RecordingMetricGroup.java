@@ -24,7 +24,7 @@ import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.Meter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
-/** Notes the names that are registered with it. */
+/** Records the names that are registered with it. */
 final class RecordingMetricGroup extends UnregisteredMetricsGroup {
 
     private final Set<String> names = new TreeSet<>();

@@ -32,7 +32,7 @@ import org.apache.flink.runtime.metrics.groups.AbstractMetricGroup;
 import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** The metrics that the code registers, by the group of Flink's that they are registered with. */
+/** The metrics that the code registers, by Flink's metric group. */
 final class RegisteredMetrics {
 
     private static final Pattern SPILLABLE = Pattern.compile("[gG]auge\\(\\s*\"(\\w+)\"");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a release needs before it is made. */
+/** Requirements of a release. */
 class ReleaseTest {
 
     @ParameterizedTest

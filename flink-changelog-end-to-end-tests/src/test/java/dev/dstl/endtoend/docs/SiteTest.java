@@ -23,10 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/**
- * The configuration of the documentation's site. What only its own strict build finds, bin/docs
- * does.
- */
+/** The configuration of the documentation site. bin/docs finds the rest with a strict build. */
 class SiteTest {
 
     @Test

@@ -33,7 +33,7 @@ import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.Test;
 
-/** What users copy from the pages: it parses, and no key or value of it is invented. */
+/** Snippets for users can be parsed, and all their keys and values exist. */
 class SnippetsTest {
 
     private static final Pattern LINK = Pattern.compile("]\\((?!https?:)([^)#]+)(#[^)]*)?\\)");

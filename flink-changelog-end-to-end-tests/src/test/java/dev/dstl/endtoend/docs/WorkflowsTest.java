@@ -30,7 +30,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Workflows and templates: what they call exists, and every job has limits. */
+/** Workflows and templates refer to existing things, and every job has limits. */
 class WorkflowsTest {
 
     private static final Path GITHUB = Documentation.ROOT.resolve(".github");

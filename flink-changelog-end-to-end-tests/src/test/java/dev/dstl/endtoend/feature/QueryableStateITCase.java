@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Flink's queryable state, deprecated and still there, answers from behind the changelog. */
+/** Flink's queryable state, deprecated but still present, works with a changelog. */
 @SuppressWarnings("deprecation")
 class QueryableStateITCase {
 

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Flink's State Processor API reads what a job with a changelog leaves behind. */
+/** Flink's State Processor API reads checkpoints and savepoints of a job with a changelog. */
 class StateProcessorITCase {
 
     @TempDir static Path directory;

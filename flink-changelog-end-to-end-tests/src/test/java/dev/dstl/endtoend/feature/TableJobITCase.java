@@ -40,8 +40,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * SQL that knows nothing of a changelog: what it says with one, over a failure, is what it says in
- * batch mode, where other operators run and none of them has a state backend.
+ * SQL queries with a changelog, over a failure, return the same result as in batch mode, where
+ * other operators run and none of them has a state backend.
  */
 class TableJobITCase {
 

@@ -30,7 +30,7 @@ import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 
-/** A cluster in this process on which a {@link TotalsJob} comes to rest. */
+/** A cluster in this process that runs a {@link TotalsJob} until its state is final. */
 final class TotalsCluster implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);

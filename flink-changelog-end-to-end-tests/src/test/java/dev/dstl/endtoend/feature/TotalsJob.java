@@ -51,8 +51,7 @@ import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 /**
- * Adds the numbers 1 to 5,000 up by their last two digits, and then waits: whoever looks at its
- * state from outside knows what has to be in it.
+ * Sums the numbers 1 to 5,000 by their last two digits, and then waits, so that its state is known.
  */
 final class TotalsJob {
 
@@ -145,7 +144,7 @@ final class TotalsJob {
         return new ListStateDescriptor<>("numbers", Types.LONG);
     }
 
-    /** The numbers, and then one more, for which there is no hurry. */
+    /** The numbers, and then one more, which is not urgent. */
     private static final class Numbers implements StripedInput<Long> {
 
         private static final long serialVersionUID = 1L;

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo as the README shows it, with everything durable on S3. */
+/** The demo as in the README, with everything durable on S3. */
 class DemoOnS3ITCase {
 
     private static final String DIRECTORY = "dstl.demo.directory";

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
- * The contract on the embedded server. Through a front, because the server refuses requests with
- * wrong signatures before it has read them, which clients see as broken connections.
+ * The contract on the embedded server, behind a front: the server refuses requests with wrong
+ * signatures before it has read them, which clients see as broken connections.
  */
 class EmbeddedS3ITCase extends S3Contract {
 

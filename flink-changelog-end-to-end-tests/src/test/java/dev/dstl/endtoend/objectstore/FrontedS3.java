@@ -24,7 +24,7 @@ import java.util.UUID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.Path;
 
-/** The embedded server behind a front, and Flink's file systems in this JVM set up for it. */
+/** The embedded server behind a front, and Flink's file systems in this JVM configured for it. */
 final class FrontedS3 implements AutoCloseable {
 
     private final EmbeddedS3 server;

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.endtoend.objectstore.server.S3Endpoint;
 import java.net.URI;
 
-/** The contract on the reader's own server, which CONTRIBUTING.md says how to name. */
+/** The contract on a given server, see CONTRIBUTING.md. */
 class GivenS3Check extends S3Contract {
 
     @Override

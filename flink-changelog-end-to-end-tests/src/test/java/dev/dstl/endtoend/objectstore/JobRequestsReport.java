@@ -29,9 +29,9 @@ import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.junit.jupiter.api.Test;
 
 /**
- * Writes down what a job asks of S3, with whichever changelog is on the class path; how to run it
- * with DSTL and with Flink's built-in one is in docs/object-stores.md. Uses nothing that only DSTL
- * has.
+ * Reports the requests of a job to S3, with whichever changelog is on the class path;
+ * docs/object-stores.md has the commands for DSTL and for Flink's built-in changelog. Uses nothing
+ * that only DSTL has.
  */
 class JobRequestsReport {
 

@@ -37,7 +37,10 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.mailbox.SyncMailboxExecutor;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** The log of one job on one TaskManager, on a store, with every change in a segment. */
+/**
+ * The changelog storage of one job on one TaskManager, on a store, with every state change in a
+ * segment.
+ */
 final class LogOnStore implements AutoCloseable {
 
     private final Path basePath;

@@ -26,7 +26,7 @@ import org.testcontainers.containers.MinIOContainer;
 import org.testcontainers.junit.jupiter.Container;
 import org.testcontainers.junit.jupiter.Testcontainers;
 
-/** The same against another server, where there is Docker. */
+/** The contract on MinIO, where there is Docker. */
 @Testcontainers(disabledWithoutDocker = true)
 class MinioITCase extends S3Contract {
 

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the changelog and end-to-end jobs demand of a store, whatever it is. */
+/** What the changelog storage and end-to-end jobs require of any store. */
 @Timeout(300)
 abstract class ObjectStoreContract {
 

@@ -29,7 +29,7 @@ import org.apache.flink.util.ExceptionUtils;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
-/** What S3 and Flink's plugin for it add to the contract. */
+/** Additions of S3 and Flink's plugin to the contract. */
 abstract class S3Contract extends ObjectStoreContract {
 
     abstract S3Endpoint endpoint();

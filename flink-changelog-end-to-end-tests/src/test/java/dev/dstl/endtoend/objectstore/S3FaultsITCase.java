@@ -45,8 +45,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A store that is throttled, breaks connections and loses acknowledgements loses nothing and keeps
- * nothing that nobody needs, whether the plugin hides the fault or leaves it to the log.
+ * A store that throttles, breaks connections and loses acknowledgements loses no state change and
+ * keeps no unneeded file, whether the plugin hides the fault or not.
  */
 @Timeout(300)
 class S3FaultsITCase {

@@ -44,7 +44,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the log asks of S3, to the request; docs/object-stores.md has the reasons. */
+/**
+ * The exact number of requests of the changelog storage to S3; docs/object-stores.md explains them.
+ */
 @Timeout(300)
 class S3RequestsITCase {
 

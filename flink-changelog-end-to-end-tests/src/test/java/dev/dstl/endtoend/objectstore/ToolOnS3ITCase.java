@@ -38,7 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tool as operators start it, in a process of its own, finds S3 through Flink's plugins. */
+/**
+ * The tool as started by operators, in a process of its own, accesses S3 through Flink's plugins.
+ */
 @Timeout(300)
 class ToolOnS3ITCase {
 

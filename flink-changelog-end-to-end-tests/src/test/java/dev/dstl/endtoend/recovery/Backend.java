@@ -24,7 +24,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 
-/** The state backends that the whole-job tests run. */
+/** The state backends that the end-to-end tests run. */
 enum Backend {
     CHANGELOG_ON_ROCKSDB("rocksdb", true),
     CHANGELOG_ON_ROCKSDB_WITH_HEAP_TIMERS("rocksdb", true) {

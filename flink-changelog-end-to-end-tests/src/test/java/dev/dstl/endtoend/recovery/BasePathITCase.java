@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a user sees who sets the base path to something that cannot be one. */
+/** Behaviour with a base path that cannot be used. */
 class BasePathITCase {
 
     private static final String KEY = "state.changelog.dstl.dfs.base-path";

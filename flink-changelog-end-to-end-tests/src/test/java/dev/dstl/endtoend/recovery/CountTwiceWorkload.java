@@ -36,8 +36,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Each word of a large vocabulary, and then each once more: little but keyed state. Of the counts
- * it says a sample, and all that are not two.
+ * Each word of a large vocabulary twice: almost only keyed state. Emits a sample of the counts, and
+ * all counts other than two.
  */
 final class CountTwiceWorkload implements Workload {
 

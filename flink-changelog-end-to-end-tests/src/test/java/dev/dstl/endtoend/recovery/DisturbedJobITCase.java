@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Of the soak, what a build has time for: {@link SoakCheck} goes on with it. */
+/** The part of the soak that every build runs; {@link SoakCheck} runs more. */
 class DisturbedJobITCase {
 
     @TempDir private Path directory;

@@ -26,7 +26,7 @@ import org.apache.flink.configuration.HighAvailabilityOptions;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServer;
 
-/** The ZooKeeper that is in Flink's distribution, alone, in the process of the test. */
+/** The ZooKeeper of Flink's distribution, as a single server in the process of the test. */
 final class EmbeddedZooKeeper implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;

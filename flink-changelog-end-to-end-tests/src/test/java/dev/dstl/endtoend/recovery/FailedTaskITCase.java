@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A task fails while the process and the other tasks' logs live on. */
+/** A task fails while its process and the changelogs of other tasks continue. */
 class FailedTaskITCase {
 
     @TempDir static Path directory;

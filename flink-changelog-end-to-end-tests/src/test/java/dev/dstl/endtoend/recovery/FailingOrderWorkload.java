@@ -28,7 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.flink.util.Collector;
 
-/** The order workload with a keyed task that throws once for every time it is told to. */
+/** The order workload with a keyed task that fails a given number of times. */
 final class FailingOrderWorkload extends OrderWorkload {
 
     private final Path fuse;

@@ -24,8 +24,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A trickle until the gate is opened, then the rest at once: a test does what it does while records
- * flow, takes the time it needs, and then has the job finish quickly.
+ * A slow input until the gate is opened, then without a rate limit: a test acts while records flow,
+ * takes the time it needs, and then lets the job finish quickly.
  */
 final class GatedPace implements Pace {
 

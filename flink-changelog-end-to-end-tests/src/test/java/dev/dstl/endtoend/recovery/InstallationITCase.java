@@ -35,7 +35,7 @@ import org.apache.flink.configuration.StateChangelogOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What users see who put the wrong jars into lib/, or set the wrong keys. */
+/** Behaviour with wrong jars in lib/ or wrong keys. */
 class InstallationITCase {
 
     private static final Path BUILT_IN_JARS = Path.of("target", "built-in");

@@ -25,7 +25,7 @@ import java.time.Duration;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 
-/** Waits for what is to become of a job, also while no JobManager answers. */
+/** Waits for a state of a job, also while no JobManager answers. */
 final class JobWatch {
 
     private static final Duration PATIENCE = Duration.ofMinutes(3);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A TaskManager process is gone from one moment to the next. */
+/** A TaskManager process is killed. */
 class KilledProcessITCase {
 
     @TempDir static Path directory;

@@ -38,8 +38,8 @@ import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 
 /**
- * The object store that holds the log of all jobs of a round: can be out of service, and is counted
- * at the end.
+ * The object store of the changelogs of all jobs of a round: can have outages, and its files are
+ * counted at the end.
  */
 final class LogStore {
 

@@ -46,7 +46,7 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 
-/** The order workload as a test drives it: one result, possibly from several jobs in turn. */
+/** The order workload as controlled by a test: one result, possibly from several jobs in turn. */
 final class OrderRun {
 
     private final ProcessCluster cluster;

@@ -21,7 +21,7 @@ import dev.dstl.benchmarks.workload.orders.OrderInput;
 import java.time.Duration;
 import java.util.Map;
 
-/** How many orders there are and in what time they come if nothing hurries them. */
+/** Number of orders, and the time in which they arrive at the normal rate. */
 final class OrderVolume {
     /** 15,000 orders, 75,000 events. */
     static final OrderVolume SMALL = new OrderVolume(0.01, Duration.ofMinutes(2));

@@ -31,8 +31,8 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.util.FileUtils;
 
 /**
- * Draws what happens to a run. The same random numbers give the same steps; at which record each of
- * them hits the job is up to the machine.
+ * Draws the steps of a run. The same seed gives the same steps; the record at which each step
+ * happens depends on the machine.
  */
 final class RandomSteps {
 

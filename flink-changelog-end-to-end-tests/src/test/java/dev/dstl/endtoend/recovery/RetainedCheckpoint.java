@@ -25,7 +25,7 @@ import java.nio.file.Paths;
 import javax.annotation.Nullable;
 import org.apache.flink.util.FileUtils;
 
-/** The newest checkpoint of a cancelled job, and where everything else of that job lies. */
+/** The newest checkpoint of a cancelled job, and the location of all other files of that job. */
 final class RetainedCheckpoint {
 
     private final String path;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A job is cancelled or stopped and another goes on from the checkpoint or savepoint it left. */
+/** A job is cancelled or stopped, and another one continues from its checkpoint or savepoint. */
 class RetainedCheckpointITCase {
 
     @TempDir static Path directory;

@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rounds of random disturbances for as long as one likes. A round that fails ends it, keeps its
- * directory and says how to run that round alone.
+ * Runs rounds of random disturbances. A round that fails ends the run; its directory is kept, and
+ * the command that repeats the round is printed.
  *
  * <pre>
  *   -Dsoak.duration=1h   no round begins after that

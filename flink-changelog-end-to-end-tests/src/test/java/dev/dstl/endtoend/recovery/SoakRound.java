@@ -31,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A cluster with high availability, a result, and all that happens on the way to it: drawn from a
- * seed. Whatever happens, the result holds every record exactly once.
+ * A cluster with high availability, and random disturbances drawn from a seed. Whatever happens,
+ * the result contains every record exactly once.
  */
 final class SoakRound {
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.recovery;
 
-/** Something that is done to a run, with words for it. */
+/** A step of a run, and its description. */
 final class Step {
 
     private final String description;

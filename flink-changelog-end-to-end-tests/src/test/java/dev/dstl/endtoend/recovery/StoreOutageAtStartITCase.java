@@ -40,8 +40,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The store of the log is out of service while a job, or a process of it, starts. The job starts,
- * says why its checkpoints fail, and goes on by itself when the store is back.
+ * The store of the changelog is unavailable while a job, or a process of it, starts. The job
+ * starts, reports why its checkpoints fail, and continues by itself when the store is available
+ * again.
  */
 class StoreOutageAtStartITCase {
 

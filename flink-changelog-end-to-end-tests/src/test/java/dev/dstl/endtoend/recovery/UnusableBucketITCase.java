@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * S3 through Flink's plugin, whose exceptions no other process can read: a bucket that does not
- * exist yet, then a right that is missing, a host that refuses and one that hangs.
+ * S3 through Flink's plugin, whose exceptions no other process can deserialize: a bucket that does
+ * not exist yet, a missing permission, a host that refuses and one that hangs.
  */
 class UnusableBucketITCase {
 

@@ -20,27 +20,32 @@ import java.io.IOException;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
 
-/** A reader that returns records as views, without an object and an array per record. */
+/** Reads records as views, without creating an object and an array per record. */
 public interface ChangelogReader
         extends StateChangelogHandleReader<ChangelogStateHandleStreamImpl> {
 
     /**
-     * Opens the records of a handle that lie in the handle's key groups, and those of no key group.
+     * Opens a cursor over those records of a handle whose key group is in the handle's range, and
+     * over the records without a key group.
      *
-     * @return to be closed by the caller
-     * @throws IOException if a segment is missing, damaged or foreign
+     * @return a cursor that the caller must close
+     * @throws IOException if a segment is missing or corrupt, or was not written by a known storage
      */
     RecordCursor open(ChangelogStateHandleStreamImpl handle) throws IOException;
 
     /**
-     * As {@link #open(ChangelogStateHandleStreamImpl)}.
+     * Opens a cursor as {@link #open(ChangelogStateHandleStreamImpl)} does, and reports retries.
      *
-     * @param whenRetried called before a read that failed or hangs is tried again, on the thread
-     *     that reads
+     * @param whenRetried called on the reading thread before a failed or hanging read is retried
+     * @return a cursor that the caller must close
+     * @throws IOException if a segment is missing or corrupt, or was not written by a known storage
      */
     RecordCursor open(ChangelogStateHandleStreamImpl handle, Runnable whenRetried)
             throws IOException;
 
-    /** Who reads asks this for memory before it keeps records that are not replayed yet. */
+    /**
+     * Returns the memory from which a caller must reserve before it buffers records that are not
+     * replayed yet.
+     */
     ReplayMemory memory();
 }

@@ -22,14 +22,14 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 
-/** A changelog storage that reports why checkpoints wait for it. Thread safe. */
+/** A changelog storage that reports why checkpoints wait for it. Thread-safe. */
 public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHandleStreamImpl> {
 
     /**
-     * Opens the changelog of the keyed backend of a subtask. Called by its task.
+     * Creates the changelog writer of a keyed backend. Called on the task thread.
      *
-     * @param parallelism of its operator, at least 1: the more subtasks there are, the less of each
-     *     travels in the metadata of checkpoints
+     * @param parallelism of the operator, at least 1; the higher it is, the fewer bytes of each
+     *     subtask travel inline in checkpoint metadata
      */
     ChangelogWriter createWriter(
             String operatorId,
@@ -38,13 +38,13 @@ public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHa
             int parallelism);
 
     /**
-     * Why checkpoints wait for the store at present, as a sentence for the user.
+     * Returns why checkpoints currently wait for the store, as a sentence for the user.
      *
-     * @return empty if the store takes what it is given
+     * @return empty if the store accepts writes
      */
     Optional<String> storeProblem();
 
-    /** Returns at once; what still runs ends by itself. */
+    /** Closes the storage without waiting; threads that are still busy end on their own. */
     @Override
     void close();
 }

@@ -22,25 +22,26 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * A changelog writer that receives record keys and can therefore drop obsolete records. One per
- * keyed backend; all methods are called on the task thread. The futures it returns complete on
- * threads of the log, never in the mailbox, so that a busy task does not delay a checkpoint. A
- * caller that does not send a handle to the JobManager cancels its future or calls {@link
- * #dropped}, so that the log deletes the segments.
+ * A changelog writer that receives record keys and can therefore drop obsolete records. There is
+ * one per keyed backend. Methods are called on the task thread unless they say otherwise. The
+ * futures it returns complete on threads of the changelog storage, never in the mailbox, so a busy
+ * task does not delay a checkpoint. A caller that does not send a handle to the JobManager must
+ * cancel its future or call {@link #dropped}, so that the storage deletes the segments.
  */
 public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 
     /**
      * Appends a record. Allocates nothing at steady state and never blocks.
      *
-     * @param kind what the record does
-     * @param keyGroup the key group of the record key; {@code StateChange.META_KEY_GROUP} with META
+     * @param kind effect of the record on its state
+     * @param keyGroup key group of the record key; {@code StateChange.META_KEY_GROUP} with META
      * @param stateId not negative
-     * @param bytes record key followed by payload; copied, stays the caller's
-     * @param keyPrefixLength how many bytes of the record key are key and namespace
-     * @param keyLength bytes of the record key, at least {@code keyPrefixLength}
-     * @param length bytes of record key and payload together
-     * @throws IOException if the log cannot take the record
+     * @param bytes record key followed by payload, from index 0; copied, so the caller may reuse
+     *     the array
+     * @param keyPrefixLength length of key and namespace, the first bytes of the record key
+     * @param keyLength length of the record key in bytes, at least {@code keyPrefixLength}
+     * @param length length of record key and payload together in bytes
+     * @throws IOException if the storage rejects the record
      * @throws IllegalStateException if this writer is closed
      */
     void append(
@@ -54,33 +55,35 @@ public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHand
             throws IOException;
 
     /**
-     * A base may be taken that covers everything appended so far, so that a later persist may begin
-     * here. Until this is called for the first time, a persist may begin anywhere; from then on,
-     * only at the beginning and where this was called, and the log may compact what lies between.
+     * Marks the current position as one where a later persist may begin, because a materialization
+     * that covers everything appended so far is about to start. Until the first call, a persist may
+     * begin anywhere and nothing is compacted. From then on, a persist may begin only at the start
+     * of the changelog or at a boundary, and runs between boundaries may be compacted.
      */
     void addCompactionBoundary();
 
     /**
-     * No base was taken after all where {@link #addCompactionBoundary} was called, or it came to
-     * nothing, so that no persist will begin there; the log may compact what lies on both sides.
-     * Called by any thread, once at most for each call of {@link #addCompactionBoundary}.
+     * Removes a boundary because its materialization was not started or failed. No persist will
+     * begin there, so runs on both sides may be compacted together. Called on any thread, at most
+     * once per call of {@link #addCompactionBoundary}.
      *
-     * @param at what {@link #nextSequenceNumber} was then
+     * @param at value of {@link #nextSequenceNumber} when the boundary was added
      */
     void removeCompactionBoundary(SequenceNumber at);
 
     /**
-     * Checkpoints have another base from now on. Compaction weighs what it would save against it.
+     * Reports the size of the new base. Compaction compares what it would save with the cost of a
+     * new base.
      *
-     * @param bytes of the files of the base, not negative; 0 for none
+     * @param bytes total size of the files of the base, not negative; 0 if there is no base
      */
     void baseReplaced(long bytes);
 
     /**
-     * A handle that a persist gave will never be sent to the JobManager. Called by any thread, also
-     * after closing.
+     * Reports that a handle returned by a persist will never be sent to the JobManager. Called on
+     * any thread, also after closing.
      *
-     * @param handle the very object
+     * @param handle the same object that the persist returned
      */
     void dropped(ChangelogStateHandleStreamImpl handle);
 }

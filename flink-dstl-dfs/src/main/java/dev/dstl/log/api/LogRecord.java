@@ -18,9 +18,9 @@ package dev.dstl.log.api;
 
 /**
  * A view of one record in a buffer. Reused for every record, so that reading allocates nothing; a
- * caller that keeps bytes of it copies them.
+ * caller that retains bytes must copy them.
  *
- * <p>Not thread safe. The buffer belongs to the caller that set it and is valid until the next
+ * <p>Not thread-safe. The buffer belongs to the caller of {@link #wrap} and is valid until the next
  * record.
  */
 public final class LogRecord {
@@ -38,10 +38,10 @@ public final class LogRecord {
     /**
      * Points this view at an encoded record, see {@link RecordFormat}.
      *
-     * @param keyGroup the record's key group, negative for records of no key group
-     * @param source holds the record; not copied
-     * @param offset first byte of the record
-     * @param length bytes of the record
+     * @param keyGroup the record's key group, negative for records without a key group
+     * @param source array that contains the record; not copied
+     * @param offset index of the first byte of the record
+     * @param length length of the record in bytes
      * @throws IllegalArgumentException if the bytes are not a record
      */
     public void wrap(int keyGroup, byte[] source, int offset, int length) {
@@ -81,57 +81,60 @@ public final class LogRecord {
         throw new IllegalArgumentException("Varint of more than five bytes in a record header");
     }
 
-    /** What the record does. */
+    /** Returns the effect of the record on its state. */
     public RecordKind kind() {
         return kind;
     }
 
-    /** The key group, negative for records of no key group. */
+    /** Returns the key group, negative for records without a key group. */
     public int keyGroup() {
         return keyGroup;
     }
 
-    /** The state, numbered by the writer. */
+    /** Returns the id of the state, as numbered by the writer. */
     public int stateId() {
         return stateId;
     }
 
-    /** Holds record key and payload. */
+    /** Returns the array that contains the record; not a copy. */
     public byte[] buffer() {
         return buffer;
     }
 
-    /** First byte of the whole record in the buffer, see {@link RecordFormat}. */
+    /**
+     * Returns the index of the first byte of the record in {@link #buffer()}, see {@link
+     * RecordFormat}.
+     */
     public int offset() {
         return start;
     }
 
-    /** Bytes of the whole record. */
+    /** Returns the length of the record in bytes. */
     public int length() {
         return end - start;
     }
 
-    /** First byte of the record key in the buffer. */
+    /** Returns the index of the first byte of the record key in {@link #buffer()}. */
     public int keyOffset() {
         return keyOffset;
     }
 
-    /** How many bytes of the record key are key and namespace. */
+    /** Returns the length of key and namespace in bytes. */
     public int keyPrefixLength() {
         return keyPrefixLength;
     }
 
-    /** Bytes of the record key. */
+    /** Returns the length of the record key in bytes. */
     public int keyLength() {
         return keyLength;
     }
 
-    /** First byte of the payload in the buffer. */
+    /** Returns the index of the first byte of the payload in {@link #buffer()}. */
     public int payloadOffset() {
         return keyOffset + keyLength;
     }
 
-    /** Bytes of the payload. */
+    /** Returns the length of the payload in bytes. */
     public int payloadLength() {
         return end - payloadOffset();
     }

@@ -20,9 +20,9 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * Reads records forward. Within a key group, records come in the order of writing; records of no
- * key group (META) come before the first record that needs them. Not thread safe; closed by its
- * opener.
+ * Reads records forward. Records of a key group come in the order in which they were written;
+ * records without a key group (META) come before the first record that needs them. Not thread-safe.
+ * Closed by the caller that opened it.
  */
 public interface RecordCursor extends Closeable {
 
@@ -30,8 +30,8 @@ public interface RecordCursor extends Closeable {
      * Points {@code record} at the next record.
      *
      * @param record valid until the next call or until the cursor is closed
-     * @return false if there is none
-     * @throws IOException if the log cannot be read or is damaged
+     * @return false at the end
+     * @throws IOException if a segment cannot be read or is corrupt
      */
     boolean next(LogRecord record) throws IOException;
 }

@@ -29,24 +29,24 @@ package dev.dstl.log.api;
  * </pre>
  *
  * <p>Varints are unsigned, seven bits per byte, least significant first, at most five bytes.
- * Stateless and thread safe.
+ * Stateless and thread-safe.
  */
 public final class RecordFormat {
 
-    /** The longest header: kind and three varints of five bytes. */
+    /** Length of the longest header: the kind and three varints of five bytes. */
     public static final int MAX_HEADER_LENGTH = 1 + 3 * 5;
 
     private RecordFormat() {}
 
-    /** Bytes that a header takes, without record key and payload. */
+    /** Returns the length of a header in bytes, without record key and payload. */
     public static int headerLength(int stateId, int keyPrefixLength, int keyLength) {
         return 1 + varintLength(stateId) + varintLength(keyPrefixLength) + varintLength(keyLength);
     }
 
     /**
-     * Writes a header at {@code target[offset]}.
+     * Writes a header, beginning at {@code target[offset]}.
      *
-     * @return the offset behind the header
+     * @return offset of the first byte after the header
      */
     public static int writeHeader(
             byte[] target,
@@ -61,15 +61,15 @@ public final class RecordFormat {
         return writeVarint(target, at, keyLength);
     }
 
-    /** Bytes that {@code value}, read as unsigned, takes as a varint: 1 to 5. */
+    /** Returns the length of {@code value}, as an unsigned varint, in bytes: 1 to 5. */
     public static int varintLength(int value) {
         return (38 - Integer.numberOfLeadingZeros(value | 1)) / 7;
     }
 
     /**
-     * Writes {@code value}, read as unsigned, at {@code target[offset]}.
+     * Writes {@code value} as an unsigned varint, beginning at {@code target[offset]}.
      *
-     * @return the offset behind it
+     * @return offset of the first byte after the varint
      */
     public static int writeVarint(byte[] target, int offset, int value) {
         int at = offset;

@@ -17,8 +17,8 @@
 package dev.dstl.log.api;
 
 /**
- * How a record changes its state. The kind alone decides which older records a newer one makes
- * obsolete; the log knows nothing else about state.
+ * The effect of a record on its state. The kind alone decides which older records a newer one makes
+ * obsolete; the changelog storage knows nothing else about state.
  *
  * <pre>
  *   kind            record key                        makes obsolete
@@ -44,7 +44,7 @@ public enum RecordKind {
     APPEND(4),
     /** Registers a state; precedes the first record of that state in every persisted range. */
     META(5),
-    /** Bytes that only their writer understands; always kept, always in order. */
+    /** Bytes that only their writer can interpret; never dropped or reordered. */
     OPAQUE(6);
 
     private static final RecordKind[] BY_CODE = new RecordKind[7];
@@ -61,13 +61,13 @@ public enum RecordKind {
         this.code = (byte) code;
     }
 
-    /** The byte that stands for this kind in the log. */
+    /** Returns the byte that represents this kind in a segment. */
     public byte code() {
         return code;
     }
 
     /**
-     * The kind a wire code stands for.
+     * Returns the kind that a byte represents.
      *
      * @throws IllegalArgumentException if no kind has this code
      */

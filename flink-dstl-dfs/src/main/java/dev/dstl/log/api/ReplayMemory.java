@@ -17,12 +17,12 @@
 package dev.dstl.log.api;
 
 /**
- * Memory that the restoring tasks of a process share for what they have read of their logs and not
- * yet replayed. Thread safe.
+ * Memory for records that are read and not yet replayed, shared by the restoring tasks of a
+ * process. Thread-safe.
  */
 public interface ReplayMemory {
 
-    /** Grants nothing. */
+    /** Refuses every reservation. */
     ReplayMemory NONE =
             new ReplayMemory() {
                 @Override
@@ -37,17 +37,17 @@ public interface ReplayMemory {
             };
 
     /**
-     * Asks for memory.
+     * Reserves memory without blocking.
      *
      * @param bytes at least 0
-     * @return whether it was granted; then it is to be released
+     * @return whether the memory was reserved; if so, it must be released
      */
     boolean tryReserve(long bytes);
 
     /**
-     * Gives memory back.
+     * Releases reserved memory.
      *
-     * @param bytes not more than were granted
+     * @param bytes at most as many as are reserved
      */
     void release(long bytes);
 }

@@ -1,2 +1,5 @@
-/** One record: its kinds, its bytes, and how to read it without allocating. */
+/**
+ * The contract of the changelog storage: the record with its kinds and bytes, the writer and the
+ * reader.
+ */
 package dev.dstl.log.api;

@@ -25,15 +25,16 @@ import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The records appended since the last sequence number of one log. Used by the task thread only.
- * Appending occasionally takes a page from the pool and allocates nothing per record.
+ * The records that one writer has appended since the last sequence number. Used by the task thread
+ * only. Appending occasionally takes a page from the pool and allocates nothing per record.
  *
- * <p>Records lie behind each other as {@link PagedRecord} draws them, and may straddle pages. The
- * pages are this object's until {@link #seal} hands them over or {@link #discard} gives them back.
+ * <p>Records are stored one after the other in the layout of {@link PagedRecord} and may span
+ * pages. This object owns the pages until {@link #seal} hands them over or {@link #discard} returns
+ * them.
  */
 public final class ActiveBatch {
 
-    /** One more than the highest key group, the highest parallelism that Flink allows. */
+    /** One more than the highest key group: the maximum parallelism that Flink allows. */
     public static final int KEY_GROUP_LIMIT = 1 << 15;
 
     private static final int INITIAL_PAGES = 16;
@@ -48,32 +49,35 @@ public final class ActiveBatch {
     private byte[][] pages = new byte[INITIAL_PAGES][];
     private int pageCount;
 
-    /** Where the next byte goes in the last page; full when there is no page yet. */
+    /**
+     * Index of the next free byte in the last page; {@link PagePool#PAGE_BYTES} if there is no page
+     * yet.
+     */
     private int offset = PagePool.PAGE_BYTES;
 
     private int recordCount;
 
-    /** As it was when the last page was added. */
+    /** Whether memory was short when the last page was added. */
     private boolean memoryTight;
 
     /**
-     * A batch whose memory somebody else accounts for.
+     * Creates a batch whose memory is accounted for by the caller.
      *
-     * @param logId the writer's identity, one per writer incarnation
+     * @param logId id of the writer incarnation, never reused
      * @param keyGroupRange the key groups of the writer's subtask
-     * @param pool gives the pages and takes them back
+     * @param pool where pages are taken from and returned to
      */
     public ActiveBatch(UUID logId, KeyGroupRange keyGroupRange, PagePool pool) {
         this(logId, keyGroupRange, pool, JobMemory.alone(Long.MAX_VALUE));
     }
 
     /**
-     * A batch that counts in the memory of its job, except for its first page: every log has that,
-     * however often its batch is sealed.
+     * Creates a batch whose pages count in the memory of its job. The first page does not count,
+     * because every changelog has one however often its batch is sealed.
      *
-     * @param logId the writer's identity, one per writer incarnation
+     * @param logId id of the writer incarnation, never reused
      * @param keyGroupRange the key groups of the writer's subtask
-     * @param pool gives the pages and takes them back
+     * @param pool where pages are taken from and returned to
      */
     public ActiveBatch(UUID logId, KeyGroupRange keyGroupRange, PagePool pool, JobMemory memory) {
         this.logId = logId;
@@ -83,18 +87,20 @@ public final class ActiveBatch {
     }
 
     /**
-     * Copies a record to the end.
+     * Appends a copy of a record.
      *
-     * @param kind what the record does
-     * @param keyGroup the record key's key group, -1 for a record of no key group; not checked
-     *     against the owner's range, since another state backend may number its records otherwise
+     * @param kind effect of the record on its state
+     * @param keyGroup key group of the record key, -1 for a record without a key group; not checked
+     *     against the writer's range, since another state backend may number its records
+     *     differently
      * @param stateId not negative
-     * @param bytes record key followed by payload; stays the caller's
-     * @param keyPrefixLength how many bytes of the record key are key and namespace; all of them
-     *     with {@link RecordKind#DELETE_PREFIX}
-     * @param keyLength bytes of the record key
-     * @param length bytes of record key and payload together
-     * @throws IllegalArgumentException if the numbers contradict each other; nothing is appended
+     * @param bytes record key followed by payload, from index 0; not retained
+     * @param keyPrefixLength length of key and namespace, the first bytes of the record key; equal
+     *     to {@code keyLength} with {@link RecordKind#DELETE_PREFIX}
+     * @param keyLength length of the record key in bytes
+     * @param length length of record key and payload together in bytes
+     * @throws IllegalArgumentException if the arguments contradict each other; nothing is appended
+     *     then
      */
     public void append(
             RecordKind kind,
@@ -184,30 +190,35 @@ public final class ActiveBatch {
         memoryTight = memory.isTight();
     }
 
-    /** Whether memory was short when the last page was added, so that sealing early would help. */
+    /**
+     * Returns whether memory was short when the last page was added, in which case sealing early
+     * helps.
+     */
     public boolean isMemoryTight() {
         return memoryTight;
     }
 
-    /** Bytes of the records, with what it takes to find them. */
+    /** Returns the size of the records in bytes, including their length prefixes. */
     public long sizeBytes() {
         return (long) pageCount * PagePool.PAGE_BYTES - (PagePool.PAGE_BYTES - offset);
     }
 
-    /** Records appended since the last {@link #seal}. */
+    /** Returns the number of records appended since the last {@link #seal}. */
     public int recordCount() {
         return recordCount;
     }
 
-    /** Whether nothing was appended since the last {@link #seal}. */
+    /** Returns whether no record was appended since the last {@link #seal}. */
     public boolean isEmpty() {
         return recordCount == 0;
     }
 
     /**
-     * Hands all records over under one sequence number and starts afresh.
+     * Hands all records over as an immutable batch and starts an empty one.
      *
-     * @throws IllegalStateException if there are none
+     * @param sequence sequence number of the returned batch
+     * @return a batch that the caller must release
+     * @throws IllegalStateException if there are no records
      */
     public LogBatch seal(long sequence) {
         if (isEmpty()) {
@@ -219,7 +230,10 @@ public final class ActiveBatch {
         return batch;
     }
 
-    /** A small batch may have to wait for others, so it does not keep a page it hardly uses. */
+    /**
+     * Copies the records of a small batch, which may have to wait for others, so that it does not
+     * retain a mostly empty page.
+     */
     private SharedPages takePages() {
         if (sizeBytes() > SMALL_BYTES) {
             return new SharedPages(Arrays.copyOf(pages, pageCount), pool);
@@ -229,7 +243,7 @@ public final class ActiveBatch {
         return new SharedPages(own, null);
     }
 
-    /** Drops all records and gives their pages back; for a log that ends. */
+    /** Drops all records and returns their pages. Called when the changelog ends. */
     public void discard() {
         for (int i = 0; i < pageCount; i++) {
             pool.give(pages[i]);

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The records of one sequence number. Immutable, so any thread may read it. Owns pages and gives
- * them back exactly once, at the first call of {@link #release}. Another batch may share the pages,
- * see {@link #secondOwner}.
+ * The records of one sequence number. Immutable, so any thread may read it. Owns pages and returns
+ * them exactly once, at the first call of {@link #release}. The pages may be shared with another
+ * batch, see {@link #secondOwner}.
  */
 public final class LogBatch {
 
@@ -51,43 +51,45 @@ public final class LogBatch {
         this.pages = new AtomicReference<>(pages);
     }
 
-    /** The identity of the writer incarnation that appended the records. */
+    /** Returns the id of the writer incarnation that appended the records. */
     public UUID logId() {
         return logId;
     }
 
-    /** The position of this batch in its log. */
+    /** Returns the sequence number of this batch. */
     public long sequence() {
         return sequence;
     }
 
-    /** The key groups of the writer's subtask. */
+    /** Returns the key groups of the writer's subtask. */
     public KeyGroupRange keyGroupRange() {
         return keyGroupRange;
     }
 
-    /** How many records there are, at least one. */
+    /** Returns the number of records, at least one. */
     public int recordCount() {
         return recordCount;
     }
 
     /**
-     * Bytes of the records in memory; what the batch weighs in a budget, before and after release.
+     * Returns the size of the records in bytes, including their length prefixes. The same before
+     * and after release.
      */
     public long sizeBytes() {
         return sizeBytes;
     }
 
     /**
-     * Bytes of the pages that hold the records, until they are released. Every {@link
-     * #secondOwner()} holds the same ones.
+     * Returns the size in bytes of the pages that this batch retains until it is released. A {@link
+     * #secondOwner()} retains the same pages.
      */
     public long heldBytes() {
         return heldBytes;
     }
 
     /**
-     * The records, one {@link PagedRecord} behind the other. Not to be used after {@link #release}.
+     * Returns the records, one after the other in the layout of {@link PagedRecord}. Must not be
+     * used after {@link #release}.
      *
      * @throws IllegalStateException if already released
      */
@@ -96,8 +98,8 @@ public final class LogBatch {
     }
 
     /**
-     * The same records once more, released independently of this batch. May not cross with a {@link
-     * #release} of this batch.
+     * Returns a batch with the same records that is released independently of this one. Must not be
+     * called concurrently with {@link #release} of this batch.
      *
      * @throws IllegalStateException if already released
      */
@@ -114,7 +116,7 @@ public final class LogBatch {
         return held;
     }
 
-    /** Gives the pages back. Every call but the first does nothing. */
+    /** Returns the pages to their pool. Only the first call has an effect. */
     public void release() {
         SharedPages held = pages.getAndSet(null);
         if (held != null) {

@@ -20,13 +20,14 @@ import dev.dstl.log.memory.IdleObjects;
 import dev.dstl.log.memory.ProcessMemory;
 
 /**
- * Pages for records that are not sealed and encoded yet. Keeps a bounded number of free pages while
- * the memory is not needed elsewhere; the garbage collector frees the others. Last in, first out,
- * since the page returned last is most likely in the CPU caches. Thread safe; no method blocks.
+ * Pages for records that are not yet sealed and encoded. Retains a bounded number of free pages as
+ * long as the memory is not needed elsewhere; other returned pages are left to the garbage
+ * collector. Last in, first out, since the page returned last is most likely in the CPU caches.
+ * Thread-safe; no method blocks.
  */
 public final class PagePool {
 
-    /** Bytes of a page, a power of two. */
+    /** Size of a page in bytes, a power of two. */
     public static final int PAGE_BYTES = 1 << PagedBytes.PAGE_BITS;
 
     private static final long MAX_SHARED_FREE_BYTES = 64L << 20;
@@ -37,9 +38,9 @@ public final class PagePool {
     private final IdleObjects<byte[]> free;
 
     /**
-     * A pool of its own, which nothing but its bound limits.
+     * Creates a pool that accounts for its memory alone.
      *
-     * @param maxFreeBytes how much the pool keeps for later at most; what is in use does not count
+     * @param maxFreeBytes size of the free pages to retain at most; pages in use do not count
      */
     public PagePool(long maxFreeBytes) {
         this(maxFreeBytes, unlimited());
@@ -52,9 +53,9 @@ public final class PagePool {
     }
 
     /**
-     * A pool that keeps pages only as long as there is memory for them.
+     * Creates a pool that retains pages only while the process has memory for them.
      *
-     * @param maxFreeBytes how much the pool keeps for later at most; what is in use does not count
+     * @param maxFreeBytes size of the free pages to retain at most; pages in use do not count
      */
     public PagePool(long maxFreeBytes, ProcessMemory memory) {
         if (maxFreeBytes < 0) {
@@ -65,33 +66,36 @@ public final class PagePool {
         memory.addCache(free::drop);
     }
 
-    /** The one of this process. */
+    /** Returns the pool of this process. */
     public static PagePool shared() {
         return SHARED;
     }
 
-    /** A page of {@link #PAGE_BYTES} with any content; the caller's until given back. */
+    /**
+     * Takes a page of {@link #PAGE_BYTES} with arbitrary content. The caller owns it until it
+     * returns it.
+     */
     byte[] take() {
         byte[] page = free.poll();
         return page == null ? new byte[PAGE_BYTES] : page;
     }
 
-    /** Takes a page back that nobody uses any more. */
+    /** Returns a page that is no longer used. */
     void give(byte[] page) {
         free.offer(page);
     }
 
     /**
-     * Frees the pages that were not needed since the last call. Does nothing if that was less than
-     * a period ago.
+     * Frees the pages that were not needed since the last call. Has no effect if that call was less
+     * than a period ago.
      *
-     * @param nowNanos of a clock that all callers share
+     * @param nowNanos current time of a clock that all callers share
      */
     public void trim(long nowNanos, long periodNanos) {
         free.trim(nowNanos, periodNanos);
     }
 
-    /** Bytes kept for later, about, if other threads take and give. */
+    /** Returns the approximate size of the free pages in bytes. */
     public long freeBytes() {
         return (long) free.count() * PAGE_BYTES;
     }

@@ -22,8 +22,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Bytes that lie in pages of equal size, read by position. Immutable as long as its owner keeps the
- * pages; thread safe then.
+ * Bytes stored in pages of equal size and read by position. Immutable and thread-safe as long as
+ * the owner retains the pages.
  */
 public final class PagedBytes {
 
@@ -45,24 +45,25 @@ public final class PagedBytes {
         this.length = length;
     }
 
-    /** How many bytes there are. */
+    /** Returns the number of bytes. */
     public long length() {
         return length;
     }
 
     /**
-     * The page with a position below {@link #length()}; shorter than others if it is the only one.
+     * Returns the page that contains a position below {@link #length()}. A single page may be
+     * shorter than {@link PagePool#PAGE_BYTES}.
      */
     byte[] page(long position) {
         return pages[(int) (position >>> PAGE_BITS)];
     }
 
-    /** Where a position is in its page. */
+    /** Returns the index of a position within its page. */
     static int offset(long position) {
         return (int) position & OFFSET_MASK;
     }
 
-    /** The byte at a position below {@link #length()}. */
+    /** Returns the byte at a position below {@link #length()}. */
     public byte byteAt(long position) {
         return page(position)[offset(position)];
     }
@@ -82,7 +83,7 @@ public final class PagedBytes {
         }
     }
 
-    /** Whether {@code count} bytes at one position equal those at another. */
+    /** Returns whether {@code count} bytes at one position equal those at another. */
     public boolean equal(long left, long right, int count) {
         long at = left;
         long other = right;
@@ -107,7 +108,7 @@ public final class PagedBytes {
         return true;
     }
 
-    /** A hash of {@code count} bytes; depends on the bytes alone, not on where pages end. */
+    /** Returns a hash of {@code count} bytes, which does not depend on page boundaries. */
     public int hash(long position, int count, int seed) {
         long hash = seed * HASH_FACTOR + count;
         long at = position;

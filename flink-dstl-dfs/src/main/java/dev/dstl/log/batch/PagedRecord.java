@@ -21,7 +21,7 @@ import dev.dstl.log.api.RecordKind;
 
 /**
  * A view of one record of a batch. Reused for every record, so that scanning a batch allocates
- * nothing. Not thread safe.
+ * nothing. Not thread-safe.
  *
  * <pre>
  *   +---------------+---------------+---------------------------------+
@@ -36,7 +36,7 @@ public final class PagedRecord {
 
     private final byte[] straddling = new byte[MAX_PREAMBLE_BYTES];
 
-    /** A page, or a copy of what straddles two. */
+    /** A page, or a copy of bytes that span two pages. */
     private byte[] window;
 
     private int at;
@@ -50,7 +50,9 @@ public final class PagedRecord {
     private int keyLength;
     private long keyPosition;
 
-    /** Points this view at the record that begins at {@code start} and reads its header. */
+    /**
+     * Points this view at the record whose preamble begins at {@code start}, and reads its header.
+     */
     public void readAt(PagedBytes source, long start) {
         long begin = start - open(source, start);
         keyGroup = nextVarint() - 1;
@@ -60,9 +62,9 @@ public final class PagedRecord {
     }
 
     /**
-     * Points this view at the record that is known to lie at a position.
+     * Points this view at a record of known position, and reads its header.
      *
-     * @param recordPosition as {@link #position()} says
+     * @param recordPosition a value of {@link #position()}
      */
     public void readAt(
             PagedBytes source, long recordPosition, int recordLength, int recordKeyGroup) {
@@ -81,7 +83,7 @@ public final class PagedRecord {
         keyPosition = windowBegin + at;
     }
 
-    /** Has preamble and header in the window; returns where in it they begin. */
+    /** Loads preamble and header into the window and returns their index in it. */
     private int open(PagedBytes source, long start) {
         window = source.page(start);
         at = PagedBytes.offset(start);
@@ -110,47 +112,47 @@ public final class PagedRecord {
         }
     }
 
-    /** The key group, -1 for records of no key group. */
+    /** Returns the key group, -1 for records without a key group. */
     public int keyGroup() {
         return keyGroup;
     }
 
-    /** Where the record proper begins. */
+    /** Returns the position of the record, after its preamble. */
     public long position() {
         return position;
     }
 
-    /** Bytes of the record proper. */
+    /** Returns the length of the record in bytes, without its preamble. */
     public int length() {
         return length;
     }
 
-    /** Where the next record begins, or the batch ends. */
+    /** Returns the position of the first byte after the record. */
     public long end() {
         return position + length;
     }
 
-    /** What the record does. */
+    /** Returns the effect of the record on its state. */
     public RecordKind kind() {
         return kind;
     }
 
-    /** The state, numbered by the writer. */
+    /** Returns the id of the state, as numbered by the writer. */
     public int stateId() {
         return stateId;
     }
 
-    /** How many bytes of the record key are key and namespace. */
+    /** Returns the length of key and namespace in bytes. */
     public int keyPrefixLength() {
         return keyPrefixLength;
     }
 
-    /** Bytes of the record key. */
+    /** Returns the length of the record key in bytes. */
     public int keyLength() {
         return keyLength;
     }
 
-    /** Where the record key begins. */
+    /** Returns the position of the record key. */
     public long keyPosition() {
         return keyPosition;
     }

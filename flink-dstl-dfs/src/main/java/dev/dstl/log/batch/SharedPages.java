@@ -19,7 +19,7 @@ package dev.dstl.log.batch;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 
-/** Pages shared by several batches, given back when the last batch is released. Thread safe. */
+/** Pages shared by several batches and returned when the last batch is released. Thread-safe. */
 final class SharedPages {
 
     private final byte[][] pages;
@@ -27,16 +27,16 @@ final class SharedPages {
     private final AtomicInteger owners = new AtomicInteger(1);
 
     /**
-     * Starts with one owner.
+     * Creates pages with one owner.
      *
-     * @param pool where the pages go; null leaves them to the garbage collector
+     * @param pool where the pages are returned; null leaves them to the garbage collector
      */
     SharedPages(byte[][] pages, @Nullable PagePool pool) {
         this.pages = pages;
         this.pool = pool;
     }
 
-    /** Not to be used after the caller's {@link #release}. */
+    /** Returns the pages. Must not be used after the caller's {@link #release}. */
     byte[][] pages() {
         return pages;
     }
@@ -45,13 +45,13 @@ final class SharedPages {
         return pool == null ? pages[0].length : (long) pages.length * PagePool.PAGE_BYTES;
     }
 
-    /** Adds an owner; the caller is one itself. */
+    /** Adds an owner. Called by a current owner. */
     SharedPages retain() {
         owners.incrementAndGet();
         return this;
     }
 
-    /** Takes an owner away; each calls it once. */
+    /** Removes an owner. Called once by each. */
     void release() {
         if (owners.decrementAndGet() == 0 && pool != null) {
             for (byte[] page : pages) {

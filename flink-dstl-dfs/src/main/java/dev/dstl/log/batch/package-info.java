@@ -1,2 +1,2 @@
-/** Records in memory: appended to pooled pages by the task thread, sealed into batches. */
+/** Records in memory: appended to pooled pages by the task thread and sealed into batches. */
 package dev.dstl.log.batch;

@@ -16,21 +16,21 @@
 
 package dev.dstl.log.commit;
 
-/** A log whose batches are sealed at the latest at an age. */
+/** A changelog whose active batch is sealed when it reaches an age or when memory is short. */
 public interface AgedLog {
 
     /**
-     * Called from time to time, on a thread of the log. Asks the task to seal its active batch if
-     * that is the same as at the last call; may not block.
+     * Called periodically on a thread of the changelog storage. Asks the task to seal its active
+     * batch if it is the same batch as at the last call. Must not block.
      */
     void grownOlder();
 
     /**
-     * Memory is short. Called on a thread of the log; asks the task to seal its active batch, if
-     * there is anything in it. May not block.
+     * Asks the task to seal its active batch, if it has records, because memory is short. Called on
+     * a thread of the changelog storage; must not block.
      */
     void memoryShort();
 
-    /** The storage was closed; nothing that is not durable will ever be. */
+    /** Reports that the storage was closed: batches that are not durable never will be. */
     void storageClosed();
 }

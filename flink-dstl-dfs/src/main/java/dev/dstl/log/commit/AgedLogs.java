@@ -26,14 +26,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of a job on this TaskManager. Asks them to seal batches that reach the age limit, and
- * all batches while memory is short. Thread safe; no method blocks.
+ * The changelogs of a job on this TaskManager. Asks them to seal batches that reach the age limit,
+ * and all batches while memory is short. Thread-safe; no method blocks.
  */
 final class AgedLogs {
 
     private static final Logger LOG = LoggerFactory.getLogger(AgedLogs.class);
 
-    /** How long memory may stay short before the tasks are asked again to seal. */
+    /** Interval at which tasks are asked again to seal while memory stays short. */
     private static final long RELIEF_MILLIS = 1_000;
 
     private final Timers timers;
@@ -45,11 +45,11 @@ final class AgedLogs {
     private volatile boolean closed;
 
     /**
-     * Starts without logs and, unless switched off, the clock that ages them.
+     * Creates an empty set and, unless disabled, schedules the age checks.
      *
-     * @param maxAgeMillis 0 for never
+     * @param maxAgeMillis maximum age of an active batch; 0 disables the age checks
      * @param budget reports when memory is short
-     * @param whenAsked called when logs were asked, as they may have sealed something
+     * @param whenAsked called after changelogs were asked to seal
      */
     AgedLogs(Timers timers, long maxAgeMillis, InFlightBudget budget, Runnable whenAsked) {
         this.timers = timers;
@@ -74,7 +74,7 @@ final class AgedLogs {
         return logs.size();
     }
 
-    /** Comes again whatever happens: otherwise nothing would be uploaded between checkpoints. */
+    /** Always reschedules itself; otherwise nothing would be uploaded between checkpoints. */
     private void age() {
         try {
             logs.forEach(log -> ask(log, AgedLog::grownOlder));
@@ -93,8 +93,8 @@ final class AgedLogs {
     }
 
     /**
-     * Tasks are stopped: their active batches are sealed, so that they can be uploaded and
-     * released.
+     * Called when tasks are stopped. Their active batches are sealed, so that they can be uploaded
+     * and released.
      */
     private void memoryShort() {
         if (relieving.compareAndSet(false, true)) {
@@ -118,7 +118,7 @@ final class AgedLogs {
         }
     }
 
-    /** Notifies every log that the storage is closed. */
+    /** Notifies every changelog that the storage is closed. */
     void close() {
         closed = true;
         logs.forEach(AgedLog::storageClosed);

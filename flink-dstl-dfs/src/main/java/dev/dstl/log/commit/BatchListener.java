@@ -19,21 +19,27 @@ package dev.dstl.log.commit;
 import java.io.IOException;
 
 /**
- * Waits for a batch. Called on threads of the log, without any lock held; may not block. An
- * exception is logged and affects no other batch.
+ * Receives the events of a sealed batch. Called on threads of the changelog storage, without a lock
+ * held; must not block. An exception is logged and affects no other batch.
  */
 public interface BatchListener {
 
     /**
-     * The records are no longer in memory, but encoded in a segment.
+     * The records are no longer in memory; they are encoded in a segment.
      *
-     * @param frameBytes their size there
+     * @param frameBytes size of the batch in the segment
      */
     default void encoded(long frameBytes) {}
 
-    /** The batch is durable. Called at most once; may cross with a release. */
+    /**
+     * The batch is durable. Called at most once, possibly concurrently with a release of the batch.
+     */
     void durable(BatchPosition position);
 
-    /** The batch is not durable yet, and its upload is suspended until a checkpoint needs it. */
+    /**
+     * The upload of the batch is suspended until a checkpoint needs it.
+     *
+     * @param cause the last failure
+     */
     void suspended(IOException cause);
 }

@@ -25,7 +25,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * The position of a batch: in a durable segment, or in a segment that travels in the handle itself.
+ * The position of a batch: in a durable segment, or in a segment that travels inline in the handle.
  * Immutable.
  */
 public final class BatchPosition {
@@ -38,9 +38,11 @@ public final class BatchPosition {
     private final long frameBytes;
 
     /**
-     * @param owner null if the segment travels in the handle
-     * @param segment makes a handle of the segment, a new one each time
-     * @param localCopy null if there never will be one
+     * Creates a position.
+     *
+     * @param owner null if the segment travels inline in the handle
+     * @param segment creates a new handle of the segment at each call
+     * @param localCopy null if the segment is never copied to the local disk
      * @param recent null if the segment is never kept in memory
      */
     BatchPosition(
@@ -58,51 +60,58 @@ public final class BatchPosition {
         this.frameBytes = frameBytes;
     }
 
-    /** Null if the segment travels in the handle: nobody has to delete that. */
+    /**
+     * Returns the owner of the segment; null if it travels inline, since nobody has to delete it
+     * then.
+     */
     @Nullable
     OwnedSegment owner() {
         return owner;
     }
 
-    /** Whether the bytes travel in the handle. */
+    /** Returns whether the segment travels inline in the handle. */
     public boolean isInline() {
         return owner == null;
     }
 
     /**
-     * The whole segment; equal for all batches in it, and a new object for every caller, since
-     * Flink's registry of shared state complains about one that it is shown twice.
+     * Returns a handle of the whole segment. Handles of all batches of a segment are equal, but
+     * each call creates a new object, since Flink's registry of shared state complains if the same
+     * object is registered twice.
      */
     public StreamStateHandle segment() {
         return segment.get();
     }
 
-    /** The copy of the segment on the local disk, null if there never will be one. */
+    /** Returns the copy of the segment on the local disk, null if it is never copied. */
     @Nullable
     public LocalCopy localCopy() {
         return localCopy;
     }
 
-    /** The copy on the local disk if there is one now, with a way back, else {@link #segment()}. */
+    /**
+     * Returns a handle of the copy on the local disk, which falls back to the original, or {@link
+     * #segment()} if there is no copy now.
+     */
     public StreamStateHandle nearestSegment() {
         StreamStateHandle copy = localCopy == null ? null : localCopy.handle();
         return copy == null ? segment() : new SegmentCopy(copy, segment(), localCopy::lost);
     }
 
     /**
-     * What this process reads: the segment as it is kept in memory, then its copy on the local
-     * disk, then {@link #segment()}. Not for handles, which leave the process.
+     * Returns the handle from which this process reads the segment fastest: from memory, else from
+     * the local disk, else {@link #segment()}. Must not leave the process.
      */
     public StreamStateHandle readableSegment() {
         return recent == null ? nearestSegment() : recent.orElse(nearestSegment());
     }
 
-    /** Where the batch's frame begins in the segment. */
+    /** Returns the offset of the batch's frame in the segment. */
     public long frameOffset() {
         return frameOffset;
     }
 
-    /** Bytes of the frame. */
+    /** Returns the length of the frame in bytes. */
     public long frameBytes() {
         return frameBytes;
     }

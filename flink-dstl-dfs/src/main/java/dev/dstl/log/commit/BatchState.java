@@ -32,18 +32,18 @@ enum BatchState {
     SEALED,
     /** Waits for the next segment to be rolled. */
     QUEUED,
-    /** Belongs to a segment that is being uploaded, for good. */
+    /** Part of a segment that is being uploaded, and stays in it. */
     IN_SEGMENT,
     /** Its segment is durable. */
     DURABLE,
-    /** Not needed any more. */
+    /** No longer needed. */
     RELEASED;
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     BatchState to(BatchState next) {
         boolean allowed =

@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
  *          '--inline--> encoded --> listener
  * </pre>
  *
- * <p>Thread safe; called by tasks and by upload threads; the lock is only ever held for a few
+ * <p>Thread-safe; called by tasks and by upload threads; the lock is only ever held for a few
  * assignments, and no listener is called under it. One batch's listener or release never affects
  * another batch: a batch that is released after its segment was rolled stays in the file, unused.
  */
@@ -88,8 +88,8 @@ public final class GroupCommit implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Starts with an empty queue and, unless switched off, the clock that ages batches. Owns none
-     * of what it is given.
+     * Creates an empty queue and, unless disabled, schedules the age checks. All arguments stay the
+     * caller's.
      */
     public GroupCommit(
             DstlSettings settings,
@@ -120,22 +120,24 @@ public final class GroupCommit implements AutoCloseable {
         this.logs = new AgedLogs(timers, settings.maxAgeMillis(), budget, this::rollAgedQueue);
     }
 
-    /** What the job takes. */
+    /** Returns the changelog memory of the job. */
     public JobMemory memory() {
         return budget.memory();
     }
 
-    /** The copies of segments on the local disk. */
+    /** Returns the copies of segments on the local disk. */
     public LocalCopies localCopies() {
         return localCopies;
     }
 
-    /** Begins to watch the age of a log. */
+    /** Starts checking the age of a changelog's active batch. */
     public void register(AgedLog log) {
         logs.add(log);
     }
 
-    /** Forgets a log. Its batches are not affected. */
+    /**
+     * Stops checking the age of a changelog's active batch. Its sealed batches are not affected.
+     */
     public void unregister(AgedLog log) {
         logs.remove(log);
     }
@@ -149,38 +151,41 @@ public final class GroupCommit implements AutoCloseable {
         start(rolled);
     }
 
-    /** Bytes of a log that may travel in a handle instead of being waited for; 0 for none. */
+    /**
+     * Returns how many bytes of a changelog may travel inline in a handle instead of waiting for an
+     * upload; 0 for none.
+     */
     public long inlineThresholdBytes() {
         return inlineThresholdBytes;
     }
 
     /**
-     * Takes an urgent batch: it shall be durable soon. Its bytes count as in flight until it is
+     * Queues an urgent batch, which is uploaded shortly. Its bytes count as in flight until it is
      * durable or released.
      *
-     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     * @throws IllegalStateException if the storage is closed; the batch stays the caller's then
      */
     public void submit(SealedBatch batch) {
         enqueue(batch, true);
     }
 
     /**
-     * Takes a batch that is not urgent: it leaves with the next segment that is rolled for another
-     * batch, or when it reaches the age limit. Its bytes count as in flight until it is durable or
-     * released.
+     * Queues a batch that is not urgent. It is uploaded with the next segment that is rolled for
+     * another batch, or when it reaches the age limit. Its bytes count as in flight until it is
+     * durable or released.
      *
-     * @throws IllegalStateException if the storage is closed; the batch stays the caller's
+     * @throws IllegalStateException if the storage is closed; the batch stays the caller's then
      */
     public void hold(SealedBatch batch) {
         enqueue(batch, false);
     }
 
     /**
-     * Takes outputs of compactions that shall be durable now, in a segment of their own, or in a
-     * few where checkpoints of the logs lie far apart. No task has to stop for them: they do not
-     * count as in flight.
+     * Uploads the outputs of compactions at once, in a segment of their own, or in several if the
+     * changelogs' last checkpoints differ too much to share one. They do not count as in flight, so
+     * no task stops because of them.
      *
-     * @throws IllegalStateException if the storage is closed; the batches stay the caller's
+     * @throws IllegalStateException if the storage is closed; the batches stay the caller's then
      */
     public void submitOutputs(List<SealedBatch> batches) {
         List<RolledSegment> rolled;
@@ -193,11 +198,12 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * The output of a compaction is durable, and its log would have its checkpoints name it.
+     * Asks whether the checkpoints of a changelog may name a durable output of a compaction from
+     * now on.
      *
-     * @param lastCheckpoint of the log: the last one that does not name it
-     * @return false if checkpoints of other logs that name the segment lie too far from that: the
-     *     log may never name it
+     * @param lastCheckpoint last checkpoint of the changelog, which does not name the output
+     * @return false if other changelogs began to name the segment at checkpoints too far from that
+     *     one; the output may then never be named
      */
     public boolean enter(SealedBatch output, long lastCheckpoint) {
         synchronized (lock) {
@@ -206,7 +212,7 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** How many logs there are now. */
+    /** Returns the number of open changelogs. */
     public int logCount() {
         return logs.count();
     }
@@ -237,7 +243,10 @@ public final class GroupCommit implements AutoCloseable {
         start(rolled);
     }
 
-    /** Rolls the queue after the linger; without a linger, at once, and returns the segments. */
+    /**
+     * Rolls the queue after the linger; without a linger, rolls it at once and returns the
+     * segments.
+     */
     @GuardedBy("lock")
     private List<RolledSegment> rollSoon() {
         if (lingerMillis == 0) {
@@ -257,7 +266,10 @@ public final class GroupCommit implements AutoCloseable {
         start(rolled);
     }
 
-    /** One segment, save when checkpoints of the logs lie far apart. */
+    /**
+     * Returns one segment, or several if the changelogs' last checkpoints differ too much to share
+     * one.
+     */
     @GuardedBy("lock")
     private List<RolledSegment> roll() {
         if (linger != null) {
@@ -278,8 +290,8 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * A checkpoint needs a batch that is not durable: rolls it if it is held, and resumes its
-     * upload if that is suspended.
+     * Ensures that a batch becomes durable because a checkpoint needs it: rolls it if it is held,
+     * and resumes its upload if that is suspended.
      */
     public void require(SealedBatch batch) {
         RolledSegment segment = null;
@@ -298,10 +310,11 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * A checkpoint would like to do without the segments of some batches, and have them inline.
+     * Asks whether a checkpoint may have batches inline instead of naming their segments.
      *
-     * @param batches of one log, none in a checkpoint of it that waits for segments
-     * @return false if it must wait for the segments; true if it is taken to have them inline
+     * @param batches of one changelog; no earlier checkpoint of it waits for their segments
+     * @return true if the checkpoint must have them inline; false if it must wait for their
+     *     segments
      */
     public boolean omit(List<SealedBatch> batches, long checkpointId) {
         synchronized (lock) {
@@ -314,11 +327,12 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Encodes batches into a segment that travels in a handle. Makes no request to the store and
-     * does not change what becomes of the batches otherwise.
+     * Encodes batches into a segment that travels inline in a handle. Makes no request to the
+     * store, and does not affect the upload of the batches.
      *
-     * @param batches of one log, ascending; owned by this call, which releases them
-     * @param whenDone called on a thread of the log, with their positions or with what prevented it
+     * @param batches of one changelog, ascending; owned and released by this method
+     * @param whenDone called on a thread of the changelog storage, with the positions of the
+     *     batches or with a failure
      */
     public void inline(
             List<LogBatch> batches, BiConsumer<List<BatchPosition>, Throwable> whenDone) {
@@ -334,8 +348,8 @@ public final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * A handle with a batch is about to be given to a checkpoint, which makes its segment the
-     * JobManager's unless it travels in the handle.
+     * Reports that a handle with a batch is about to be sent to the JobManager, which then owns the
+     * segment, unless the segment travels inline.
      */
     public void handOver(BatchPosition position) {
         if (!position.isInline()) {
@@ -343,19 +357,19 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** A handle with a batch was dropped before it was sent to the JobManager. */
+    /** Reports that a handle with a batch was dropped before it was sent to the JobManager. */
     public void reclaim(BatchPosition position) {
         if (!position.isInline()) {
             registry.reclaim(position.owner());
         }
     }
 
-    /** A checkpoint was completed without waiting for the store. */
+    /** Counts a persist that completed without waiting for the store. */
     public void persistedInline() {
         metrics.persistedInline();
     }
 
-    /** A batch is not needed any more. Its listener hears nothing after that. */
+    /** Releases a batch that is no longer needed. Its listener is not called any more. */
     public void release(SealedBatch batch) {
         RolledSegment segment;
         synchronized (lock) {
@@ -382,7 +396,7 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** Takes no more batches and notifies every log. Uploads that run are not touched. */
+    /** Rejects further batches and notifies every changelog. Running uploads continue. */
     @Override
     public void close() {
         synchronized (lock) {

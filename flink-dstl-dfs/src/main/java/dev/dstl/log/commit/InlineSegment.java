@@ -29,17 +29,17 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
  * A segment that travels in a handle instead of a file. Flink treats two such handles as equal if
- * their names are equal, so the name contains the log and the first and last sequence number, and a
- * log puts each batch into one inline segment at most.
+ * their names are equal, so the name contains the id of the changelog and the first and last
+ * sequence number, and a changelog puts each batch into one inline segment at most.
  */
 final class InlineSegment {
 
     private InlineSegment() {}
 
     /**
-     * Gives the name of a segment.
+     * Returns the name of a segment.
      *
-     * @param batches of one log, ascending
+     * @param batches of one changelog, ascending
      */
     static String name(List<LogBatch> batches) {
         LogBatch first = batches.get(0);
@@ -49,9 +49,9 @@ final class InlineSegment {
     }
 
     /**
-     * Reports the positions of the batches of a segment, in its order, or the failure.
+     * Reports the positions of a segment's batches in their order, or a failure.
      *
-     * @param segment null if it could not be encoded
+     * @param segment null if encoding failed
      */
     static void report(
             BiConsumer<List<BatchPosition>, Throwable> listener,

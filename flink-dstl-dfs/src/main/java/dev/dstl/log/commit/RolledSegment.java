@@ -38,7 +38,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** The batches that share a segment, from the moment it is rolled. Thread safe. */
+/** The batches that share a segment, from the moment it is rolled. Thread-safe. */
 final class RolledSegment implements SegmentSource {
 
     private final List<SealedBatch> batches;
@@ -54,7 +54,7 @@ final class RolledSegment implements SegmentSource {
     /** Guarded by the lock of {@link GroupCommit}. */
     private boolean durable;
 
-    /** What its batches count as in flight, until it settles. */
+    /** Bytes that the batches count as in flight until {@link #settle()}. */
     @GuardedBy("this")
     private long inFlightBytes;
 
@@ -96,7 +96,7 @@ final class RolledSegment implements SegmentSource {
         return upload;
     }
 
-    /** Whether checkpoints may have been given the segment. */
+    /** Returns whether checkpoints may have been given the segment. */
     boolean isDurable() {
         return durable;
     }
@@ -139,7 +139,10 @@ final class RolledSegment implements SegmentSource {
         }
     }
 
-    /** The segment is durable or no longer needed, so it does not count as in flight any more. */
+    /**
+     * Stops counting the batches as in flight, because the segment is durable or no longer needed.
+     * Takes effect after a running encoding, which still uses the records.
+     */
     void settle() {
         synchronized (this) {
             settled = true;
@@ -150,7 +153,7 @@ final class RolledSegment implements SegmentSource {
     private void releaseIfSettled() {
         long bytes;
         synchronized (this) {
-            // While it is encoded, the records stay where they are.
+            // Records stay in memory during encoding.
             bytes = settled && !encoding ? inFlightBytes : 0;
             inFlightBytes -= bytes;
         }
@@ -159,7 +162,7 @@ final class RolledSegment implements SegmentSource {
         }
     }
 
-    /** No batch is needed any more: it is neither written nor kept. */
+    /** Abandons the upload and the copies, because no batch is needed any more. */
     void abandon() {
         upload.abandon();
         if (recent != null) {
@@ -168,7 +171,7 @@ final class RolledSegment implements SegmentSource {
         settle();
     }
 
-    /** A batch is not needed any more, neither here nor in the copy. */
+    /** Releases one batch's reference to the local copy. */
     void releaseCopy() {
         if (localCopy != null) {
             localCopy.release();

@@ -36,8 +36,10 @@ public final class SealedBatch {
     @Nullable private RolledSegment segment;
 
     /**
-     * @param batch released when it is encoded or not needed any more
-     * @param omittedBy the last checkpoint of the log before the batch was sealed
+     * Creates a batch that waits for its segment.
+     *
+     * @param batch released once it is encoded or no longer needed
+     * @param omittedBy the last checkpoint of the changelog before the batch was sealed
      */
     public SealedBatch(LogBatch batch, BatchListener listener, long omittedBy) {
         this.batch = batch;
@@ -47,10 +49,11 @@ public final class SealedBatch {
     }
 
     /**
-     * The output of a compaction, which no checkpoint names before {@link GroupCommit#enter}.
+     * Creates the output of a compaction, which no checkpoint names before {@link
+     * GroupCommit#enter}.
      *
-     * @param batch released when it is encoded or not needed any more
-     * @param lastCheckpoint of the log so far
+     * @param batch released once it is encoded or no longer needed
+     * @param lastCheckpoint the last checkpoint of the changelog so far
      */
     public static SealedBatch output(LogBatch batch, BatchListener listener, long lastCheckpoint) {
         SealedBatch output = new SealedBatch(batch, listener, lastCheckpoint);
@@ -58,19 +61,21 @@ public final class SealedBatch {
         return output;
     }
 
-    /** Whether the checkpoints of its log after {@link #omittedBy} name it, or have done so. */
+    /** Returns whether checkpoints of its changelog after {@link #omittedBy} name it. */
     boolean hasEntered() {
         return entered;
     }
 
-    /** Always returns true. */
+    /** Lets later checkpoints name the batch; always returns true. */
     boolean enter(long lastCheckpoint) {
         omittedBy = lastCheckpoint;
         entered = true;
         return true;
     }
 
-    /** The last checkpoint of the log that does not name the segment of this batch. */
+    /**
+     * Returns the last checkpoint of the changelog that does not name the segment of this batch.
+     */
     long omittedBy() {
         return omittedBy;
     }
@@ -91,12 +96,12 @@ public final class SealedBatch {
         return batch.sizeBytes();
     }
 
-    /** Counts the batch as in flight, with all the memory its segment will hold of it. */
+    /** Counts the batch as in flight, with all the memory that its segment will retain for it. */
     void reserve() {
         reservedBytes = batch.heldBytes() + SegmentEncoder.FRAME_OVERHEAD_BYTES;
     }
 
-    /** Bytes that count as in flight; 0 if the batch does not. */
+    /** Returns the bytes that count as in flight; 0 if the batch does not count. */
     long reservedBytes() {
         return reservedBytes;
     }

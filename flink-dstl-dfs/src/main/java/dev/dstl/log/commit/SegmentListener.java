@@ -20,16 +20,21 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Follows the upload of a segment. Called on upload threads, without any lock held; may not block.
+ * Receives the events of a segment's upload. Called on upload threads, without a lock held; must
+ * not block.
  */
 interface SegmentListener {
 
     /** The segment is durable. Called before {@link #durable} is called for its batches. */
     void segmentDurable(RolledSegment segment);
 
-    /** A batch of a durable segment. */
+    /** A batch of a durable segment is durable. */
     void durable(SealedBatch batch, BatchPosition position);
 
-    /** The upload of the batches is suspended until a checkpoint needs one of them. */
+    /**
+     * The upload of the batches is suspended until a checkpoint needs one of them.
+     *
+     * @param cause the last failure
+     */
     void suspended(List<SealedBatch> batches, IOException cause);
 }

@@ -38,7 +38,7 @@ final class SegmentRoller {
     private final RecentSegments recentSegments;
     private final InFlightBudget budget;
 
-    /** Owns none of what it is given. */
+    /** Creates a roller. All arguments stay the caller's. */
     SegmentRoller(
             SegmentListener listener,
             SegmentRegistry registry,
@@ -54,7 +54,10 @@ final class SegmentRoller {
         this.budget = budget;
     }
 
-    /** One segment, or a few if checkpoints of the logs lie far apart. */
+    /**
+     * Rolls one segment, or several if the changelogs' last checkpoints differ too much to share
+     * one.
+     */
     List<RolledSegment> roll(Collection<SealedBatch> queued) {
         List<RolledSegment> rolled = new ArrayList<>(1);
         for (List<SealedBatch> batches : SegmentSharing.partition(queued)) {

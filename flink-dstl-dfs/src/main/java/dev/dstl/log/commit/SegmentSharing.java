@@ -26,8 +26,8 @@ import java.util.List;
  *
  * <p>The JobManager deletes a segment as soon as a checkpoint completes, unless that checkpoint or
  * a later one has been acknowledged with the segment. So no checkpoint without the segment may
- * complete between the first checkpoint in which one log names it and the first in which another
- * log does:
+ * complete between the first checkpoint in which one changelog names it and the first in which
+ * another does:
  *
  * <pre>
  *   checkpoint     6         7         8
@@ -35,21 +35,21 @@ import java.util.List;
  *   log B        inline    inline    names S        but S went when 7 completed
  * </pre>
  *
- * <p>A batch is in all checkpoints of its log after those that <em>omitted</em> it: the last one
- * before it was sealed, or the last one whose handle had it inline. So a segment is first named
+ * <p>A batch is in all checkpoints of its changelog after those that <em>omitted</em> it: the last
+ * one before it was sealed, or the last one whose handle had it inline. So a segment is first named
  * after the lowest of these, and never missed by a later checkpoint than the highest. It is safe if
  * the two differ by at most one.
  *
  * <p>The output of a compaction is omitted by all checkpoints before it takes the place of its
- * inputs, which each log decides for itself. If that is too far from the checkpoints at which other
- * logs did so, the output may not replace them; it is then treated as if it had never been in the
- * segment.
+ * inputs, which each changelog decides for itself. If that is too far from the checkpoints at which
+ * other changelogs did so, the output may not replace them; it is then treated as if it had never
+ * been in the segment.
  */
 final class SegmentSharing {
 
     private SegmentSharing() {}
 
-    /** Batches by the segments that they may share, in the order of their sealing within each. */
+    /** Groups batches by the segments that they may share, in sealing order within each group. */
     static List<List<SealedBatch>> partition(Collection<SealedBatch> batches) {
         List<SealedBatch> ascending = new ArrayList<>(batches);
         ascending.sort(Comparator.comparingLong(SealedBatch::omittedBy));
@@ -66,9 +66,9 @@ final class SegmentSharing {
     }
 
     /**
-     * Whether checkpoints may begin to name the output of a compaction.
+     * Returns whether checkpoints may begin to name the output of a compaction.
      *
-     * @param lastCheckpoint of its log so far
+     * @param lastCheckpoint the last checkpoint of its changelog so far
      */
     static boolean allowsEntry(SealedBatch output, long lastCheckpoint) {
         for (SealedBatch other : output.segment().batches()) {
@@ -80,9 +80,9 @@ final class SegmentSharing {
     }
 
     /**
-     * Whether a checkpoint may omit batches of one log.
+     * Returns whether a checkpoint may omit the segments of batches of one changelog.
      *
-     * @param omitted all that the checkpoint would do without
+     * @param omitted all batches that the checkpoint would have inline
      */
     static boolean allows(Collection<SealedBatch> omitted, long checkpointId) {
         for (SealedBatch batch : omitted) {

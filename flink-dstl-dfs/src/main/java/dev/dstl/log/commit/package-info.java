@@ -1,2 +1,2 @@
-/** How the batches of all tasks of a job become segments. */
+/** Group commit: batches of all tasks of a job become segments. */
 package dev.dstl.log.commit;

@@ -20,8 +20,8 @@ import java.util.Collection;
 import java.util.SortedSet;
 
 /**
- * The runs of a changelog from which the next compaction is chosen. Guarded by the lock of the
- * runs.
+ * The runs of a changelog from which the next compaction is chosen. Guarded by the lock that guards
+ * the runs.
  *
  * @param <B> the runs
  */
@@ -34,12 +34,14 @@ public final class CompactableChangelog<B extends CompactionInput> {
     private final long persists;
 
     /**
+     * Creates a view of a changelog.
+     *
      * @param runs in order, without gaps; a view, not copied
-     * @param boundaries where a persist may begin; a view, not copied
-     * @param survivorRatio bytes after to bytes before of the last compaction, in [0, 1]; 0 before
-     *     there was one
-     * @param goal what is to become of it
-     * @param persists of it so far
+     * @param boundaries sequence numbers at which a persist may begin; a view, not copied
+     * @param survivorRatio ratio of bytes after to bytes before the last compaction, in [0, 1]; 0
+     *     before the first
+     * @param goal target of compaction for this changelog
+     * @param persists number of persists of this changelog so far
      */
     public CompactableChangelog(
             Collection<B> runs,

@@ -36,7 +36,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
  * One compaction of neighbouring runs of a changelog, from the choice until the output is durable
- * or the compaction is abandoned, at the latest at a timeout. Thread safe.
+ * or the compaction is abandoned, at the latest at a timeout. Thread-safe.
  *
  * @param <B> the runs of the changelog
  */
@@ -44,7 +44,7 @@ public final class Compaction<B extends CompactionInput>
         implements Runnable, BatchListener, CompactionOutput {
 
     /**
-     * How far a compaction is.
+     * The progress of a compaction.
      *
      * <pre>
      *   WAITING --> READING --> GATHERED --> SUBMITTING --> SUBMITTED --> DURABLE
@@ -59,7 +59,7 @@ public final class Compaction<B extends CompactionInput>
         READING,
         /** The output waits for those of other changelogs, to share their segment. */
         GATHERED,
-        /** The output is on its way to the group commit, which cannot release it yet. */
+        /** The output is being submitted to the group commit, which cannot release it yet. */
         SUBMITTING,
         SUBMITTED,
         DURABLE,
@@ -67,10 +67,10 @@ public final class Compaction<B extends CompactionInput>
         ABANDONED;
 
         /**
-         * Moves on.
+         * Moves on to the next step.
          *
          * @return {@code next}
-         * @throws IllegalStateException if the picture has no such arrow
+         * @throws IllegalStateException if there is no such transition
          */
         Step to(Step next) {
             boolean allowed =
@@ -99,12 +99,12 @@ public final class Compaction<B extends CompactionInput>
     @Nullable
     private CompactionRead read;
 
-    /** Of the output, while it is gathered. */
+    /** Records of the output while it waits for others. */
     @GuardedBy("this")
     @Nullable
     private LogBatch records;
 
-    /** Null before there is one, and once a caller owns it. */
+    /** Null before the output is submitted, and once a caller owns it. */
     @GuardedBy("this")
     @Nullable
     private SealedBatch output;
@@ -115,7 +115,7 @@ public final class Compaction<B extends CompactionInput>
     @GuardedBy("this")
     private Step step = Step.WAITING;
 
-    /** When the present step began. */
+    /** When the current step began. */
     @GuardedBy("this")
     private long stepNanos;
 
@@ -124,11 +124,11 @@ public final class Compaction<B extends CompactionInput>
     private Timer deadline;
 
     /**
-     * A compaction that has not begun.
+     * Creates a compaction that has not begun.
      *
      * @param listener notified when the compaction ends
-     * @param inputs at least two, retained by the caller until the compaction ends
-     * @param source where their records are
+     * @param inputs at least two; kept by the caller until the compaction ends
+     * @param source handle from which their records are read
      */
     public Compaction(
             CompactionListener<B> listener,
@@ -145,7 +145,7 @@ public final class Compaction<B extends CompactionInput>
         this.logId = logId;
     }
 
-    /** The runs that become one, in order. */
+    /** Returns the runs that are compacted into one, in order. */
     public List<B> inputs() {
         return inputs;
     }
@@ -155,7 +155,7 @@ public final class Compaction<B extends CompactionInput>
         try {
             CompactionRead begun = beginReading();
             if (begun == null) {
-                // Given up while it waited: nobody else reports its end.
+                // Abandoned while it waited: nothing else reports its end.
                 compactor.ended(this);
                 return;
             }
@@ -171,7 +171,7 @@ public final class Compaction<B extends CompactionInput>
         }
     }
 
-    /** Something else than the inputs themselves prevents the compaction. */
+    /** Ends the compaction because of a failure that is not the inputs'. */
     void failed(Throwable cause) {
         try {
             listener.compactionFailed(this, cause);
@@ -192,7 +192,7 @@ public final class Compaction<B extends CompactionInput>
         return read;
     }
 
-    /** Runs an action unless the compaction goes on to another step before. */
+    /** Runs an action after a delay, unless the compaction reaches another step before. */
     @GuardedBy("this")
     private void scheduleIn(long nanos, Runnable action) {
         cancelDeadline();
@@ -311,7 +311,9 @@ public final class Compaction<B extends CompactionInput>
                                 TimeUnit.NANOSECONDS.toMillis(age))));
     }
 
-    /** The inputs that could not be read; empty if the compaction failed for another reason. */
+    /**
+     * Returns the inputs that could not be read; empty if the compaction failed for another reason.
+     */
     public List<B> culprits() {
         Set<StreamStateHandle> unreadable;
         synchronized (this) {
@@ -326,16 +328,20 @@ public final class Compaction<B extends CompactionInput>
         return culprits;
     }
 
-    /** Reports at any time whether a thread of this compaction still waits for the store. */
+    /**
+     * Returns a supplier that reports, at any later time, whether a thread of this compaction still
+     * waits for the store.
+     */
     public synchronized BooleanSupplier hangs() {
         CompactionRead reading = read;
         return reading == null ? () -> false : reading::isHanging;
     }
 
     /**
-     * Whether checkpoints of the changelog may name the output from now on. If not, they never may.
+     * Asks whether checkpoints of the changelog may name the output from now on. If not, they never
+     * may.
      *
-     * @param lastCheckpoint of the changelog so far
+     * @param lastCheckpoint the last checkpoint of the changelog so far
      */
     public boolean mayEnter(long lastCheckpoint) {
         SealedBatch entering;
@@ -345,18 +351,26 @@ public final class Compaction<B extends CompactionInput>
         return entering != null && commit.enter(entering, lastCheckpoint);
     }
 
-    /** The output, for the place of the inputs; owned by the caller, and given once. */
+    /**
+     * Hands over the output, which replaces the inputs; owned by the caller from then on. Called
+     * once.
+     */
     public synchronized SealedBatch takeDurable() {
         return takeOutput();
     }
 
-    /** What the output adds to the memory of the next compaction, in bytes. */
+    /**
+     * Returns the estimated memory in bytes that a later compaction needs for the records of the
+     * output.
+     *
+     * @param position of the output
+     */
     public synchronized long memoryBytes(BatchPosition position) {
         return (long) (survivorRatio(position) * readMemoryBytes);
     }
 
     /**
-     * Bytes of the output to bytes of the inputs, in (0, 1].
+     * Returns the ratio of output bytes to input bytes, in (0, 1].
      *
      * @param position of the output
      */
@@ -364,7 +378,7 @@ public final class Compaction<B extends CompactionInput>
         return Math.min(1, (double) position.frameBytes() / bytes());
     }
 
-    /** The output is no longer needed. */
+    /** Abandons the compaction because its output is no longer needed. */
     public void abandon() {
         CompactionRead reading = null;
         SealedBatch unwanted = null;

@@ -17,7 +17,7 @@
 package dev.dstl.log.compaction;
 
 /**
- * The target of compaction for one changelog. Thread safe: the task sets the base, compaction reads
+ * The target of compaction for one changelog. Thread-safe: the task sets the base, compaction reads
  * it.
  */
 public final class CompactionGoal {
@@ -26,18 +26,18 @@ public final class CompactionGoal {
     private volatile long baseBytes;
 
     /**
-     * The base is not known yet.
+     * Creates a goal for a base of unknown size.
      *
-     * @param runLimit how many runs are to be left at most where there is time, at least 2
+     * @param runLimit number of runs to stay below where there is time, at least 2
      */
     public CompactionGoal(int runLimit) {
         this.runLimit = runLimit;
     }
 
     /**
-     * There is another base.
+     * Sets the size of the current base.
      *
-     * @param bytes of its files, not negative
+     * @param bytes total size of its files, not negative
      */
     public void setBaseBytes(long bytes) {
         baseBytes = bytes;
@@ -47,7 +47,7 @@ public final class CompactionGoal {
         return runLimit;
     }
 
-    /** Not negative; 0 while it is not known. */
+    /** Returns the size of the base in bytes; 0 while it is unknown. */
     long baseBytes() {
         return baseBytes;
     }

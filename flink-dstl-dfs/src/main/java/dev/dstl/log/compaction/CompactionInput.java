@@ -18,50 +18,57 @@ package dev.dstl.log.compaction;
 
 import dev.dstl.log.commit.BatchPosition;
 
-/** A run of a changelog as the compaction sees it. Guarded by the changelog it belongs to. */
+/** A run of a changelog, as seen by compaction. Guarded by the lock of its changelog. */
 public interface CompactionInput {
 
-    /** What an encoder takes per record while it orders them and looks for obsolete ones. */
+    /**
+     * Memory that the encoder needs per record to sort records and find obsolete ones, in bytes.
+     */
     int ENCODER_BYTES_PER_RECORD = 40;
 
     /**
-     * What records take in memory while they are compacted, in bytes.
+     * Returns the memory that records take while they are compacted, in bytes.
      *
-     * @param sizeBytes of the records alone
+     * @param sizeBytes size of the records alone
+     * @param records number of the records
      */
     static long memoryBytes(long sizeBytes, int records) {
         return sizeBytes + (long) ENCODER_BYTES_PER_RECORD * records;
     }
 
-    /** The first sequence number in it. */
+    /** Returns the first sequence number of the run. */
     long sequence();
 
-    /** How often its records were compacted. */
+    /** Returns how often the records of the run were compacted. */
     int level();
 
     /**
-     * Where it is durable.
+     * Returns the position of the durable run.
      *
-     * @throws IllegalStateException if it is not
+     * @throws IllegalStateException if the run is not durable
      */
     BatchPosition position();
 
     /**
-     * Bytes of its frame, positive.
+     * Returns the length of the run's frame in bytes, positive.
      *
-     * @throws IllegalStateException if it is not durable
+     * @throws IllegalStateException if the run is not durable
      */
     default long frameBytes() {
         return position().frameBytes();
     }
 
-    /** What it adds to the memory of a compaction, in bytes; an estimate, if it was compacted. */
+    /**
+     * Returns the memory that a compaction needs for the records of the run, in bytes; an estimate
+     * if the run was compacted before.
+     */
     long memoryBytes();
 
     /**
-     * Whether it may become part of a larger one.
+     * Returns whether the run may be an input of a compaction.
      *
-     * @param persists of the changelog so far; a run that could not be read backs off for some
+     * @param persists number of persists of the changelog so far; a run that could not be read
+     *     backs off for some of them
      */
     boolean isCompactable(long persists);
 }

@@ -20,27 +20,27 @@ import dev.dstl.log.commit.BatchPosition;
 import javax.annotation.Nullable;
 
 /**
- * The changelog a compaction is for. Called on any thread, without any lock held; at most one of
- * the methods has an effect, since a changelog has one compaction at a time.
+ * Receives the outcome of a compaction of one changelog. Called on any thread, without a lock held.
+ * One of the two outcomes at most has an effect, since a changelog has one compaction at a time.
  *
  * @param <B> the runs of the changelog
  */
 public interface CompactionListener<B extends CompactionInput> {
 
-    /** The last checkpoint that the changelog was persisted for; 0 before the first. */
+    /** Returns the last checkpoint for which the changelog was persisted; 0 before the first. */
     long lastCheckpoint();
 
     /**
-     * The inputs are durable as one.
+     * Reports that the compacted run is durable.
      *
-     * @param position of that one
+     * @param position of the compacted run
      */
     void compacted(Compaction<B> ended, BatchPosition position);
 
     /**
-     * The inputs stay as they are.
+     * Reports that the inputs remain as they are.
      *
-     * @param cause null if they take too much memory
+     * @param cause null if the records need too much memory
      */
     void compactionFailed(Compaction<B> failed, @Nullable Throwable cause);
 }

@@ -24,11 +24,11 @@ import java.util.List;
 
 /**
  * The memory of the job that compactions have reserved, by input. A compaction starts only if there
- * is memory for all its records; otherwise the changelog tries again later. Thread safe.
+ * is memory for all its records; otherwise it is tried again later. Thread-safe.
  */
 final class CompactionMemory {
 
-    /** The share of the limit that a compaction may take at most is one in so many. */
+    /** Divisor of the memory limit for the maximum size of one compaction. */
     private static final int LIMIT_SHARE = 2;
 
     private final JobMemory memory;
@@ -41,15 +41,19 @@ final class CompactionMemory {
         this.memory = memory;
     }
 
-    /** What the records of a compaction may take, of so much in flight. */
+    /**
+     * Returns the maximum size of the records of one compaction, in bytes.
+     *
+     * @param maxInFlightBytes the memory limit
+     */
     static long mostBytes(long maxInFlightBytes) {
         return maxInFlightBytes / LIMIT_SHARE;
     }
 
     /**
-     * Reserves what the records of all inputs take.
+     * Reserves memory for the records of all inputs.
      *
-     * @return whether there is room for them now; then they have to be ended later
+     * @return whether the memory was reserved; then {@link #ended} must follow
      */
     synchronized boolean admit(List<? extends CompactionInput> inputs) {
         long bytes = inputs.stream().mapToLong(CompactionInput::memoryBytes).sum();
@@ -60,7 +64,11 @@ final class CompactionMemory {
         return true;
     }
 
-    /** Of the inputs there is only a frame of so many bytes left. */
+    /**
+     * Reduces a reservation to the size of the frame that remains once the records are encoded.
+     *
+     * @param bytes size of the frame
+     */
     synchronized void encoded(List<? extends CompactionInput> inputs, long bytes) {
         Long before = reserved.get(inputs);
         if (before != null && bytes < before) {
@@ -69,7 +77,7 @@ final class CompactionMemory {
         }
     }
 
-    /** Nothing is left of the inputs. Nothing happens if they have ended before. */
+    /** Releases a reservation. Has no effect the second time. */
     synchronized void ended(List<? extends CompactionInput> inputs) {
         Long bytes = reserved.remove(inputs);
         if (bytes != null) {

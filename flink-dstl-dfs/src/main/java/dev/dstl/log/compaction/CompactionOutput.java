@@ -19,20 +19,20 @@ package dev.dstl.log.compaction;
 import dev.dstl.log.commit.SealedBatch;
 import javax.annotation.Nullable;
 
-/** A compacted run that waits for others to share their segment. Called without any lock held. */
+/** A compacted run that waits for others to share a segment. Called without a lock held. */
 interface CompactionOutput {
 
     /**
-     * Moves the run to the group commit.
+     * Hands the run over to be submitted.
      *
-     * @param bytes of the records of all outputs that share the segment
+     * @param bytes size of the records of all outputs that share the segment
      * @return null if the run is no longer needed
      */
     @Nullable
     SealedBatch startSubmitting(long bytes);
 
     /**
-     * The group commit accepted or refused the run.
+     * Reports whether the group commit accepted the run.
      *
      * @param refusal null if it was accepted
      */

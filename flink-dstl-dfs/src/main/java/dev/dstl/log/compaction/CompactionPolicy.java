@@ -51,33 +51,44 @@ import java.util.SortedSet;
  */
 final class CompactionPolicy {
 
-    /** Above this size, fewer inputs than usual do not justify a segment. */
+    /**
+     * Divisor of the usual number of inputs: where the bound leaves fewer, the output does not
+     * justify a segment.
+     */
     private static final int MIN_INPUTS_SHARE = 4;
 
     private static final int MIN_INPUTS = 2;
 
-    /** More runs than this become fewer at any price. */
+    /** Above this number of runs, runs are compacted whatever it costs. */
     static final int RUN_LIMIT = DstlSettings.MAX_RUN_LIMIT;
 
     /**
-     * What has as many runs of level 0 as this share of the usual number of inputs joins others, so
-     * that the changelogs of a TaskManager are soon compacted at the same checkpoints.
+     * Divisor of the usual number of inputs: with so many runs of level 0, a changelog joins the
+     * compactions of others, so that all changelogs of a TaskManager are soon compacted at the same
+     * checkpoints.
      */
     private static final int JOINING_SHARE = 2;
 
-    /** Above this ratio of bytes after to bytes before, a compaction only saves runs. */
+    /**
+     * Above this ratio of bytes after to bytes before, compaction saves runs but hardly any bytes.
+     */
     private static final double MAX_SURVIVOR_RATIO = 0.9;
 
-    /** The share of the bound that is compacted to save runs alone, or while there is no time. */
+    /**
+     * Divisor of the maximum size for compactions that only reduce the number of runs, or for which
+     * there is no time.
+     */
     private static final int SMALL_SHARE = 32;
 
     /**
-     * Uncompacted runs are large for their base from this share of it on: half of what makes the
-     * changelog materialize early, since at all of it compaction would come too late.
+     * Divisor of the base size above which uncompacted runs are large: half of the size at which
+     * the changelog materializes early, since compaction at that size would come too late.
      */
     private static final int BASE_SHARE = 4;
 
-    /** Below this fraction of the bound, the size of a changelog does not justify a request. */
+    /**
+     * Divisor of the maximum size below which the size of a changelog does not justify a request.
+     */
     private static final int LARGE_SHARE = 8;
 
     private final int inputs;
@@ -85,9 +96,12 @@ final class CompactionPolicy {
     private final long maxMemoryBytes;
 
     /**
-     * @param inputs how many make one, at least 2; fewer in changelogs with a lower run limit
-     * @param maxBytes in frames, of all inputs together
-     * @param maxMemoryBytes for the records of all inputs together
+     * Creates a policy.
+     *
+     * @param inputs usual number of inputs of a compaction, at least 2; lower in changelogs with a
+     *     lower run limit
+     * @param maxBytes maximum total size of the inputs' frames
+     * @param maxMemoryBytes maximum memory for the records of all inputs
      */
     CompactionPolicy(int inputs, long maxBytes, long maxMemoryBytes) {
         this.inputs = inputs;
@@ -98,9 +112,9 @@ final class CompactionPolicy {
     /**
      * Chooses the runs to compact next.
      *
-     * @param hasTime whether compactions have not taken their share of the time
-     * @param joins whether the output would share its segment with others
-     * @return empty if there is nothing to do
+     * @param hasTime whether compactions have not used up their share of the time
+     * @param joins whether the output would share a segment with others
+     * @return at least two neighbouring runs in order, or empty if there is nothing to do
      */
     <B extends CompactionInput> List<B> choose(
             CompactableChangelog<B> changelog, boolean hasTime, boolean joins) {
@@ -115,7 +129,7 @@ final class CompactionPolicy {
         for (B run : changelog.runs()) {
             boolean compactable = run.isCompactable(changelog.persists());
             if (!compactable || !continues(chosen, run, changelog.boundaries())) {
-                // What stands alone between larger ones stays alone, so few will have to do.
+                // Runs between others of a different level get no more neighbours of their own.
                 List<B> few =
                         tooMany
                                 ? fitting(chosen, bound, MIN_INPUTS)
@@ -141,7 +155,10 @@ final class CompactionPolicy {
         return few.isEmpty() && atAnyPrice ? ofAnyLevel(changelog, bound, width) : few;
     }
 
-    /** The most neighbours that fit together; of several such, those with the fewest bytes. */
+    /**
+     * Returns the longest sequence of neighbours that fit together; of several, that with the
+     * fewest bytes.
+     */
     private <B extends CompactionInput> List<B> ofAnyLevel(
             CompactableChangelog<B> changelog, long bound, int width) {
         List<B> best = List.of();
@@ -177,16 +194,17 @@ final class CompactionPolicy {
         return best;
     }
 
-    /** As much lower than usual as the limit is. */
+    /** Returns the number of inputs, reduced in proportion to the run limit. */
     private int width(int runLimit) {
         return Math.max(MIN_INPUTS, inputs * Math.min(runLimit, RUN_LIMIT) / RUN_LIMIT);
     }
 
     /**
-     * The sequence number from which uncompacted runs are large for their base and compaction is
-     * cheaper than a new base. What lies before a boundary goes with the next base anyway.
+     * Returns the sequence number from which uncompacted runs are large for their base and
+     * compaction is cheaper than a new base. Runs before a boundary will be truncated with the next
+     * base anyway.
      *
-     * @return {@code Long.MAX_VALUE} if they are not
+     * @return {@code Long.MAX_VALUE} if there is none
      */
     private long largeForBaseFrom(CompactableChangelog<?> changelog) {
         long from = changelog.boundaries().isEmpty() ? 0 : changelog.boundaries().last();
@@ -208,7 +226,8 @@ final class CompactionPolicy {
     }
 
     /**
-     * Fewer inputs than usual, where a shared segment or the size of the changelog justifies it.
+     * Returns fewer inputs than usual, if a shared segment or the size of the changelog justifies
+     * it.
      */
     private <B extends CompactionInput> List<B> few(
             List<B> chosen, long bound, boolean joins, int width, long sizeFrom) {
@@ -229,7 +248,9 @@ final class CompactionPolicy {
                 || (chosen.get(0).level() == run.level() && !boundaries.contains(run.sequence()));
     }
 
-    /** The first runs that fit together, or nothing if they are fewer than the least. */
+    /**
+     * Returns the first runs that fit together, or nothing if they are fewer than {@code least}.
+     */
     private <B extends CompactionInput> List<B> fitting(List<B> runs, long bound, int least) {
         long bytes = 0;
         long memoryBytes = 0;

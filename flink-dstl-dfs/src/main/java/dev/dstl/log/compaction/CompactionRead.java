@@ -31,23 +31,28 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * Reads the records of one compaction into one batch. Another thread may abandon it at any time,
- * which frees the memory even if the reading thread hangs. Thread safe; {@link #read} is called
- * once.
+ * Reads the records of one compaction into one batch. Another thread may abandon the read at any
+ * time, which frees the memory even if the reading thread hangs. Thread-safe; {@link #read} is
+ * called once.
  */
 final class CompactionRead {
 
     private final ReadSession session;
     private final long maxMemoryBytes;
 
-    /** Of the thread that reads, until that or who gives up takes it to free it. */
+    /**
+     * Taken by the reading thread when it is done, or by a thread that abandons the read to free
+     * it.
+     */
     private final AtomicReference<ActiveBatch> records;
 
     @Nullable private volatile Thread reading;
 
     /**
-     * @param records empty; owned by this
-     * @param maxMemoryBytes what the records may take
+     * Creates a read that has not begun.
+     *
+     * @param records empty; owned by this object
+     * @param maxMemoryBytes limit for the memory of the records
      */
     CompactionRead(ReadSession session, ActiveBatch records, long maxMemoryBytes) {
         this.session = session;
@@ -56,11 +61,11 @@ final class CompactionRead {
     }
 
     /**
-     * Reads everything behind a handle; obsolete records are found when it is encoded.
+     * Reads all records of a handle. Obsolete records are dropped later, when the batch is encoded.
      *
-     * @param sequence of the batch
-     * @return owned by the caller; null if the records take too much memory
-     * @throws IOException also if this was given up
+     * @param sequence sequence number of the batch
+     * @return owned by the caller; null if the records need more than the memory limit
+     * @throws IOException if a segment cannot be read, or the read was abandoned
      */
     @Nullable
     LogBatch read(DstlHandleReader reader, ChangelogStateHandleStreamImpl handle, long sequence)
@@ -72,7 +77,7 @@ final class CompactionRead {
                 return null;
             }
             if (!records.compareAndSet(batch, null)) {
-                throw new InterruptedIOException("Reading was given up");
+                throw new InterruptedIOException("The read was abandoned");
             }
             return batch.seal(sequence);
         } finally {
@@ -114,9 +119,9 @@ final class CompactionRead {
     }
 
     /**
-     * Gives up.
+     * Abandons the read.
      *
-     * @param timeoutNanos age from which a request counts as one that the store does not answer
+     * @param timeoutNanos age from which a pending request counts as unanswered
      */
     void giveUp(long timeoutNanos) {
         Thread reader = reading;
@@ -126,17 +131,17 @@ final class CompactionRead {
         }
     }
 
-    /** How long the oldest request takes already that the store has not answered. */
+    /** Returns the age in nanoseconds of the oldest pending request. */
     long oldestNanos() {
         return session.oldestNanos();
     }
 
-    /** How long the slowest request took that the store answered. */
+    /** Returns the duration in nanoseconds of the slowest answered request. */
     long longestNanos() {
         return session.longestNanos();
     }
 
-    /** What could not be read. */
+    /** Returns the segments that could not be read. */
     Set<StreamStateHandle> unreadable() {
         return session.unreadable();
     }
@@ -145,7 +150,7 @@ final class CompactionRead {
         return session.isGivenUp();
     }
 
-    /** Whether it was given up, and some thread still waits for the store. */
+    /** Returns whether the read was abandoned and a thread still waits for the store. */
     boolean isHanging() {
         return session.isGivenUp() && !session.isIdle();
     }

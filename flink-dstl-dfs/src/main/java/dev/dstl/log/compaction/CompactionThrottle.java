@@ -21,11 +21,11 @@ import dev.dstl.log.execution.Timers;
 
 /**
  * Limits compactions that save bytes but are not necessary to a thirtieth of the time of one
- * thread. Counts the time of reading; encoding takes about as long again. Thread safe.
+ * thread. Counts the time of reading; encoding takes about as long again. Thread-safe.
  */
 final class CompactionThrottle {
 
-    /** How long to pause, in times of what was worked. */
+    /** Length of the pause after a compaction, as a multiple of its duration. */
     private static final int PAUSE = 29;
 
     private final Timers timers;
@@ -33,25 +33,25 @@ final class CompactionThrottle {
     @GuardedBy("this")
     private long pauseEndNanos;
 
-    /** Begins without a pause. */
+    /** Creates a throttle without a pause. */
     CompactionThrottle(Timers timers) {
         this.timers = timers;
         this.pauseEndNanos = timers.nanoTime();
     }
 
-    /** Whether no pause is left. */
+    /** Returns whether the last pause is over. */
     synchronized boolean hasTime() {
         return timers.nanoTime() - pauseEndNanos >= 0;
     }
 
     /**
-     * A compaction has read its inputs.
+     * Reports that a compaction has read its inputs.
      *
-     * @param startNanos when that began
+     * @param startNanos when the read began
      */
     synchronized void worked(long startNanos) {
         long now = timers.nanoTime();
-        // What earlier compactions owe is not forgotten.
+        // Adds to the pause that earlier compactions still require.
         long from = now - pauseEndNanos > 0 ? now : pauseEndNanos;
         pauseEndNanos = from + PAUSE * (now - startNanos);
     }

@@ -19,14 +19,14 @@ package dev.dstl.log.compaction;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * How long compactions wait for an answer of the store. What is too short for the store doubles,
- * and falls back to a few times of what it lately needed. Thread safe.
+ * The time that compactions wait for an answer of the store. Doubles when it turns out to be too
+ * short, and returns to a multiple of the latest response times. Thread-safe.
  */
 final class CompactionTimeout {
 
     private static final int MAX_FACTOR = 64;
 
-    /** In times of what the store lately needed. */
+    /** Multiple of the slowest response time of the last successful compaction. */
     private static final int MARGIN = 4;
 
     private final long leastNanos;
@@ -35,27 +35,29 @@ final class CompactionTimeout {
     private long nanos;
 
     /**
-     * @param leastNanos where to begin, and never to fall below
+     * Creates a timeout.
+     *
+     * @param leastNanos initial and minimum value
      */
     CompactionTimeout(long leastNanos) {
         this.leastNanos = leastNanos;
         this.nanos = leastNanos;
     }
 
-    /** Age at which a request is given up. */
+    /** Returns the age in nanoseconds at which a request is abandoned. */
     synchronized long nanos() {
         return nanos;
     }
 
-    /** A request was given up at that age. */
+    /** Reports that a request was abandoned because of this timeout. */
     synchronized void expired() {
         nanos = Math.min(2 * nanos, MAX_FACTOR * leastNanos);
     }
 
     /**
-     * A compaction got what it asked for.
+     * Reports that a compaction succeeded.
      *
-     * @param longestNanos what its slowest request took
+     * @param longestNanos duration of its slowest request
      */
     synchronized void sufficed(long longestNanos) {
         nanos = Math.max(leastNanos, Math.min(nanos, MARGIN * longestNanos));

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * compactions at a time, from memory or the local disk where possible, drops obsolete records, and
  * writes the outputs of several changelogs into one segment. Each compaction reserves the memory
  * for its records first. A checkpoint therefore names few segments and a restore reads few, however
- * many checkpoints were taken since the last materialization. Thread safe.
+ * many checkpoints were taken since the last materialization. Thread-safe.
  *
  * <p>A read that times out is abandoned, and the next compaction gets a new thread. A thread that
  * ignores the interrupt is left behind. Compaction is suspended while {@value #MAX_HANGING} such
@@ -56,38 +56,39 @@ import org.slf4j.LoggerFactory;
  */
 public final class Compactor {
 
-    /** How much larger records may be in memory than in their frames. */
+    /** Maximum ratio of the size of records in memory to that of their frames. */
     private static final int MAX_EXPANSION = 4;
 
-    /** The share of the heap that the records of a compaction may take. */
+    /** Divisor of the heap size for the maximum size of one compaction's records. */
     private static final int HEAP_SHARE = 8;
 
     /** Abandoned reads that may hang before compaction is suspended. */
     public static final int MAX_HANGING = 4;
 
     /**
-     * If half of the requests fail, one compaction in some thousand does. What never succeeds takes
-     * one second with the pauses.
+     * If half of all requests fail, one compaction in some thousand fails. A read that never
+     * succeeds takes one second with its pauses.
      */
     private static final int READ_TRIES = 16;
 
     private static final long FIRST_PAUSE_MILLIS = 5;
 
     /**
-     * Reading from a store is waiting for it, some 200 ms for the usual 16 runs. 40 changelogs with
-     * five checkpoints per second need 13 compactions per second, and one at a time does 5.
+     * Reading from a store is mostly waiting, some 200 ms for the usual 16 runs. 40 changelogs with
+     * five checkpoints per second need 13 compactions per second; one compaction at a time manages
+     * 5.
      */
     static final int MAX_READING = 4;
 
-    /** Short, as the log grows by a run with each checkpoint meanwhile; grows where needed. */
+    /** Short, because the changelog grows by a run per checkpoint meanwhile; extended as needed. */
     private static final long LEAST_READ_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long LEAST_UPLOAD_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** The slowest store that compaction waits for, about 1 MB/s. */
+    /** Throughput of the slowest store that compaction waits for, about 1 MB/s. */
     private static final long NANOS_PER_BYTE = 1_000;
 
-    /** Of a whole read, in times of what one request may take. */
+    /** Time for a whole read, as a multiple of the timeout of one request. */
     private static final int READ_REQUESTS = 30;
 
     private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
@@ -106,19 +107,19 @@ public final class Compactor {
     private final CompactionTimeout uploadTimeout = new CompactionTimeout(LEAST_UPLOAD_NANOS);
     private final DstlMetrics metrics;
 
-    /** In the order in which they began. */
+    /** In start order. */
     @GuardedBy("this")
     private final Deque<Compaction<?>> waiting = new ArrayDeque<>();
 
     @GuardedBy("this")
     private final Set<Compaction<?>> reading = new HashSet<>();
 
-    /** Takes the outputs; null before there was one. */
+    /** Receives the outputs; null before the first. */
     @GuardedBy("this")
     @Nullable
     private GroupCommit target;
 
-    /** Given up, while threads of theirs may still wait for the store. */
+    /** Abandoned reads whose threads may still wait for the store. */
     @GuardedBy("this")
     private final Set<CompactionRead> givenUp = new HashSet<>();
 
@@ -126,12 +127,12 @@ public final class Compactor {
     private boolean hangingReported;
 
     /**
-     * Starts without compactions.
+     * Creates a compactor whose memory counts for no job.
      *
-     * @param threads for tasks that block, a few at a time and those that hang; may never queue
-     *     anything behind these
-     * @param pages for the records of one compaction
-     * @param reader reads what is compacted
+     * @param threads runs blocking tasks: a few at a time, and those that hang; must never queue
+     *     tasks
+     * @param pages for the records of compactions
+     * @param reader reads the inputs
      * @param timers the clock
      */
     public Compactor(
@@ -145,9 +146,13 @@ public final class Compactor {
     }
 
     /**
-     * Starts without compactions.
+     * Creates a compactor.
      *
-     * @param memory of the job, where compactions have to find room
+     * @param memory of the job, from which compactions reserve
+     * @param threads runs blocking tasks: a few at a time, and those that hang; must never queue
+     *     tasks
+     * @param pages for the records of compactions
+     * @param reader reads the inputs
      */
     public Compactor(
             DstlSettings settings,
@@ -161,10 +166,14 @@ public final class Compactor {
     }
 
     /**
-     * Starts without compactions.
+     * Creates a compactor.
      *
-     * @param memory of the job, where compactions have to find room
-     * @param firstPauseMillis before a read that failed is tried again; doubles from try to try
+     * @param memory of the job, from which compactions reserve
+     * @param firstPauseMillis pause before a failed read is retried; doubles with each try
+     * @param threads runs blocking tasks: a few at a time, and those that hang; must never queue
+     *     tasks
+     * @param pages for the records of compactions
+     * @param reader reads the inputs
      */
     public Compactor(
             DstlSettings settings,
@@ -203,28 +212,30 @@ public final class Compactor {
     /**
      * Chooses the runs of a changelog to compact next.
      *
-     * @return empty if there is nothing to do, or compaction is disabled
+     * @return neighbouring runs in order; empty if there is nothing to do or compaction is disabled
      */
     public <B extends CompactionInput> List<B> choose(CompactableChangelog<B> changelog) {
         return policy == null ? List.of() : policy.choose(changelog, hasTime(), joins());
     }
 
     /**
-     * Reserves the memory for the records of what was chosen. What is admitted has to be started,
-     * or given back with {@link #forget}.
+     * Reserves memory for the records of chosen runs. If it is granted, {@link #start} or {@link
+     * #forget} must follow.
      *
-     * @return whether there is so much now
+     * @return whether the memory was reserved
      */
     public boolean admit(List<? extends CompactionInput> chosen) {
         return memory.admit(chosen);
     }
 
-    /** Inputs that were admitted are not compacted after all. */
+    /** Releases the memory of runs that were admitted but are not compacted. */
     public void forget(List<? extends CompactionInput> chosen) {
         memory.ended(chosen);
     }
 
-    /** Whether there is time for a large compaction that saves bytes, but is not necessary. */
+    /**
+     * Returns whether there is time for a large compaction that saves bytes but is not necessary.
+     */
     private synchronized boolean hasTime() {
         return reading.isEmpty()
                 && !outputs.isGathering()
@@ -232,7 +243,7 @@ public final class Compactor {
                 && throttle.hasTime();
     }
 
-    /** Whether an output would share the segment of one that is gathered anyway. */
+    /** Returns whether an output would share the segment of another one. */
     private synchronized boolean joins() {
         return !reading.isEmpty() || outputs.isGathering();
     }
@@ -241,12 +252,12 @@ public final class Compactor {
         return memory;
     }
 
-    /** Where compactions are counted. */
+    /** Returns the metrics that count compactions. */
     public DstlMetrics metrics() {
         return metrics;
     }
 
-    /** The clock of compactions. */
+    /** Returns the clock of compactions. */
     public Timers timers() {
         return timers;
     }
@@ -259,17 +270,17 @@ public final class Compactor {
         return uploadTimeout;
     }
 
-    /** What a whole compaction has for reading so many bytes. */
+    /** Returns the time limit for reading the given number of bytes, in nanoseconds. */
     long readNanos(long bytes) {
         return READ_REQUESTS * readTimeout.nanos() + bytes * NANOS_PER_BYTE;
     }
 
-    /** What a compaction has until so many bytes are durable. */
+    /** Returns the time limit for making the given number of bytes durable, in nanoseconds. */
     long uploadNanos(long bytes) {
         return uploadTimeout.nanos() + bytes * NANOS_PER_BYTE;
     }
 
-    /** Runs a compaction when it is its turn, unless the storage is closed. */
+    /** Queues a compaction. Has no effect if the storage is closed. */
     public void start(Compaction<?> compaction) {
         synchronized (this) {
             waiting.add(compaction);
@@ -277,7 +288,7 @@ public final class Compactor {
         runNext();
     }
 
-    /** A compaction is durable or given up; whatever comes after that changes nothing. */
+    /** Reports that a compaction is durable or abandoned. Later events of it are ignored. */
     void ended(Compaction<?> compaction) {
         memory.ended(compaction.inputs());
         synchronized (this) {
@@ -290,10 +301,10 @@ public final class Compactor {
     }
 
     /**
-     * A compaction has read its inputs: its output may share a segment with others, and the next
-     * one may read.
+     * Queues the output of a compaction to share a segment with others, and lets the next
+     * compaction read.
      *
-     * @param bytes of its records
+     * @param bytes size of its records
      */
     void gather(Compaction<?> compaction, GroupCommit commit, long bytes) {
         outputs.add(compaction, bytes);
@@ -368,7 +379,7 @@ public final class Compactor {
         return givenUp.size();
     }
 
-    /** A read for one compaction. */
+    /** Creates the read of one compaction. */
     CompactionRead newRead(KeyGroupRange keyGroups, UUID logId) {
         return new CompactionRead(
                 new ReadSession(
@@ -382,9 +393,9 @@ public final class Compactor {
     }
 
     /**
-     * Gives a read up, and counts it as hanging until its threads have ended.
+     * Abandons a read and counts it as hanging until its threads have ended.
      *
-     * @param timeoutNanos see {@link CompactionRead#giveUp}
+     * @param timeoutNanos age from which a pending request counts as unanswered
      */
     void giveUp(CompactionRead read, long timeoutNanos) {
         synchronized (this) {
@@ -394,9 +405,9 @@ public final class Compactor {
     }
 
     /**
-     * Reads.
+     * Reads the inputs of one compaction.
      *
-     * @return owned by the caller; null if the records take too much memory
+     * @return owned by the caller; null if the records need too much memory
      */
     @Nullable
     LogBatch read(CompactionRead read, ChangelogStateHandleStreamImpl handle, long sequence)

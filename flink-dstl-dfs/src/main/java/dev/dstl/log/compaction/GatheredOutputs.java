@@ -30,16 +30,16 @@ import java.util.Set;
 import javax.annotation.Nullable;
 
 /**
- * The outputs of compactions, gathered to share a segment: one request then serves all changelogs
- * of the TaskManager whose runs were compacted at about the same time. They wait for a short while,
- * or until there are enough bytes or no other changelog could join. While outputs are uploaded,
- * further ones are gathered. Thread safe; no method blocks.
+ * Outputs of compactions that wait to share a segment: one request then serves all changelogs of a
+ * TaskManager that were compacted at about the same time. They wait for a short linger, until they
+ * reach a size, or until no other changelog could join. While outputs are being uploaded, further
+ * ones are gathered. Thread-safe; no method blocks.
  */
 final class GatheredOutputs {
 
     /**
-     * Barriers of one checkpoint are seldom further apart. A checkpoint that comes before the
-     * output names the inputs, which costs it nothing.
+     * Barriers of one checkpoint are seldom further apart. A checkpoint that is taken before the
+     * output is durable names the inputs, which costs it nothing.
      */
     static final long LINGER_MILLIS = 500;
 
@@ -47,7 +47,7 @@ final class GatheredOutputs {
     private final long rollBytes;
     private final Runnable whenLingered;
 
-    /** With the bytes of their records. */
+    /** Values are the sizes of the records in bytes. */
     @GuardedBy("this")
     private final Map<CompactionOutput, Long> gathered = new LinkedHashMap<>();
 
@@ -62,8 +62,10 @@ final class GatheredOutputs {
     private boolean lingered;
 
     /**
-     * @param rollBytes of records, which are uploaded without waiting for more
-     * @param whenLingered called when outputs have waited long enough; shall submit what is due
+     * Creates an empty queue.
+     *
+     * @param rollBytes total size of records that is uploaded without further waiting
+     * @param whenLingered called after the linger; must call {@link #submitDue}
      */
     GatheredOutputs(Timers timers, long rollBytes, Runnable whenLingered) {
         this.timers = timers;
@@ -74,7 +76,7 @@ final class GatheredOutputs {
     /**
      * Adds the output of a compaction.
      *
-     * @param bytes of its records
+     * @param bytes size of its records
      */
     synchronized void add(CompactionOutput output, long bytes) {
         gathered.put(output, bytes);
@@ -90,7 +92,7 @@ final class GatheredOutputs {
         whenLingered.run();
     }
 
-    /** A compaction has ended. */
+    /** Removes a compaction that has ended. */
     synchronized void remove(CompactionOutput output) {
         uploading.remove(output);
         if (gathered.remove(output) != null && gathered.isEmpty()) {
@@ -98,7 +100,7 @@ final class GatheredOutputs {
         }
     }
 
-    /** The next output starts a new linger. */
+    /** Ends the linger; the next output starts a new one. */
     @GuardedBy("this")
     private void endLinger() {
         lingered = false;
@@ -113,20 +115,20 @@ final class GatheredOutputs {
         return gathered.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Whether outputs wait for others to share their segment. */
+    /** Returns whether outputs are waiting. */
     synchronized boolean isGathering() {
         return !gathered.isEmpty();
     }
 
-    /** Whether outputs are on their way to the store. */
+    /** Returns whether outputs are being uploaded. */
     synchronized boolean isUploading() {
         return !uploading.isEmpty();
     }
 
     /**
-     * Uploads what has been gathered, if it is time. Called without any lock held.
+     * Submits the outputs if they are due. Called without a lock held.
      *
-     * @return whether it was
+     * @return whether they were submitted
      */
     boolean submitDue(GroupCommit commit) {
         List<CompactionOutput> due;

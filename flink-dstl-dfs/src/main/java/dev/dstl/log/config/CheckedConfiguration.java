@@ -27,7 +27,10 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
-/** Reads and checks values. Every error names the key, the value, the allowed range and the fix. */
+/**
+ * Reads and checks configured values. Every error names the key, the value, the allowed range and
+ * the fix.
+ */
 final class CheckedConfiguration {
 
     private static final Duration LONGEST = Duration.ofDays(1);
@@ -90,14 +93,14 @@ final class CheckedConfiguration {
         return path;
     }
 
-    /** Range {@code [from, to]}. */
+    /** Returns an integer in {@code [from, to]}. */
     int count(ConfigOption<Integer> option, int from, int to) {
         int value = get(option);
         check(option, value, value >= from && value <= to, from, to);
         return value;
     }
 
-    /** Range {@code [from, to]}. */
+    /** Returns a size in bytes in {@code [from, to]}. */
     long bytes(ConfigOption<MemorySize> option, long from, long to) {
         MemorySize value = get(option);
         check(
@@ -109,7 +112,7 @@ final class CheckedConfiguration {
         return value.getBytes();
     }
 
-    /** Range {@code [from, one day]}. */
+    /** Returns a duration in milliseconds, between {@code from} and one day, both inclusive. */
     long millis(ConfigOption<Duration> option, Duration from) {
         Duration value = get(option);
         check(
@@ -121,7 +124,7 @@ final class CheckedConfiguration {
         return value.toMillis();
     }
 
-    /** Range {@code [from, to]}. */
+    /** Returns a fraction in {@code [from, to]}. */
     double fraction(ConfigOption<Double> option, double from, double to) {
         double value = get(option);
         check(option, value, value >= from && value <= to, from, to);

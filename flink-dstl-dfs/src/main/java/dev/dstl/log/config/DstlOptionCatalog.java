@@ -16,7 +16,7 @@
 
 package dev.dstl.log.config;
 
-/** The keys of the log. */
+/** The configuration keys of the changelog storage. */
 public final class DstlOptionCatalog implements OptionCatalog {
 
     @Override

@@ -59,8 +59,8 @@ public final class DstlOptions {
                                     + " task thread.");
 
     /**
-     * Size at which the state changes of one subtask are uploaded before a checkpoint asks for
-     * them.
+     * Size of an unsealed batch at which a subtask's state changes are uploaded without waiting for
+     * a checkpoint.
      */
     public static final ConfigOption<MemorySize> PREEMPTIVE_PERSIST_THRESHOLD =
             flink("preemptive-persist-threshold")
@@ -73,7 +73,7 @@ public final class DstlOptions {
                                     + " smaller value leaves less to upload at the checkpoint but"
                                     + " writes more segments.");
 
-    /** How long state changes wait for those of other tasks before they are uploaded. */
+    /** How long sealed state changes wait for those of other tasks, to be uploaded with them. */
     public static final ConfigOption<Duration> PERSIST_DELAY =
             flink("batch.persist-delay")
                     .durationType()
@@ -85,7 +85,7 @@ public final class DstlOptions {
                                     + " longer delay saves requests and adds to the duration of every"
                                     + " checkpoint that uploads something.");
 
-    /** Size at which state changes no longer wait for those of other tasks. */
+    /** Total size at which sealed state changes no longer wait for those of other tasks. */
     public static final ConfigOption<MemorySize> PERSIST_SIZE_THRESHOLD =
             flink("batch.persist-size-threshold")
                     .memoryType()
@@ -96,7 +96,7 @@ public final class DstlOptions {
                                     + " at once when together they reach this size. At most"
                                     + " upload.max-in-flight.");
 
-    /** Buffer between a segment and the stream of the file system. */
+    /** Maximum size of the buffer between a segment and the output stream of the file system. */
     public static final ConfigOption<MemorySize> UPLOAD_BUFFER_SIZE =
             flink("upload.buffer-size")
                     .memoryType()
@@ -106,7 +106,7 @@ public final class DstlOptions {
                             "Buffer between a segment and the stream of the file system. A"
                                     + " smaller segment takes only what it needs.");
 
-    /** Upload attempts of one job on one TaskManager that run at a time. */
+    /** Number of concurrent upload attempts of one job on one TaskManager. */
     public static final ConfigOption<Integer> UPLOAD_THREADS =
             flink("upload.num-threads")
                     .intType()
@@ -119,7 +119,7 @@ public final class DstlOptions {
                                     + " upload.max-in-flight. Slow attempts do not count, see"
                                     + " upload.max-slow-attempts.");
 
-    /** Threads that delete segments no checkpoint ever contained. */
+    /** Number of threads that delete segments that no checkpoint ever contained. */
     public static final ConfigOption<Integer> DISCARD_THREADS =
             flink("discard.num-threads")
                     .intType()
@@ -127,7 +127,9 @@ public final class DstlOptions {
                     .withDeprecatedKeys(FLINK_DEPRECATED + "discard.num-threads")
                     .withDescription("Threads that delete segments no checkpoint ever contained.");
 
-    /** Memory for the changelogs of all jobs of a TaskManager. */
+    /**
+     * Memory for the changelogs of all jobs of a TaskManager, at which tasks stop reading input.
+     */
     public static final ConfigOption<MemorySize> MAX_IN_FLIGHT =
             flink("upload.max-in-flight")
                     .memoryType()
@@ -140,7 +142,7 @@ public final class DstlOptions {
                                     + " uploads only, per job. If jobs differ, the largest value"
                                     + " applies. At least batch.persist-size-threshold.");
 
-    /** What follows a failed upload attempt. */
+    /** What happens after a failed upload attempt: none, fixed or until-success. */
     public static final ConfigOption<String> RETRY_POLICY =
             flink("upload.retry-policy")
                     .stringType()
@@ -153,7 +155,7 @@ public final class DstlOptions {
                                     + " the first failure. Flink's default is 'fixed'. In all cases the"
                                     + " state changes are kept and uploaded later.");
 
-    /** Age at which a running upload attempt counts as timed out. */
+    /** Age at which an upload attempt counts as timed out. */
     public static final ConfigOption<Duration> UPLOAD_TIMEOUT =
             flink("upload.timeout")
                     .durationType()
@@ -166,7 +168,7 @@ public final class DstlOptions {
                                     + " that hang and costs more requests. 0 never replaces an attempt."
                                     + " No effect with upload.retry-policy: none.");
 
-    /** Failed attempts after which the waiting checkpoint is declined. */
+    /** Number of failed attempts after which waiting checkpoints are declined. */
     public static final ConfigOption<Integer> MAX_ATTEMPTS =
             flink("upload.max-attempts")
                     .intType()
@@ -178,7 +180,7 @@ public final class DstlOptions {
                                     + " implies. Unlike in Flink, an attempt that is merely slow does"
                                     + " not count.");
 
-    /** Delay between a failed attempt and the next one. */
+    /** Delay before an upload is retried after its first failed attempt. */
     public static final ConfigOption<Duration> NEXT_ATTEMPT_DELAY =
             flink("upload.next-attempt-delay")
                     .durationType()
@@ -202,7 +204,7 @@ public final class DstlOptions {
                                     + " local disk during a restore; DSTL reads the runs it needs from"
                                     + " the store.");
 
-    /** Memory for what restoring tasks have read and not yet replayed. */
+    /** Memory for data that restoring tasks have fetched and not yet replayed. */
     public static final ConfigOption<MemorySize> RESTORE_READ_AHEAD =
             dstl("restore.read-ahead")
                     .memoryType()
@@ -213,7 +215,10 @@ public final class DstlOptions {
                                     + " replayed. Each task reads up to 8 segments at a time. 0 reads one"
                                     + " segment after the other and sorts 1 MiB at a time.");
 
-    /** Size up to which state changes travel in the checkpoint metadata instead of a segment. */
+    /**
+     * Size up to which a subtask's state changes travel inline in checkpoint metadata instead of in
+     * a segment.
+     */
     public static final ConfigOption<MemorySize> INLINE_THRESHOLD =
             dstl("inline-threshold")
                     .memoryType()
@@ -237,7 +242,7 @@ public final class DstlOptions {
                                     + " A smaller value keeps fewer runs and writes each state change"
                                     + " more often. 2 to 64; 0 disables compaction.");
 
-    /** Size up to which runs are compacted into one. */
+    /** Maximum total size of runs that are compacted into one. */
     public static final ConfigOption<MemorySize> COMPACTION_MAX_SIZE =
             dstl("compaction.max-size")
                     .memoryType()
@@ -248,7 +253,10 @@ public final class DstlOptions {
                                     + " size in memory, at most an eighth of the heap and half of"
                                     + " upload.max-in-flight. At most 128 mb.");
 
-    /** Runs that the changelogs of all subtasks of an operator may have together. */
+    /**
+     * Total number of runs of the changelogs of all subtasks of an operator that compaction aims
+     * at.
+     */
     public static final ConfigOption<Integer> COMPACTION_MAX_RUNS_PER_OPERATOR =
             dstl("compaction.max-runs-per-operator")
                     .intType()
@@ -260,7 +268,7 @@ public final class DstlOptions {
                                     + " stay small. A smaller value writes each state change more"
                                     + " often. At least 1.");
 
-    /** Age at which state changes are uploaded before a checkpoint asks for them. */
+    /** Age at which state changes are uploaded without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =
             dstl("upload.max-age")
                     .durationType()
@@ -271,7 +279,7 @@ public final class DstlOptions {
                                     + " value leaves less to upload at the checkpoint and costs one PUT"
                                     + " per job, TaskManager and interval. 0 waits for checkpoints.");
 
-    /** Hedged requests per upload, and hedged bytes per byte. */
+    /** Number of hedged requests per upload, and of hedged bytes per uploaded byte. */
     public static final ConfigOption<Double> HEDGE_BUDGET =
             dstl("upload.hedge.budget")
                     .doubleType()
@@ -294,7 +302,7 @@ public final class DstlOptions {
                                     + " value shortens the tail and hedges more attempts, within"
                                     + " upload.hedge.budget. 0.5 to 0.999.");
 
-    /** Age below which an upload attempt is never hedged. */
+    /** Age below which upload attempts are never hedged. */
     public static final ConfigOption<Duration> HEDGE_MIN_DELAY =
             dstl("upload.hedge.min-delay")
                     .durationType()
@@ -303,7 +311,9 @@ public final class DstlOptions {
                             "An upload attempt younger than this is never hedged, however"
                                     + " fast others were. At most upload.timeout.");
 
-    /** Timed-out or hedged attempts that may run in addition to upload.num-threads. */
+    /**
+     * Number of timed-out or hedged attempts that may run in addition to {@link #UPLOAD_THREADS}.
+     */
     public static final ConfigOption<Integer> MAX_SLOW_ATTEMPTS =
             dstl("upload.max-slow-attempts")
                     .intType()
@@ -314,7 +324,7 @@ public final class DstlOptions {
                                     + " that hang do not block other segments. Cancelled attempts do"
                                     + " not count.");
 
-    /** Longest delay between attempts of the until-success policy. */
+    /** Maximum delay between attempts with the retry policy until-success. */
     public static final ConfigOption<Duration> MAX_RETRY_DELAY =
             dstl("upload.max-retry-delay")
                     .durationType()

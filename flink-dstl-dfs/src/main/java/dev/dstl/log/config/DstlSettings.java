@@ -24,21 +24,21 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
-/** The checked values of {@link DstlOptions}, with their units in their names. Immutable. */
+/** The checked values of {@link DstlOptions}. Names end with units. Immutable. */
 public final class DstlSettings {
 
     /**
-     * What all subtasks of an operator may have in the metadata of a checkpoint together. With
-     * 4,000 of them, the frames around it included, that stays below 16 MB.
+     * Maximum inline state changes of all subtasks of an operator in the metadata of one
+     * checkpoint. With 4,000 subtasks, the metadata stays below 16 MB, frames included.
      */
     private static final long MAX_INLINE_BYTES = 6L << 20;
 
-    /** Runs of a changelog that compaction leaves at most where subtasks are few. */
+    /** Number of runs of a changelog that compaction aims at where an operator has few subtasks. */
     public static final int MAX_RUN_LIMIT = 32;
 
     /**
-     * Fewer runs would have each state change written again and again, with two runs to a
-     * compaction already.
+     * Minimum run limit. With fewer runs, each state change would be rewritten again and again,
+     * even if only two runs are compacted at a time.
      */
     public static final int MIN_RUN_LIMIT = 4;
 
@@ -67,11 +67,11 @@ public final class DstlSettings {
     private final long minHedgeDelayMillis;
 
     /**
-     * Reads and checks every key.
+     * Reads and checks all keys.
      *
-     * @param configuration that of the TaskManager
+     * @param configuration of the TaskManager
      * @throws IllegalConfigurationException if a required key is missing, a key is misspelt, a
-     *     value cannot be read or is out of its range, or two values contradict each other
+     *     value cannot be parsed or is out of range, or two values contradict each other
      */
     public static DstlSettings from(Configuration configuration) {
         KnownKeys.ofAllModules().check(configuration);
@@ -129,7 +129,7 @@ public final class DstlSettings {
         return values.oneOf(DstlOptions.RETRY_POLICY, RetryMode.values(), RetryMode::configValue);
     }
 
-    /** A short timeout without this key makes the key meaningless, not wrong. */
+    /** A short upload timeout makes an unset key ineffective, not wrong. */
     private static long minHedgeDelayMillis(CheckedConfiguration values, long timeoutMillis) {
         long delayMillis = values.millis(DstlOptions.HEDGE_MIN_DELAY, Duration.ZERO);
         if (values.isSet(DstlOptions.HEDGE_MIN_DELAY)
@@ -150,8 +150,10 @@ public final class DstlSettings {
     }
 
     /**
-     * How much of their logs restoring tasks may hold fetched and not yet read; 0 to fetch nothing
-     * ahead. Restoring needs no other key.
+     * Returns the memory for data that restoring tasks have fetched and not yet replayed, in bytes;
+     * 0 disables read-ahead. Restore needs no other key of DSTL.
+     *
+     * @throws IllegalConfigurationException if the value cannot be parsed or is out of range
      */
     public static long readAheadBytes(Configuration configuration) {
         return readAheadBytes(new CheckedConfiguration(configuration));
@@ -174,8 +176,9 @@ public final class DstlSettings {
     }
 
     /**
-     * Bytes of a subtask that may travel in a handle instead of being waited for: with so many that
-     * all handles together would be a burden to the JobManager, fewer than configured.
+     * Returns how many bytes of state changes of a subtask may travel inline in a checkpoint
+     * handle. Lower than configured where the handles of all subtasks together would burden the
+     * JobManager.
      *
      * @param parallelism of the operator, at least 1
      */
@@ -191,104 +194,123 @@ public final class DstlSettings {
         return values.bytes(source, 0, 1L << 20);
     }
 
-    /** Directory below which every segment lies; not yet known to be reachable. */
+    /** Returns the absolute directory that contains all segments. It may not be reachable. */
     public Path basePath() {
         return basePath;
     }
 
-    /** Whether segments are compressed. */
+    /** Returns whether segments are compressed. */
     public boolean compressionEnabled() {
         return compressionEnabled;
     }
 
-    /** Bytes of one writer's active batch at which it is sealed; at least 1. */
+    /** Returns the size in bytes at which a writer's active batch is sealed, at least 1. */
     public long sealThresholdBytes() {
         return sealThresholdBytes;
     }
 
-    /** How long a sealed batch waits for others; 0 rolls a segment at once. */
+    /**
+     * Returns how long a sealed batch waits for others, in milliseconds; 0 rolls a segment at once.
+     */
     public long lingerMillis() {
         return lingerMillis;
     }
 
-    /** Sealed bytes of all writers that end the wait; at most {@link #maxInFlightBytes()}. */
+    /**
+     * Returns the total size in bytes of sealed batches that ends the wait; at most {@link
+     * #maxInFlightBytes()}.
+     */
     public long rollThresholdBytes() {
         return rollThresholdBytes;
     }
 
-    /** The largest buffer between a segment and its stream. */
+    /** Returns the maximum size in bytes of the buffer between a segment and its stream. */
     public int uploadBufferBytes() {
         return uploadBufferBytes;
     }
 
-    /** Upload attempts that run at a time, slow ones not counted. */
+    /** Returns the number of concurrent upload attempts, without slow ones. */
     public int uploadThreads() {
         return uploadThreads;
     }
 
-    /** Threads that delete. */
+    /** Returns the number of threads that delete segments. */
     public int discardThreads() {
         return discardThreads;
     }
 
-    /** Sealed but not yet durable bytes at which the tasks stop taking input. */
+    /** Returns the size in bytes of changelog memory at which tasks stop reading input. */
     public long maxInFlightBytes() {
         return maxInFlightBytes;
     }
 
-    /** What follows a failed attempt. */
+    /** Returns what happens after a failed attempt. */
     public RetryMode retryMode() {
         return retryMode;
     }
 
-    /** Age at which an attempt gets a second attempt; 0 for never. */
+    /** Returns the age in milliseconds at which an attempt times out; 0 for never. */
     public long attemptTimeoutMillis() {
         return attemptTimeoutMillis;
     }
 
-    /** Failed attempts that decline a checkpoint; meaningful with {@link RetryMode#FIXED}. */
+    /**
+     * Returns the number of failed attempts after which a checkpoint is declined; used with {@link
+     * RetryMode#FIXED} only.
+     */
     public int maxFailedAttempts() {
         return maxFailedAttempts;
     }
 
-    /** Delay after the first failed attempt. */
+    /** Returns the delay in milliseconds after the first failed attempt. */
     public long retryDelayMillis() {
         return retryDelayMillis;
     }
 
-    /** Bound of the growing delay; at least {@link #retryDelayMillis()}. */
+    /**
+     * Returns the maximum of the growing delay in milliseconds; at least {@link
+     * #retryDelayMillis()}.
+     */
     public long maxRetryDelayMillis() {
         return maxRetryDelayMillis;
     }
 
-    /** Attempts past their timeout that may run beside {@link #uploadThreads()} others. */
+    /** Returns the number of slow attempts that may run in addition to {@link #uploadThreads()}. */
     public int maxSlowAttempts() {
         return maxSlowAttempts;
     }
 
-    /** Age at which a batch is sealed without a checkpoint; 0 for never. */
+    /**
+     * Returns the age in milliseconds at which a batch is sealed without a checkpoint; 0 for never.
+     */
     public long maxAgeMillis() {
         return maxAgeMillis;
     }
 
-    /** Bytes of one log, not yet durable, that travel in a handle; at most 1 MiB, 0 for none. */
+    /**
+     * Returns the configured size in bytes of state changes that may travel inline in a handle; at
+     * most 1 MiB, 0 for none.
+     */
     public long inlineThresholdBytes() {
         return inlineThresholdBytes;
     }
 
-    /** Batches of a log that become one, 2 to 64; 0 for never. */
+    /** Returns the number of runs that are compacted into one, 2 to 64; 0 disables compaction. */
     public int compactionMinRuns() {
         return compactionMinRuns;
     }
 
-    /** Bytes of frames that become one at most; at most 128 MiB. */
+    /**
+     * Returns the maximum total size in bytes of the frames that are compacted into one; at most
+     * 128 MiB.
+     */
     public long compactionMaxBytes() {
         return compactionMaxBytes;
     }
 
     /**
-     * Runs of a changelog that compaction leaves at most where it has time: with so many subtasks
-     * that all their runs together would be a burden to the JobManager, fewer than usual.
+     * Returns the number of runs of a changelog that compaction aims at, where it has time. Lower
+     * than usual where the runs of all subtasks together would burden the JobManager.
      *
      * @param parallelism of the operator, at least 1
      * @return in {@code [MIN_RUN_LIMIT, MAX_RUN_LIMIT]}
@@ -297,17 +319,20 @@ public final class DstlSettings {
         return Math.max(MIN_RUN_LIMIT, Math.min(MAX_RUN_LIMIT, maxRunsPerOperator / parallelism));
     }
 
-    /** Attempts made in addition per needed one, in {@code [0, 1]}; 0 for none. */
+    /** Returns the number of hedged attempts per upload, in {@code [0, 1]}; 0 disables hedging. */
     public double hedgeBudget() {
         return hedgeBudget;
     }
 
-    /** The share of attempts that are fast enough, in {@code [0.5, 0.999]}. */
+    /**
+     * Returns the quantile of upload durations above which an attempt is hedged, in {@code [0.5,
+     * 0.999]}.
+     */
     public double hedgeQuantile() {
         return hedgeQuantile;
     }
 
-    /** Age below which an attempt is never hedged. */
+    /** Returns the age in milliseconds below which an attempt is never hedged. */
     public long minHedgeDelayMillis() {
         return minHedgeDelayMillis;
     }

@@ -33,13 +33,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The jars of DSTL in this process, and whether their locations are right. Problems are logged once
- * per process, when the first class of DSTL is loaded, because some of them stop Flink before a job
- * could report them. Immutable and thread safe.
+ * The jars of DSTL in this process, and whether they are in the right place. Problems are logged
+ * once per process, when the first class of DSTL is loaded, because some of them stop Flink before
+ * a job could report them. Immutable and thread-safe.
  */
 public final class Installation {
 
-    /** What Flink loads for {@code state.changelog.enabled}. */
+    /** Name of the class that Flink loads for {@code state.changelog.enabled}. */
     public static final String SHIM = "org.apache.flink.state.changelog.ChangelogStateBackend";
 
     private static final Logger LOG = LoggerFactory.getLogger(Installation.class);
@@ -51,15 +51,16 @@ public final class Installation {
         this.problems = List.copyOf(problems);
     }
 
-    /** That of this process, as the class loader of this class sees it. */
+    /** Returns the installation of this process, as seen by the class loader of this class. */
     public static Installation ofProcess() {
         return Once.INSTALLATION;
     }
 
     /**
-     * Looks at the class path behind {@code classLoader}.
+     * Examines the class path of {@code classLoader}.
      *
-     * @param versionOfFlink such as 1.20.5; anything else counts as the right one
+     * @param versionOfFlink such as 1.20.5; anything that does not start with two numbers counts as
+     *     the right one
      */
     static Installation of(ClassLoader classLoader, String versionOfFlink) {
         List<String> problems = new ArrayList<>();
@@ -102,7 +103,7 @@ public final class Installation {
         try {
             shim = Class.forName(SHIM, false, classLoader);
         } catch (ClassNotFoundException | LinkageError e) {
-            // Without one nobody uses the storage, and what cannot be linked is for another Flink.
+            // Without it the storage is unused; a class that cannot be linked is for another Flink.
             return Optional.empty();
         }
         for (Class<?> type = shim; type != null; type = type.getSuperclass()) {
@@ -120,17 +121,18 @@ public final class Installation {
     }
 
     /**
-     * What is wrong, each a whole sentence that names what was found, where, and what to do. Empty
-     * if nothing is.
+     * Returns what is wrong with the installation, one sentence each, with what was found, where,
+     * and the fix. Empty if nothing is wrong.
      */
     public List<String> problems() {
         return problems;
     }
 
     /**
-     * Refuses to run with an installation that cannot work.
+     * Checks the installation.
      *
-     * @throws IllegalConfigurationException if anything is wrong with it, naming all of it
+     * @throws IllegalConfigurationException if anything is wrong with it; the message contains all
+     *     problems
      */
     public void verify() {
         if (!problems.isEmpty()) {
@@ -138,7 +140,7 @@ public final class Installation {
         }
     }
 
-    /** Where a class comes from, as a URL; for messages. */
+    /** Returns the URL from which a class was loaded, for messages. */
     public static String placeOf(Class<?> type) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         return source == null ? "an unknown place" : String.valueOf(source.getLocation());
@@ -162,7 +164,7 @@ public final class Installation {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The jar or the directory that has the resource. */
+    /** Returns the jar or directory that contains the resource. */
     private static String jarOf(URL resource) {
         String place = resource.toString();
         place = place.substring(0, place.length() - Release.RESOURCE.length());
@@ -172,7 +174,7 @@ public final class Installation {
         return place;
     }
 
-    /** Looked at once. */
+    /** Examines the installation once per process. */
     private static final class Once {
 
         private static final Installation INSTALLATION = lookAndLog();

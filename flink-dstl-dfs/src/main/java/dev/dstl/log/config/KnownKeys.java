@@ -33,14 +33,14 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.StateChangelogOptions;
 
 /**
- * Every key of every module, and Flink's for changelogs, under their common prefixes. An unknown
- * key would otherwise be ignored silently. Immutable.
+ * All keys of all modules, and Flink's own for changelogs, below their common prefixes. Any other
+ * key below these prefixes is probably misspelt and would be ignored silently. Immutable.
  */
 public final class KnownKeys {
 
     /**
-     * Flink's keys for changelogs are among them, and prefixes that are easily mistaken for those
-     * of DSTL.
+     * Flink's own changelog keys, and prefixes that are easily mistaken for those of DSTL, are
+     * included.
      */
     private static final List<String> PREFIXES =
             List.of("state.changelog.", "state.backend.changelog.", "dstl.");
@@ -51,7 +51,7 @@ public final class KnownKeys {
 
     private KnownKeys() {}
 
-    /** The keys of the modules that are on the class path together with this one. */
+    /** Returns the keys of all modules on the class path. */
     public static KnownKeys ofAllModules() {
         KnownKeys known = new KnownKeys();
         known.add(StateChangelogOptions.class);
@@ -80,10 +80,10 @@ public final class KnownKeys {
     }
 
     /**
-     * Looks for keys that nobody knows.
+     * Rejects unknown keys.
      *
-     * @throws IllegalConfigurationException if there are any, naming all and what each was probably
-     *     meant to be
+     * @throws IllegalConfigurationException if there are any; the message names all of them and the
+     *     key that each probably was meant to be
      */
     public void check(Configuration configuration) {
         SortedSet<String> unknown = new TreeSet<>(configuration.keySet());

@@ -23,6 +23,6 @@ package dev.dstl.log.config;
  */
 public interface OptionCatalog {
 
-    /** A class whose public constants of type ConfigOption are all keys of the module. */
+    /** Returns a class whose public constants of type ConfigOption are all keys of the module. */
     Class<?> options();
 }

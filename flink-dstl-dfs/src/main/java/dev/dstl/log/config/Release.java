@@ -27,12 +27,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a jar of DSTL was built from. Uses the JDK only, so that it can be asked where Flink is
- * missing. Immutable.
+ * The release, commit and Flink line that a jar of DSTL was built from. Uses the JDK only, so that
+ * it works where Flink is missing. Immutable.
  */
 public final class Release {
 
-    /** The entry that each jar with the changelog storage has once. */
+    /** Resource that each jar with the changelog storage contains once. */
     public static final String RESOURCE = "META-INF/dstl/release.properties";
 
     private static final Pattern LINE = Pattern.compile("([0-9]+\\.[0-9]+)(?![0-9])");
@@ -47,7 +47,7 @@ public final class Release {
         this.flinkLine = properties.getProperty("flink.line", "unknown");
     }
 
-    /** The release that this class belongs to. */
+    /** Returns the release that this class belongs to. */
     public static Release current() {
         try {
             for (URL url :
@@ -62,7 +62,7 @@ public final class Release {
         }
     }
 
-    /** The class path may have others. */
+    /** The class path may contain other releases. */
     private static boolean isBesideThisClass(URL resource) {
         CodeSource source = Release.class.getProtectionDomain().getCodeSource();
         if (source == null) {
@@ -74,9 +74,9 @@ public final class Release {
     }
 
     /**
-     * The release that is described in a file.
+     * Reads the release from a resource.
      *
-     * @param properties a {@link #RESOURCE}, of a jar or a directory
+     * @param properties URL of a {@link #RESOURCE}, in a jar or a directory
      * @throws IOException if it cannot be read
      */
     public static Release at(URL properties) throws IOException {
@@ -87,32 +87,34 @@ public final class Release {
         return new Release(read);
     }
 
-    /** The version of DSTL, such as 0.1.0. */
+    /** Returns the version of DSTL, such as 0.1.0. */
     public String version() {
         return version;
     }
 
-    /** The commit of git, abbreviated, with "-dirty" after it if there were changes. */
+    /** Returns the abbreviated Git commit, with the suffix "-dirty" if there were local changes. */
     public String commit() {
         return commit;
     }
 
-    /** The two numbers that name the Flink this is built for, such as 1.20. */
+    /**
+     * Returns the first two numbers of the Flink version that the jar is built for, such as 1.20.
+     */
     public String flinkLine() {
         return flinkLine;
     }
 
     /**
-     * Whether it is built for a Flink.
+     * Returns whether the jar is built for a version of Flink.
      *
-     * @param versionOfFlink such as 1.20.5; what does not begin with two numbers fits
+     * @param versionOfFlink such as 1.20.5; anything that does not start with two numbers fits
      */
     public boolean fits(String versionOfFlink) {
         Matcher version = LINE.matcher(versionOfFlink);
         return !version.lookingAt() || version.group(1).equals(flinkLine);
     }
 
-    /** For people: version, commit and line. */
+    /** Returns version, commit and Flink line, for log lines and messages. */
     @Override
     public String toString() {
         return version + " (commit " + commit + ", for Flink " + flinkLine + ")";

@@ -16,13 +16,13 @@
 
 package dev.dstl.log.config;
 
-/** What follows an upload attempt that returned a failure. */
+/** What happens after an upload attempt has failed. */
 public enum RetryMode {
     /** The first failure declines the checkpoint; no second attempt is ever started. */
     NONE("none"),
     /** A given number of failures declines the checkpoint. */
     FIXED("fixed"),
-    /** Attempts go on with growing delays. */
+    /** Attempts continue with growing delays. */
     UNTIL_SUCCESS("until-success");
 
     private final String configValue;
@@ -31,7 +31,7 @@ public enum RetryMode {
         this.configValue = configValue;
     }
 
-    /** How the user spells it. */
+    /** Returns the value as it is configured. */
     public String configValue() {
         return configValue;
     }

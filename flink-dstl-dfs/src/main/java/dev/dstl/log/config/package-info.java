@@ -1,2 +1,2 @@
-/** What the user may set, and the checked values everything else takes. */
+/** Configuration keys of the changelog storage and their checked values. */
 package dev.dstl.log.config;

@@ -19,16 +19,17 @@ package dev.dstl.log.execution;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Creates threads that neither delay the end of the process nor retain the class loader of the job
- * that created them.
- */
+/** Creates daemon threads that do not retain the class loader of the job that created them. */
 public final class DaemonThreads implements ThreadFactory {
 
     private final String name;
     private final AtomicInteger count = new AtomicInteger();
 
-    /** Names the threads {@code name-1}, {@code name-2} and so on. */
+    /**
+     * Creates a factory.
+     *
+     * @param name prefix of the threads' names: {@code name-1}, {@code name-2} and so on
+     */
     public DaemonThreads(String name) {
         this.name = name;
     }

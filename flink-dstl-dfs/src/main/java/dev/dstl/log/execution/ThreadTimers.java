@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Timers on a thread of their own. After closing, actions are dropped. */
+/** Timers on a thread of their own. Actions that are not due when it is closed are dropped. */
 public final class ThreadTimers implements Timers, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ThreadTimers.class);
@@ -32,8 +32,8 @@ public final class ThreadTimers implements Timers, AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
 
     /**
-     * Starts the thread, which never ends before it is closed: no later action fails for lack of
-     * one.
+     * Starts the thread, which runs until this object is closed, so that no later action fails
+     * because a thread cannot be started.
      */
     public ThreadTimers(String threadName) {
         thread = new ScheduledThreadPoolExecutor(1, new DaemonThreads(threadName));

@@ -16,24 +16,24 @@
 
 package dev.dstl.log.execution;
 
-/** Runs actions later. Thread safe. */
+/** Runs actions after a delay. Thread-safe. */
 public interface Timers {
 
-    /** Nanoseconds since an arbitrary moment, for differences only. */
+    /** Returns nanoseconds since an arbitrary moment, for differences only. */
     long nanoTime();
 
     /**
-     * Runs an action once. It may not block: other actions wait for it.
+     * Runs an action once, after a delay. The action must not block, since others wait for it.
      *
      * @param delayMillis not negative
-     * @return to call it off
+     * @return a timer that can cancel the action
      */
     Timer schedule(Runnable action, long delayMillis);
 
-    /** An action that will run. */
+    /** A scheduled action. */
     interface Timer {
 
-        /** Calls the action off, unless it already runs or did. */
+        /** Cancels the action. No effect if it is running or has run. */
         void cancel();
     }
 }

@@ -1,2 +1,2 @@
-/** Time and threads, so that everything else can be run by hand in a test. */
+/** Timers and threads, replaceable in tests. */
 package dev.dstl.log.execution;

@@ -51,7 +51,7 @@ final class DirectoryLocks {
 
     private static final Object GUARD = new Object();
 
-    /** Open for as long as this process owns the directory, by lock file. */
+    /** Channels that hold the locks of this process, by lock file. */
     @GuardedBy("GUARD")
     private static final Map<File, FileChannel> OWNED = new HashMap<>();
 
@@ -62,10 +62,10 @@ final class DirectoryLocks {
     }
 
     /**
-     * Makes this process the owner of a directory, which then may be made. Does nothing if it is
-     * already.
+     * Locks a directory for this process, before the directory is created. No effect if this
+     * process already owns it.
      *
-     * @throws IOException if the file system has no locks, or another process is the owner
+     * @throws IOException if the file system has no locks, or another process owns the directory
      */
     static void own(File directory) throws IOException {
         File file = lockFile(directory);
@@ -79,7 +79,7 @@ final class DirectoryLocks {
                     OWNED.put(file, channel);
                     return;
                 }
-                // Somebody just looked whether it has an owner, and deleted it.
+                // Another process just checked whether it has an owner, and deleted it.
                 if (channel != null) {
                     channel.close();
                 }
@@ -98,7 +98,7 @@ final class DirectoryLocks {
         }
     }
 
-    /** The lock is held until the channel is closed. */
+    /** Locks the file until the channel is closed. */
     private static boolean lock(FileChannel channel) throws IOException {
         try {
             FileLock lock = channel.tryLock();
@@ -108,7 +108,7 @@ final class DirectoryLocks {
         }
     }
 
-    /** This process deletes its own directory, with all that is in it. */
+    /** Deletes a directory of this process with its content, and releases its lock. */
     static void deleteOwn(File directory) throws IOException {
         FileUtils.deleteDirectory(directory);
         File file = lockFile(directory);
@@ -122,7 +122,7 @@ final class DirectoryLocks {
     }
 
     /**
-     * Deletes a directory with all that is in it, unless its owner lives.
+     * Deletes a directory with its content, unless a live process owns it.
      *
      * @throws IOException if that cannot be determined, or not everything could be deleted
      */

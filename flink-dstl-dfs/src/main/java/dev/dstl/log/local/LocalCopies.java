@@ -34,17 +34,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes copies of segments to the disks of the TaskManager and deletes them. Copies only make
- * recovery faster: no upload and no checkpoint waits for one. A disk that fails, is full or hangs
- * loses copies; this is counted, and logged once until the disk works again.
+ * Writes copies of segments to the local disks of the TaskManager and deletes them. Copies only
+ * make recovery faster: no upload and no checkpoint waits for one. If a disk fails, is full or
+ * hangs, its copies are lost; this is counted, and logged once until the disk works again.
  *
- * <p>Thread safe. Disks are touched on the executor alone.
+ * <p>Thread-safe. Disks are accessed on the executor only.
  */
 public final class LocalCopies implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalCopies.class);
 
-    /** What waits for a slow disk is kept in memory; more than this is not copied. */
+    /**
+     * Segments that wait for a slow disk are held in memory; above this total size, segments are
+     * not copied.
+     */
     private static final long MAX_WAITING_BYTES = 64L << 20;
 
     private static final int BUFFER_BYTES = 1 << 16;
@@ -72,19 +75,19 @@ public final class LocalCopies implements AutoCloseable {
     }
 
     /**
-     * Copies to directories, or never copies anything if there are none.
+     * Creates copies in the given directories; without directories nothing is copied.
      *
-     * @param disk runs one thing after the other, never on the calling thread
+     * @param disk runs one task at a time, never on the calling thread
      */
     public static LocalCopies in(LocalDirectories directories, Executor disk, DstlMetrics metrics) {
         return in(directories, disk, metrics, JobMemory.alone(Long.MAX_VALUE));
     }
 
     /**
-     * Copies to directories, as long as there is memory for what waits for the disk, or never
-     * copies anything if there are none.
+     * Creates copies in the given directories, while there is memory for segments that wait for the
+     * disk; without directories nothing is copied.
      *
-     * @param disk runs one thing after the other, never on the calling thread
+     * @param disk runs one task at a time, never on the calling thread
      */
     public static LocalCopies in(
             LocalDirectories directories, Executor disk, DstlMetrics metrics, JobMemory memory) {
@@ -94,28 +97,28 @@ public final class LocalCopies implements AutoCloseable {
         return copies;
     }
 
-    /** Whether checkpoints shall have a local part. */
+    /** Returns whether checkpoints shall have a local part. */
     public boolean isEnabled() {
         return !directories.isEmpty();
     }
 
-    /** What the logs of the job leave to recover from. */
+    /** Returns the copies that changelogs of the job leave for recovery. */
     public LocalLogs logs() {
         return logs;
     }
 
     /**
-     * A copy that is not written yet.
+     * Opens a copy that is not written yet.
      *
-     * @param references how many batches the segment holds; each is released once
-     * @return null if copies are switched off
+     * @param references number of batches in the segment; each is released once
+     * @return null if local copies are disabled
      */
     @Nullable
     public LocalCopy open(int references) {
         return isEnabled() ? new LocalCopy(this, references) : null;
     }
 
-    /** Begins to write a copy, if the disk keeps up. Called at most once per copy. */
+    /** Starts to write a copy, if the disk keeps up. Called at most once per copy. */
     public void write(LocalCopy copy, EncodedSegment segment) {
         long bytes = segment.length();
         if (!tryWait(bytes)) {
@@ -205,7 +208,7 @@ public final class LocalCopies implements AutoCloseable {
         }
     }
 
-    /** A copy cannot be read any more; what is left of it is deleted. */
+    /** Deletes a copy that can no longer be read. */
     void lost(Path path) {
         metrics.localCopyFailed();
         delete(path);
@@ -221,13 +224,13 @@ public final class LocalCopies implements AutoCloseable {
 
     private static void deleteNow(File file) {
         if (!file.delete() && file.exists()) {
-            LOG.debug("Could not delete {}, it is tried again when the job ends here", file);
+            LOG.debug("Could not delete {}, which is retried when the job ends here", file);
         }
     }
 
     /**
-     * Copies nothing any more, and deletes everything on the executor: what this storage left, and
-     * what storages left that died with their process.
+     * Stops copying and deletes on the executor: the copies of this storage, and copies of storages
+     * whose process has ended.
      */
     @Override
     public void close() {
@@ -252,7 +255,7 @@ public final class LocalCopies implements AutoCloseable {
         deleteStrangers(true);
     }
 
-    /** Deletes what nobody needs any more, unless a process that lives is using it. */
+    /** Deletes the copies of other storages that no live process owns. */
     private void deleteStrangers(boolean ending) {
         for (File directory : directories.strangers(ending)) {
             deleteDirectory(directory, DirectoryLocks::deleteIfDead);

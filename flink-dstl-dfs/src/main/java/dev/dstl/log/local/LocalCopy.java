@@ -23,8 +23,9 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /**
- * The copy of one segment. Counts its references: the batches in the segment, and the checkpoints
- * to recover from. The file is deleted with the last reference. Thread safe; no method blocks.
+ * The local copy of one segment. Counts references: of the batches in the segment, and of
+ * checkpoints that a task may recover from. The file is deleted with the last reference.
+ * Thread-safe; no method blocks.
  */
 public final class LocalCopy {
 
@@ -33,7 +34,7 @@ public final class LocalCopy {
     @GuardedBy("this")
     private int references;
 
-    /** Null before the copy is complete, and when it is deleted. */
+    /** Null before the copy is complete and after it is deleted. */
     @GuardedBy("this")
     @Nullable
     private FileStateHandle file;
@@ -43,21 +44,21 @@ public final class LocalCopy {
         this.references = references;
     }
 
-    /** The copy, or null if there is none now. */
+    /** Returns a handle of the copy, or null if there is none now. */
     @Nullable
     public synchronized StreamStateHandle handle() {
         return file;
     }
 
-    /** Whether anybody could still make use of it. */
+    /** Returns whether the copy has references. */
     synchronized boolean isNeeded() {
         return references > 0;
     }
 
     /**
-     * The copy is complete.
+     * Reports that the copy is written.
      *
-     * @return false if nobody needs it any more; the file is the caller's to delete then
+     * @return false if the copy has no references any more; the caller must delete the file then
      */
     synchronized boolean complete(Path path, long length) {
         if (references == 0) {
@@ -67,7 +68,7 @@ public final class LocalCopy {
         return true;
     }
 
-    /** The copy cannot be read: nobody is sent to it any more. */
+    /** Marks the copy as unreadable: {@link #handle()} returns null from now on. */
     public void lost() {
         FileStateHandle unreadable;
         synchronized (this) {
@@ -79,12 +80,12 @@ public final class LocalCopy {
         }
     }
 
-    /** One more needs it; the caller is one that already does. */
+    /** Adds a reference. Called by an owner of one. */
     synchronized void retain() {
         references++;
     }
 
-    /** One less needs it. */
+    /** Drops a reference. */
     public void release() {
         FileStateHandle unneeded;
         synchronized (this) {

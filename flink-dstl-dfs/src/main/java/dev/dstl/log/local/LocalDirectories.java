@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 
 /**
- * Where the copies of one storage lie, one directory per disk that Flink uses for local state.
+ * Directories of the copies of one storage, one per disk that Flink uses for local state.
  *
  * <pre>
  *   root of local state / aid_&lt;allocation&gt; / jid_... / vtx_...       Flink's, per slot
@@ -53,16 +53,16 @@ public final class LocalDirectories {
         this.incarnation = incarnation;
     }
 
-    /** None, for a storage without local copies. */
+    /** Returns no directories, for a storage without local copies. */
     static LocalDirectories none() {
         return new LocalDirectories(Collections.emptyList(), "");
     }
 
     /**
-     * The directories for a storage; none if local copies are switched off.
+     * Returns the directories of a storage; none if local recovery is disabled.
      *
-     * @param recovery of any task of the job
-     * @param incarnation names the storage, never used before
+     * @param recovery configuration of any task of the job
+     * @param incarnation name of the storage, never used before
      */
     public static LocalDirectories of(
             LocalRecoveryConfig recovery, JobID jobId, String incarnation) {
@@ -84,7 +84,7 @@ public final class LocalDirectories {
     }
 
     /**
-     * The file of a copy. Takes the disks in turn.
+     * Returns the file of a copy. Alternates between disks.
      *
      * @param number counts the copies of the storage
      */
@@ -97,7 +97,7 @@ public final class LocalDirectories {
         return new File(jobDirectory, incarnation);
     }
 
-    /** The directories of this storage. */
+    /** Returns the directories of this storage. */
     List<File> own() {
         List<File> own = new ArrayList<>();
         jobDirectories.forEach(jobDirectory -> own.add(directory(jobDirectory)));
@@ -105,10 +105,11 @@ public final class LocalDirectories {
     }
 
     /**
-     * The directories of other storages in the same places, whether their owners live or not.
+     * Returns the directories of other storages in the same places, whether their owners live or
+     * not.
      *
-     * @param ending whether the job ends here, so that none of its tasks will recover from what an
-     *     earlier process left
+     * @param ending whether the job ends on this TaskManager, so that none of its tasks will
+     *     recover from copies of an earlier process
      */
     List<File> strangers(boolean ending) {
         List<File> strangers = new ArrayList<>();
@@ -129,7 +130,7 @@ public final class LocalDirectories {
                 && name.substring(JOB_PREFIX.length()).matches("[0-9a-f]{32}");
     }
 
-    /** Whether Flink still has local state of the job, which may refer to copies. */
+    /** Returns whether Flink still has local state of the job, which may refer to copies. */
     private static boolean mayRecover(File jobDirectory) {
         String ofFlink = FLINK_JOB_PREFIX + jobDirectory.getName().substring(JOB_PREFIX.length());
         File[] slots =

@@ -21,8 +21,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The events of one log that concern the local copies of its segments. Thread safe; no method
- * blocks.
+ * Tells the local copies of one changelog's segments which checkpoints contain them. Thread-safe;
+ * no method blocks.
  */
 public final class LocalLog {
 
@@ -38,7 +38,7 @@ public final class LocalLog {
     private boolean closing;
 
     /**
-     * Begins a log.
+     * Registers a changelog.
      *
      * @param operatorId the same whenever the task is restarted
      */
@@ -50,17 +50,17 @@ public final class LocalLog {
         }
     }
 
-    /** Whether checkpoints shall have a local part. */
+    /** Returns whether checkpoints shall have a local part. */
     public boolean isEnabled() {
         return copies.isEnabled();
     }
 
-    /** A checkpoint is about to contain batches of this log. */
+    /** Reports that a checkpoint will contain batches of this changelog. */
     public synchronized void persisting(long checkpointId) {
         lastCheckpoint = Math.max(lastCheckpoint, checkpointId);
     }
 
-    /** A batch that was in a checkpoint leaves the tail of the log. */
+    /** Reports that a batch that was in a checkpoint leaves the tail of the changelog. */
     public synchronized void release(@Nullable LocalCopy copy) {
         if (copy == null) {
             return;
@@ -72,26 +72,32 @@ public final class LocalLog {
         }
     }
 
-    /** The log was truncated, so what the task was restored from is in no later checkpoint. */
+    /**
+     * Reports that the changelog was truncated. Later checkpoints contain nothing of what the task
+     * was restored from.
+     */
     public synchronized void truncated() {
         if (isEnabled()) {
             copies.logs().independent(task, lastCheckpoint);
         }
     }
 
-    /** A checkpoint of the job is complete. */
+    /** Reports that a checkpoint of the job is complete. */
     public void confirmed(long checkpointId) {
         if (isEnabled()) {
             copies.logs().confirmed(checkpointId);
         }
     }
 
-    /** From now on batches leave the tail because the log ends. */
+    /**
+     * Reports that the changelog is closing: batches that leave the tail from now on are left for
+     * recovery.
+     */
     public synchronized void closing() {
         closing = true;
     }
 
-    /** All batches have left the tail. */
+    /** Reports that all batches have left the tail. */
     public void closed() {
         if (isEnabled()) {
             copies.logs().closed(task);

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Tracks how long copies are needed that no live log holds any more. A task recovers from the
+ * Tracks how long copies are needed that no open changelog holds any more. A task recovers from the
  * latest completed checkpoint, so a copy is released as soon as a checkpoint completes that does
  * not contain it.
  *
@@ -38,14 +38,14 @@ import java.util.TreeMap;
  *                            '--no successor here--> a later checkpoint completes: released
  * </pre>
  *
- * <p>What a log leaves when it is closed belongs to every checkpoint of the log that comes after it
- * in the same task, until that has a base of its own and truncates. Thread safe; no method blocks.
+ * <p>What a changelog leaves when it is closed belongs to every later checkpoint of the same task,
+ * until that has a base of its own and truncates. Thread-safe; no method blocks.
  */
 public final class LocalLogs {
 
     private static final long DEPENDENT = Long.MAX_VALUE;
 
-    /** By the checkpoint that may contain them, the highest. */
+    /** Copies by the highest checkpoint that may contain them. */
     @GuardedBy("this")
     private final TreeMap<Long, List<LocalCopy>> expiring = new TreeMap<>();
 
@@ -56,18 +56,19 @@ public final class LocalLogs {
     private Runnable whenIndependent = () -> {};
 
     /**
-     * Has an action run once, when no log can recover any more from what an earlier process left.
+     * Registers an action that runs once, when no task can recover any more from copies of an
+     * earlier process.
      *
-     * @param action runs on a task thread, may not block
+     * @param action runs on a task thread; must not block
      */
     synchronized void whenIndependent(Runnable action) {
         whenIndependent = action;
     }
 
     /**
-     * A log begins.
+     * Reports that a changelog is opened.
      *
-     * @param task names the task's operator and key groups, the same whenever the task is restarted
+     * @param task operator and key groups of the task, the same whenever the task is restarted
      */
     synchronized void opened(String task) {
         inheritanceOf(task).liveLogs++;
@@ -78,13 +79,21 @@ public final class LocalLogs {
         return inheritances.computeIfAbsent(task, name -> new Inheritance());
     }
 
-    /** A truncated batch was in checkpoints, up to a given one. */
+    /**
+     * Reports that a batch was truncated that was in checkpoints.
+     *
+     * @param lastCheckpoint the last checkpoint that may contain it
+     */
     synchronized void truncated(LocalCopy copy, long lastCheckpoint) {
         copy.retain();
         expiring.computeIfAbsent(lastCheckpoint, id -> new ArrayList<>()).add(copy);
     }
 
-    /** A log was closed with a batch in its tail that was in checkpoints, up to a given one. */
+    /**
+     * Reports that a changelog was closed with a batch in its tail that was in checkpoints.
+     *
+     * @param lastCheckpoint the last checkpoint that may contain it
+     */
     synchronized void left(String task, LocalCopy copy, long lastCheckpoint) {
         copy.retain();
         Inheritance inheritance = inheritanceOf(task);
@@ -93,9 +102,9 @@ public final class LocalLogs {
     }
 
     /**
-     * A log has a base of its own now.
+     * Reports that a changelog has a base of its own.
      *
-     * @param lastCheckpoint the last one that may contain what it inherited
+     * @param lastCheckpoint the last checkpoint that may contain inherited copies
      */
     synchronized void independent(String task, long lastCheckpoint) {
         Inheritance inheritance = inheritanceOf(task);
@@ -109,12 +118,15 @@ public final class LocalLogs {
         }
     }
 
-    /** A log ended, after it reported the copies that it leaves. */
+    /** Reports that a changelog has ended, after {@link #left} was called for its copies. */
     synchronized void closed(String task) {
         inheritanceOf(task).liveLogs--;
     }
 
-    /** A checkpoint of the job is complete. */
+    /**
+     * Reports that a checkpoint of the job is complete, which releases copies that only earlier
+     * ones contain.
+     */
     void confirmed(long checkpointId) {
         List<LocalCopy> unneeded = new ArrayList<>();
         Runnable independent = () -> {};
@@ -139,13 +151,15 @@ public final class LocalLogs {
         independent.run();
     }
 
-    /** What the closed logs of a task left. */
+    /** The copies that closed changelogs of a task left. */
     private static final class Inheritance {
         private final List<LocalCopy> copies = new ArrayList<>();
         private long lastCheckpoint = -1;
         private int liveLogs;
 
-        /** The last checkpoint that may contain what the first log was restored from. */
+        /**
+         * The last checkpoint that may contain state that the first changelog was restored from.
+         */
         private long independentAfter = DEPENDENT;
 
         private boolean isIndependent(long checkpointId) {

@@ -1,2 +1,2 @@
-/** Copies of segments on the disks of the TaskManager, from which its tasks recover faster. */
+/** Copies of segments on the local disks of the TaskManager, for fast recovery. */
 package dev.dstl.log.local;

@@ -23,10 +23,10 @@ import java.util.function.ToLongFunction;
 import javax.annotation.Nullable;
 
 /**
- * A pool of idle objects, kept as long as there is memory for them. Last in, first out.
+ * A pool of idle objects, retained as long as there is memory for them. Last in, first out.
  * Thread-safe; no method blocks.
  *
- * @param <T> of which bytes do not change while it is here
+ * @param <T> type of the objects, whose size must not change while they are pooled
  */
 public final class IdleObjects<T> {
 
@@ -36,7 +36,7 @@ public final class IdleObjects<T> {
     private final ConcurrentLinkedDeque<T> idle = new ConcurrentLinkedDeque<>();
     private final AtomicInteger count = new AtomicInteger();
 
-    /** The fewest there were since the last {@link #trim}. */
+    /** The smallest number of pooled objects since the last {@link #trim}. */
     private final AtomicInteger fewest = new AtomicInteger();
 
     private volatile boolean closed;
@@ -44,10 +44,10 @@ public final class IdleObjects<T> {
     private final AtomicLong trimmedNanos = new AtomicLong(Long.MIN_VALUE);
 
     /**
-     * Starts with none.
+     * Creates an empty pool.
      *
-     * @param max how many to keep at most
-     * @param bytes what one of them takes
+     * @param max maximum number of pooled objects
+     * @param bytes returns the size of an object
      */
     public IdleObjects(int max, ToLongFunction<T> bytes, ProcessMemory memory) {
         this.max = max;
@@ -55,7 +55,7 @@ public final class IdleObjects<T> {
         this.memory = memory;
     }
 
-    /** The one given back last; null if there is none. */
+    /** Takes the object that was returned last; null if the pool is empty. */
     @Nullable
     public T poll() {
         return taken(idle.pollFirst());
@@ -73,7 +73,10 @@ public final class IdleObjects<T> {
         return object;
     }
 
-    /** Keeps one, or leaves it to the garbage collector. */
+    /**
+     * Returns an object to the pool, or leaves it to the garbage collector if the pool is full or
+     * there is no memory for it.
+     */
     public void offer(T object) {
         if (count.incrementAndGet() <= max && memory.tryKeep(bytes.applyAsLong(object))) {
             idle.addFirst(object);
@@ -85,13 +88,13 @@ public final class IdleObjects<T> {
         }
     }
 
-    /** Frees all objects, and from now on those that are given back. */
+    /** Drops all objects, and from now on those that are returned. */
     public void close() {
         closed = true;
         drop();
     }
 
-    /** Frees all objects. */
+    /** Drops all objects. */
     public void drop() {
         drop(Integer.MAX_VALUE);
     }
@@ -105,10 +108,10 @@ public final class IdleObjects<T> {
     }
 
     /**
-     * Frees the objects that were not needed since the last call. Does nothing if that was less
-     * than a period ago.
+     * Drops the objects that were not needed since the last call. Has no effect if that call was
+     * less than a period ago.
      *
-     * @param nowNanos of a clock that all callers share
+     * @param nowNanos current time of a clock that all callers share
      */
     public void trim(long nowNanos, long periodNanos) {
         long last = trimmedNanos.get();
@@ -121,7 +124,7 @@ public final class IdleObjects<T> {
         }
     }
 
-    /** How many there are, about, if others take and give. */
+    /** Returns the approximate number of pooled objects. */
     public int count() {
         return count.get();
     }

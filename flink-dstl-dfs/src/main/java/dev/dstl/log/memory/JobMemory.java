@@ -26,7 +26,7 @@ import org.apache.flink.runtime.io.AvailabilityProvider;
 /**
  * The changelog memory of one job, and whether its tasks may read input.
  *
- * <p>Thread-safe. What is reserved has to be released, even after {@link #close}.
+ * <p>Thread-safe. Every reservation must be released, even after {@link #close}.
  */
 public final class JobMemory implements AvailabilityProvider, AutoCloseable {
 
@@ -44,7 +44,11 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         this.configuredLimitBytes = configuredLimitBytes;
     }
 
-    /** Of a process of its own, for a log that stands alone. */
+    /**
+     * Creates the memory of a job that shares it with no other job.
+     *
+     * @param limitBytes memory limit, at least 1
+     */
     public static JobMemory alone(long limitBytes) {
         return new ProcessMemory().join(limitBytes);
     }
@@ -53,21 +57,21 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         return configuredLimitBytes;
     }
 
-    /** What all jobs take together. */
+    /** Returns the memory that this job shares with the other jobs of the process. */
     public ProcessMemory process() {
         return process;
     }
 
-    /** Adds bytes of what is there in any case; never refused. */
+    /** Reserves memory that cannot be refused; may exceed the limit. */
     public void reserve(MemoryUse use, long bytes) {
         reservedBytes.addAndGet(bytes);
         process.reserve(use, bytes);
     }
 
     /**
-     * Adds bytes of what can be done without, if there is room.
+     * Reserves memory for a use that is optional or can wait.
      *
-     * @return false if nothing was added
+     * @return false if nothing was reserved
      */
     public boolean tryReserve(MemoryUse use, long bytes) {
         if (!process.tryReserve(use, bytes)) {
@@ -78,9 +82,9 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     }
 
     /**
-     * Takes bytes away again.
+     * Releases reserved memory.
      *
-     * @throws IllegalStateException if fewer are reserved
+     * @throws IllegalStateException if fewer bytes are reserved
      */
     public void release(MemoryUse use, long bytes) {
         long left = reservedBytes.addAndGet(-bytes);
@@ -92,25 +96,25 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         process.release(use, bytes);
     }
 
-    /** Bytes of this job, for all uses. */
+    /** Returns the bytes reserved by this job, for all uses. */
     public long reservedBytes() {
         return reservedBytes.get();
     }
 
-    /** Whether batches had better be sealed while they are small. */
+    /** Returns whether batches should be sealed early because memory is short. */
     public boolean isTight() {
         return process.isTight();
     }
 
-    /** What {@link #tryReserve} would grant now, in bytes, about; may be negative. */
+    /** Returns about how many bytes {@link #tryReserve} would grant now; may be negative. */
     public long refusableRoomBytes() {
         return process.refusableRoomBytes();
     }
 
     /**
-     * Adds something that is kept for later, until the job ends.
+     * Registers a cache until the job ends.
      *
-     * @param drop frees it; called on any thread, may not block
+     * @param drop frees the cache; called on any thread, must not block
      */
     public void addCache(Runnable drop) {
         synchronized (caches) {
@@ -122,7 +126,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     /**
      * Registers an action that runs when memory is short, to seal the active batches of the tasks.
      *
-     * @param listener called on any thread, a task's among them; may not block
+     * @param listener called on any thread, including task threads; must not block
      */
     public void whenShort(Runnable listener) {
         listeners.add(listener);
@@ -132,7 +136,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         listeners.forEach(Runnable::run);
     }
 
-    /** Tasks ask this after each record, so it makes nothing while they may go on. */
+    /** Tasks call this after each record, so it allocates nothing while the job is available. */
     @Override
     public CompletableFuture<?> getAvailableFuture() {
         if (closed || process.allows(reservedBytes.get())) {
@@ -148,7 +152,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
             }
             waiting = available;
         }
-        // What was released in between did not see that somebody waits.
+        // A release in between did not see that this task waits.
         wakeIfAvailable();
         if (isNew && !waiting.isDone()) {
             process.tellShort();
@@ -176,7 +180,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         waiting.complete(null);
     }
 
-    /** The job has ended: it counts no more when the limit is shared, and nobody waits for it. */
+    /** Ends the job: it no longer takes part in sharing the limit, and waiting tasks are woken. */
     @Override
     public void close() {
         synchronized (this) {

@@ -16,13 +16,13 @@
 
 package dev.dstl.log.memory;
 
-/** The uses of changelog memory. */
+/** Uses of changelog memory. */
 public enum MemoryUse {
-    /** Pages of batches that tasks append to. */
+    /** Pages of active batches. */
     ACTIVE,
     /** Batches that are sealed and not durable. */
     IN_FLIGHT,
-    /** What encoding takes besides the batches: the segment, and what its records are sorted by. */
+    /** Memory for encoding in addition to the batches: the segment, and sorting of its records. */
     ENCODING,
     /** Buffers between segments and the streams of the file system. */
     UPLOAD_BUFFERS,

@@ -49,35 +49,35 @@ public final class ProcessMemory {
 
     private static final ProcessMemory SHARED = new ProcessMemory();
 
-    /** The share of the limit above which is refused what can be refused. */
+    /** Fraction of the limit above which optional uses are refused. */
     private static final double REFUSABLE_SHARE = 0.75;
 
-    /** The share of the limit from which on batches are sealed while they are small. */
+    /** Fraction of the limit above which batches are sealed early. */
     private static final double TIGHT_SHARE = 0.5;
 
-    /** The share of the limit that is split among the jobs is one in so many. */
+    /** Divisor of the limit for the part that is guaranteed to the jobs in equal shares. */
     private static final int OWN_SHARE = 4;
 
-    /** All but what is only kept for later. */
+    /** All uses but caches. */
     private final AtomicLong neededBytes = new AtomicLong();
 
     private final Map<MemoryUse, AtomicLong> reservedByUse = new EnumMap<>(MemoryUse.class);
     private final List<JobMemory> jobs = new CopyOnWriteArrayList<>();
     private final List<Runnable> caches = new CopyOnWriteArrayList<>();
 
-    /** Jobs whose tasks are stopped. */
+    /** Number of jobs whose tasks are stopped. */
     final AtomicInteger stopped = new AtomicInteger();
 
     private volatile Limits limits = new Limits(0, 0);
 
-    /** Of nobody yet; tests and tools have their own. */
+    /** Creates memory without jobs, for tests and tools. See {@link #shared()}. */
     public ProcessMemory() {
         for (MemoryUse use : MemoryUse.values()) {
             reservedByUse.put(use, new AtomicLong());
         }
     }
 
-    /** That of this process. */
+    /** Returns the memory of this process. */
     public static ProcessMemory shared() {
         return SHARED;
     }
@@ -85,7 +85,7 @@ public final class ProcessMemory {
     /**
      * Adds a job.
      *
-     * @param limitBytes as configured for the job, at least 1
+     * @param limitBytes limit configured for the job, at least 1
      * @return to be closed when the job ends
      */
     public JobMemory join(long limitBytes) {
@@ -118,9 +118,9 @@ public final class ProcessMemory {
     }
 
     /**
-     * Adds something that is kept for later.
+     * Registers a cache.
      *
-     * @param drop frees it; called on any thread, may not block
+     * @param drop frees the cache; called on any thread, must not block
      */
     public void addCache(Runnable drop) {
         caches.add(drop);
@@ -134,7 +134,7 @@ public final class ProcessMemory {
         caches.forEach(Runnable::run);
     }
 
-    /** Adds bytes of what is there in any case. */
+    /** Reserves memory that cannot be refused. */
     void reserve(MemoryUse use, long bytes) {
         reservedByUse.get(use).addAndGet(bytes);
         long needed = neededBytes.addAndGet(bytes);
@@ -145,17 +145,17 @@ public final class ProcessMemory {
     }
 
     /**
-     * Adds bytes of what can be done without, if there is room. What is kept for later makes room.
-     * Without any job there always is.
+     * Reserves memory for a use that is optional or can wait. Caches are dropped to make room.
+     * Always granted while there is no job.
      *
-     * @return false if nothing was added
+     * @return false if nothing was reserved
      */
     boolean tryReserve(MemoryUse use, long bytes) {
         Limits current = limits;
         long needed = neededBytes.addAndGet(bytes);
         if (needed > current.refusableBytes && current.jobs > 0) {
             neededBytes.addAndGet(-bytes);
-            // Others may have been stopped by the bytes that were there for a moment.
+            // Other jobs may have been stopped by this short-lived reservation.
             wakeStopped();
             return false;
         }
@@ -167,9 +167,9 @@ public final class ProcessMemory {
     }
 
     /**
-     * Takes bytes away again, and wakes tasks if there is room for them now.
+     * Releases reserved memory, and wakes tasks if there is room for them now.
      *
-     * @throws IllegalStateException if fewer are reserved for that use
+     * @throws IllegalStateException if fewer bytes are reserved for that use
      */
     void release(MemoryUse use, long bytes) {
         takeAway(use, bytes);
@@ -187,9 +187,9 @@ public final class ProcessMemory {
     }
 
     /**
-     * Adds bytes that are only kept for later, if there is room. Without any job there is none.
+     * Reserves memory for a cache. Never granted while there is no job.
      *
-     * @return false if nothing was added
+     * @return false if nothing was reserved
      */
     public boolean tryKeep(long bytes) {
         long idle = reservedByUse.get(MemoryUse.IDLE).addAndGet(bytes);
@@ -200,17 +200,21 @@ public final class ProcessMemory {
         return true;
     }
 
-    /** Takes bytes away that were kept for later. */
+    /** Releases memory of a cache. */
     public void take(long bytes) {
         takeAway(MemoryUse.IDLE, bytes);
     }
 
-    /** Adds what is fetched ahead for a restore, which belongs to no job's log. */
+    /**
+     * Reserves memory for data that a restore fetches ahead, which counts for no job.
+     *
+     * @return false if nothing was reserved
+     */
     public boolean tryReserveReadAhead(long bytes) {
         return tryReserve(MemoryUse.READ_AHEAD, bytes);
     }
 
-    /** Takes away what was fetched ahead. */
+    /** Releases memory of fetched data. */
     public void releaseReadAhead(long bytes) {
         release(MemoryUse.READ_AHEAD, bytes);
     }
@@ -221,40 +225,40 @@ public final class ProcessMemory {
         }
     }
 
-    /** A job is stopped: its tasks shall seal their active batches. */
+    /** Asks the tasks of a stopped job to seal their active batches. */
     void tellShort() {
         jobs.forEach(JobMemory::tellShort);
     }
 
-    /** Whether a job that takes so much may go on. */
+    /** Returns whether a job with so many reserved bytes may read input. */
     boolean allows(long bytesOfJob) {
         Limits current = limits;
         return neededBytes.get() < current.stopBytes || bytesOfJob < current.ownBytes;
     }
 
-    /** Whether so much is reserved that batches had better be sealed while they are small. */
+    /** Returns whether so much is reserved that batches should be sealed early. */
     boolean isTight() {
         Limits current = limits;
         return current.jobs > 0 && neededBytes.get() >= current.tightBytes;
     }
 
-    /** What a reservation that may be refused can hope for now, in bytes; may be negative. */
+    /** Returns about how many bytes an optional use would be granted now; may be negative. */
     long refusableRoomBytes() {
         Limits current = limits;
         return current.jobs == 0 ? Long.MAX_VALUE : current.refusableBytes - neededBytes.get();
     }
 
-    /** Bytes reserved now, for all uses. */
+    /** Returns the bytes reserved for all uses. */
     public long reservedBytes() {
         return neededBytes.get() + reservedBytes(MemoryUse.IDLE);
     }
 
-    /** Bytes reserved now for one use. */
+    /** Returns the bytes reserved for one use. */
     public long reservedBytes(MemoryUse use) {
         return reservedByUse.get(use).get();
     }
 
-    /** The limit of all jobs together; 0 as long as there is none. */
+    /** Returns the limit for all jobs together, in bytes; 0 while there is no job. */
     public long limitBytes() {
         return limits.limitBytes;
     }
@@ -270,7 +274,7 @@ public final class ProcessMemory {
         private Limits(long limitBytes, int jobs) {
             this.limitBytes = limitBytes;
             this.jobs = jobs;
-            // One byte, so that a job that takes nothing is never stopped.
+            // One byte, so that a job without reservations is never stopped.
             this.ownBytes = Math.max(1, limitBytes / OWN_SHARE / Math.max(1, jobs));
             this.stopBytes = limitBytes - Math.max(0, jobs - 1) * (ownBytes - 1);
             this.refusableBytes = (long) (REFUSABLE_SHARE * limitBytes);

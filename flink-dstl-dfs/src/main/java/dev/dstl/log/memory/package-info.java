@@ -1,2 +1,2 @@
-/** The memory that the logs of all jobs of a process share. */
+/** Changelog memory, shared by all jobs of a process. */
 package dev.dstl.log.memory;

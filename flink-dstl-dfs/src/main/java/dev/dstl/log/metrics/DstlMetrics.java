@@ -27,8 +27,8 @@ import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
 
 /**
- * Every metric of the log of one job on one TaskManager. Names and meanings of the first group are
- * Flink's. Thread safe; nothing here waits for a lock that is held for longer than an addition.
+ * All changelog metrics of one job on one TaskManager. Names and meanings of the first group are
+ * Flink's. Thread-safe; nothing here waits for a lock that is held for longer than an addition.
  *
  * <pre>
  *   ChangelogStorage.
@@ -57,12 +57,12 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     numberOfLocalCopies           segments copied to the local disk, see local recovery
  *     numberOfLocalCopyFailures     segments not copied, or copies that could not be read
  *     numberOfCompactions           runs compacted into one, see compaction.min-runs
- *     numberOfCompactionFailures    compactions given up; they are retried later
+ *     numberOfCompactionFailures    compactions that failed; they are retried later
  *     numberOfRecentSegmentReads    segments that compaction read from memory
  *     numberOfRecentSegmentMisses   segments that it read from the local disk or the store instead
  *     recentSegmentBytes            segments kept in memory for compaction, part of memoryBytes
  *     numberOfReadRetries           reads of compactions that failed and were retried
- *     hangingCompactionReads        reads of compactions that were given up and do not end
+ *     hangingCompactionReads        abandoned reads of compactions that still hang
  *     uncheckpointedSegments        durable segments that no checkpoint contains yet
  *     numberOfDiscardedFiles        files deleted: lost attempts and segments never checkpointed
  *     numberOfDiscardFailures       files that could not be deleted and were left behind
@@ -98,7 +98,7 @@ public final class DstlMetrics {
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
-    /** Registers the metrics; they live as long as the group. */
+    /** Registers all metrics with {@code group}, which also unregisters them when it is closed. */
     public DstlMetrics(MetricGroup group) {
         this.group = group;
         String version = Release.current().toString();
@@ -136,74 +136,82 @@ public final class DstlMetrics {
         return group.histogram(PREFIX + name, new DescriptiveStatisticsHistogram(HISTOGRAM_WINDOW));
     }
 
-    /** Where {@code uploadQueueSize} comes from. */
+    /** Sets the source of {@code uploadQueueSize}. */
     public void measureUploadQueue(IntSupplier batches) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "uploadQueueSize", batches::getAsInt);
     }
 
-    /** Where {@code inFlightBytes} comes from. */
+    /** Sets the source of {@code inFlightBytes}. */
     public void measureInFlight(LongSupplier bytes) {
         group.<Long, Gauge<Long>>gauge(PREFIX + "inFlightBytes", bytes::getAsLong);
     }
 
-    /** Where {@code memoryBytes} and {@code memoryLimitBytes} come from. */
+    /** Sets the sources of {@code memoryBytes} and {@code memoryLimitBytes}. */
     public void measureMemory(LongSupplier bytes, LongSupplier limitBytes) {
         group.<Long, Gauge<Long>>gauge(PREFIX + "memoryBytes", bytes::getAsLong);
         group.<Long, Gauge<Long>>gauge(PREFIX + "memoryLimitBytes", limitBytes::getAsLong);
     }
 
-    /** Where {@code slowUploadAttempts} comes from. */
+    /** Sets the source of {@code slowUploadAttempts}. */
     public void measureSlowAttempts(IntSupplier attempts) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "slowUploadAttempts", attempts::getAsInt);
     }
 
-    /** Where {@code abandonedUploadAttempts} comes from. */
+    /** Sets the source of {@code abandonedUploadAttempts}. */
     public void measureAbandonedAttempts(IntSupplier attempts) {
         group.<Integer, Gauge<Integer>>gauge(
                 PREFIX + "abandonedUploadAttempts", attempts::getAsInt);
     }
 
-    /** Where {@code storeHealth} comes from. */
+    /** Sets the source of {@code storeHealth}. */
     public void measureStoreHealth(IntSupplier severity) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "storeHealth", severity::getAsInt);
     }
 
-    /** Where {@code uncheckpointedSegments} comes from. */
+    /** Sets the source of {@code uncheckpointedSegments}. */
     public void measureUncheckpointedSegments(IntSupplier segments) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "uncheckpointedSegments", segments::getAsInt);
     }
 
-    /** Where {@code hangingCompactionReads} comes from. */
+    /** Sets the source of {@code hangingCompactionReads}. */
     public void measureHangingCompactionReads(IntSupplier reads) {
         group.<Integer, Gauge<Integer>>gauge(PREFIX + "hangingCompactionReads", reads::getAsInt);
     }
 
-    /** Where {@code recentSegmentBytes} comes from. */
+    /** Sets the source of {@code recentSegmentBytes}. */
     public void measureRecentSegments(LongSupplier bytes) {
         group.<Long, Gauge<Long>>gauge(PREFIX + "recentSegmentBytes", bytes::getAsLong);
     }
 
-    /** A segment was rolled. */
+    /**
+     * Counts a rolled segment.
+     *
+     * @param batches number of batches in it
+     */
     public void segmentRolled(int batches) {
         uploadBatchSizes.update(batches);
     }
 
-    /** An attempt began. */
+    /** Counts an upload attempt that starts. */
     public void attemptStarted() {
         uploadRequests.inc();
     }
 
-    /** An attempt was cancelled while it wrote. */
+    /** Counts an attempt that was cancelled while it was writing. */
     public void attemptCancelled() {
         cancelledUploads.inc();
     }
 
-    /** The store answered a ping. */
+    /** Counts a ping that the store answered. */
     public void storePinged() {
         storePings.inc();
     }
 
-    /** An attempt began beside another one. */
+    /**
+     * Counts an attempt that starts while another attempt for the same segment is live.
+     *
+     * @param hedge whether the other attempt has not timed out
+     */
     public void extraAttemptStarted(boolean hedge) {
         extraUploadRequests.inc();
         if (hedge) {
@@ -211,15 +219,15 @@ public final class DstlMetrics {
         }
     }
 
-    /** An attempt that began as a hedge made its segment durable. */
+    /** Counts a segment that a hedged attempt made durable. */
     public void hedgeWon() {
         hedgeWins.inc();
     }
 
     /**
-     * An attempt returned a failure.
+     * Counts a failed attempt.
      *
-     * @param throttled whether the store asked for fewer requests
+     * @param throttled whether the store rejected it because of too many requests
      */
     public void attemptFailed(boolean throttled) {
         uploadFailures.inc();
@@ -229,10 +237,12 @@ public final class DstlMetrics {
     }
 
     /**
-     * A segment is durable.
+     * Counts a segment that became durable.
      *
-     * @param winner which attempt it was, from 1
-     * @param attempts how many had begun
+     * @param winner number of the successful attempt, from 1
+     * @param attempts number of attempts that were started
+     * @param bytes size of the segment
+     * @param attemptNanos duration of the successful attempt
      */
     public void segmentUploaded(long bytes, long attemptNanos, int winner, int attempts) {
         uploadSizes.update(bytes);
@@ -241,52 +251,55 @@ public final class DstlMetrics {
         totalAttemptsPerUpload.update(attempts);
     }
 
-    /** A persist completed with what is not durable in its handle. */
+    /**
+     * Counts a persist that put state changes inline in its handle instead of waiting for their
+     * upload.
+     */
     public void persistedInline() {
         inlinePersists.inc();
     }
 
-    /** Some batches became one. */
+    /** Counts a successful compaction. */
     public void compacted() {
         compactions.inc();
     }
 
-    /** Some batches did not become one. */
+    /** Counts a failed compaction. */
     public void compactionFailed() {
         compactionFailures.inc();
     }
 
-    /** A segment was read as it is kept in memory. */
+    /** Counts a segment that was read from memory. */
     public void recentSegmentRead() {
         recentSegmentReads.inc();
     }
 
-    /** A segment was not kept in memory any more. */
+    /** Counts a segment that was no longer in memory. */
     public void recentSegmentMissed() {
         recentSegmentMisses.inc();
     }
 
-    /** A read failed and is tried again. */
+    /** Counts a failed read that is retried. */
     public void readRetried() {
         readRetries.inc();
     }
 
-    /** A segment was copied to the local disk. */
+    /** Counts a segment that was copied to the local disk. */
     public void localCopyWritten() {
         localCopies.inc();
     }
 
-    /** A segment has no local copy. */
+    /** Counts a segment without a usable local copy. */
     public void localCopyFailed() {
         localCopyFailures.inc();
     }
 
-    /** A file was deleted. */
+    /** Counts a deleted file. */
     public void fileDiscarded() {
         discardedFiles.inc();
     }
 
-    /** A file was left behind. */
+    /** Counts a file that could not be deleted. */
     public void discardFailed() {
         discardFailures.inc();
     }

@@ -21,8 +21,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The owner of one segment and its references. Changed only by {@link SegmentRegistry}; thread
- * safe.
+ * The owner of one segment and its references. Changed only by {@link SegmentRegistry};
+ * thread-safe.
  */
 public final class OwnedSegment {
 
@@ -32,7 +32,7 @@ public final class OwnedSegment {
     @GuardedBy("this")
     private int references;
 
-    /** Handles with the segment that were given to checkpoints and not dropped. */
+    /** Number of handles with the segment that were given to checkpoints and not dropped. */
     @GuardedBy("this")
     private long deliveries;
 
@@ -44,7 +44,7 @@ public final class OwnedSegment {
         this.references = references;
     }
 
-    /** Who has to delete it now. */
+    /** Returns who must delete the segment. */
     public synchronized SegmentOwnership ownership() {
         return ownership;
     }
@@ -57,7 +57,7 @@ public final class OwnedSegment {
         return ownership;
     }
 
-    /** Returns whether this changed the owner. */
+    /** Counts a delivery; returns whether this changed the owner. */
     synchronized boolean handOver() {
         if (references == 0) {
             throw new IllegalStateException(
@@ -69,7 +69,7 @@ public final class OwnedSegment {
         return ++deliveries == 1;
     }
 
-    /** Returns whether this changed the owner. */
+    /** Counts a dropped delivery; returns whether this changed the owner. */
     synchronized boolean reclaim() {
         if (deliveries == 0) {
             throw new IllegalStateException("A segment was reclaimed too often: " + file);
@@ -85,7 +85,7 @@ public final class OwnedSegment {
         return references > 0;
     }
 
-    /** Returns whether this was the last reference. */
+    /** Drops a reference; returns whether it was the last one. */
     synchronized boolean release() {
         if (references == 0) {
             throw new IllegalStateException("A segment was released too often: " + file);
@@ -94,8 +94,8 @@ public final class OwnedSegment {
     }
 
     /**
-     * Returns the file to delete after the last reference is gone; null if there is none, or if it
-     * is not the TaskManager's, or was returned before.
+     * Returns the file that the TaskManager must delete now; null if the segment is not durable,
+     * belongs to the JobManager, or was returned before.
      */
     @Nullable
     synchronized Path disown() {

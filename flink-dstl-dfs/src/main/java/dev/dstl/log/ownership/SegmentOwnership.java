@@ -34,18 +34,18 @@ package dev.dstl.log.ownership;
 public enum SegmentOwnership {
     /** No attempt has succeeded yet. */
     UPLOADING,
-    /** Durable, and in no handle that a checkpoint was given. */
+    /** Durable, and in no handle that was given to a checkpoint. */
     TASK_MANAGER,
-    /** In a handle that a checkpoint was given, and that was not dropped on its way. */
+    /** In a handle that was given to a checkpoint and not dropped before it was sent. */
     JOB_MANAGER,
-    /** Needed by nobody, and deleted if it was ever durable. */
+    /** No longer needed, and deleted if it was durable. */
     NOBODY;
 
     /**
-     * Moves on.
+     * Moves on to the next owner.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     SegmentOwnership to(SegmentOwnership next) {
         boolean allowed =

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * things: files of attempts that lost, and segments that lost their last reference while no handle
  * containing them was ever sent to the JobManager. Everything else is the JobManager's.
  *
- * <p>Thread safe. Deleting happens on the executor; a failed deletion is retried a few times; then
+ * <p>Thread-safe. Deleting happens on the executor; a failed deletion is retried a few times; then
  * the file is left behind, counted, and logged once. Deletions wait for a thread without a limit.
  */
 public final class SegmentRegistry {
@@ -48,15 +48,15 @@ public final class SegmentRegistry {
     private final AtomicInteger ownedSegments = new AtomicInteger();
     private final AtomicBoolean failureReported = new AtomicBoolean();
 
-    /** Files that are to be deleted and neither are nor are given up. */
+    /** Number of files whose deletion has neither succeeded nor finally failed. */
     private final AtomicInteger pendingDiscards = new AtomicInteger();
 
     private volatile Runnable whenQuiet = () -> {};
 
     /**
-     * Starts without segments.
+     * Creates a registry without segments.
      *
-     * @param discards where to delete; when it rejects work, the caller's thread deletes
+     * @param discards runs deletions; if it rejects one, the calling thread deletes
      */
     public SegmentRegistry(
             SegmentStore store, Executor discards, Timers timers, DstlMetrics metrics) {
@@ -68,15 +68,17 @@ public final class SegmentRegistry {
     }
 
     /**
-     * Begins to track a segment.
+     * Starts tracking a segment that is being uploaded.
      *
-     * @param references how many batches are in it; each is released once
+     * @param references number of batches in the segment; each is released once
      */
     public OwnedSegment open(int references) {
         return new OwnedSegment(references);
     }
 
-    /** An attempt succeeded. Without references left, its file is deleted at once. */
+    /**
+     * Reports that an attempt succeeded. Deletes the file if the segment has no references left.
+     */
     public void durable(OwnedSegment segment, Path file) {
         if (segment.durableAs(file) == SegmentOwnership.TASK_MANAGER) {
             ownedSegments.incrementAndGet();
@@ -86,10 +88,10 @@ public final class SegmentRegistry {
     }
 
     /**
-     * A handle that contains the segment is about to be given to a checkpoint. Once for every
+     * Reports that a handle with the segment is about to be sent to the JobManager. Called once per
      * handle.
      *
-     * @throws IllegalStateException if the segment is not durable, or has no reference left
+     * @throws IllegalStateException if the segment is not durable or has no references left
      */
     public void handOver(OwnedSegment segment) {
         if (segment.handOver()) {
@@ -98,9 +100,11 @@ public final class SegmentRegistry {
     }
 
     /**
-     * A handle that contains the segment was dropped before it was sent to the JobManager. Without
-     * another handle that may have been sent the segment is the TaskManager's again, and without
-     * references it is deleted.
+     * Reports that a handle with the segment was dropped before it was sent to the JobManager. If
+     * no other handle may have been sent, the TaskManager owns the segment again, and deletes it if
+     * it has no references.
+     *
+     * @throws IllegalStateException if it was called more often than {@link #handOver}
      */
     public void reclaim(OwnedSegment segment) {
         if (segment.reclaim()) {
@@ -112,9 +116,11 @@ public final class SegmentRegistry {
     }
 
     /**
-     * A batch in the segment is not needed any more.
+     * Drops the reference of a batch. Deletes the segment with the last reference, if the
+     * TaskManager owns it.
      *
-     * @return whether it was the last one
+     * @return whether it was the last reference
+     * @throws IllegalStateException if there are no references left
      */
     public boolean release(OwnedSegment segment) {
         if (!segment.release()) {
@@ -132,15 +138,15 @@ public final class SegmentRegistry {
         }
     }
 
-    /** Deletes what an attempt left behind that lost or failed, if it left anything. */
+    /** Deletes the file of an attempt that lost or failed, if it exists. */
     public void discardAttempt(Path file) {
         beginDiscard(file);
     }
 
     /**
-     * Has an action run as soon as there is nothing to delete; more than once if there is again.
+     * Registers an action that runs whenever no deletion is pending.
      *
-     * @param action runs on any thread, must not block
+     * @param action runs on any thread; must not block
      */
     public void whenQuiet(Runnable action) {
         whenQuiet = action;
@@ -165,14 +171,15 @@ public final class SegmentRegistry {
         } catch (RejectedExecutionException closed) {
             deleteHere(file);
         } catch (Throwable notStarted) {
-            // There may be no memory for one more thread; the caller may be a task. The store has
-            // refused nothing, so it does not count as a try.
+            // There may be no memory for one more thread; the caller may be a task. The store was
+            // not asked, so this does not count as a try.
             discardLater(file, number, RETRY_DELAY_MILLIS);
         }
     }
 
     /**
-     * The thread of a task that ends may be interrupted, and most clients would do nothing then.
+     * Deletes with the interrupt flag cleared: the thread of an ending task may be interrupted, and
+     * most clients would then do nothing.
      */
     private void deleteHere(Path file) {
         boolean interrupted = Thread.interrupted();

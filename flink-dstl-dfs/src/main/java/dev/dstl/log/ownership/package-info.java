@@ -1,2 +1,2 @@
-/** Who may delete a segment, and the one class of the TaskManager that does. */
+/** Which process deletes a segment, and the only class of the TaskManager that deletes segments. */
 package dev.dstl.log.ownership;

@@ -28,13 +28,14 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
 /**
- * The changes of a handle that Flink's own storage {@code filesystem} wrote, as OPAQUE records,
- * which only the state backend can interpret. They come in the order of the handle and for all key
- * groups, since timers may carry the wrong one. One file is open at a time. Not thread safe.
+ * Returns the state changes of a handle of Flink's storage {@code filesystem} as OPAQUE records,
+ * which only the state backend can interpret. Records come in the order of the handle and for all
+ * key groups, since timers may carry the wrong key group. One file is open at a time. Not
+ * thread-safe.
  */
 public final class BuiltInHandleCursor implements RecordCursor {
 
-    /** The storage identifier of the handles that this class reads. */
+    /** Storage identifier of the handles that this class reads. */
     public static final String STORAGE_IDENTIFIER = "filesystem";
 
     private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
@@ -46,7 +47,7 @@ public final class BuiltInHandleCursor implements RecordCursor {
     private byte[] buffer = new byte[256];
     private final int headerLength;
 
-    /** Opens nothing yet. */
+    /** Creates a cursor that has opened no file yet. */
     public BuiltInHandleCursor(ChangelogStateHandleStreamImpl handle) {
         this.positions = handle.getHandlesAndOffsets().iterator();
         this.headerLength = RecordFormat.writeHeader(buffer, 0, RecordKind.OPAQUE, 0, 0, 0);
@@ -67,7 +68,7 @@ public final class BuiltInHandleCursor implements RecordCursor {
         }
         changesLeft--;
         int length = segment.readCount("the length of a change");
-        // Not all at once: a length that damage made up must not exhaust the heap.
+        // Not all at once: a corrupt length must not exhaust the heap.
         int read = 0;
         while (read < length) {
             int next = Math.min(length - read, Math.max(buffer.length - headerLength, 1 << 20));
@@ -85,7 +86,10 @@ public final class BuiltInHandleCursor implements RecordCursor {
         }
     }
 
-    /** Files hold many change sets of a log, in the order of the handle, so they stay open. */
+    /**
+     * A file contains many change sets of a changelog, in the order of the handle, so it stays
+     * open.
+     */
     private void startChangeSet(Tuple2<StreamStateHandle, Long> position) throws IOException {
         if (!position.f0.equals(openHandle) || !segment.reaches(position.f1)) {
             close();

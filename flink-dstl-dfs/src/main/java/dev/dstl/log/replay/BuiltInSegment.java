@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * One file of Flink's own storage, read forwards. Offsets count the bytes behind the first one,
- * after decompression. Not thread safe.
+ * One file of Flink's storage {@code filesystem}, read forward. Offsets count decompressed bytes
+ * after the first byte of the file. Not thread-safe.
  *
  * <pre>
  *   file        compressed (1 byte: 0 no, 1 Snappy) | change sets, one behind the other
@@ -63,9 +63,9 @@ final class BuiltInSegment implements Closeable {
     }
 
     /**
-     * Opens a file at its first change set.
+     * Opens a file before its first change set.
      *
-     * @throws IOException if there is none, or the store does not answer
+     * @throws IOException if the file does not exist or cannot be read
      */
     static BuiltInSegment open(StreamStateHandle handle) throws IOException {
         BuiltInSegment segment =
@@ -108,12 +108,12 @@ final class BuiltInSegment implements Closeable {
         }
     }
 
-    /** Whether {@link #moveTo} gets to an offset without the file being opened again. */
+    /** Returns whether {@link #moveTo} reaches an offset without reopening the file. */
     boolean reaches(long offset) {
         return !compressed || offset >= position;
     }
 
-    /** Goes on reading at an offset. */
+    /** Moves to an offset. */
     void moveTo(long offset) throws IOException {
         if (offset == position) {
             return;
@@ -148,7 +148,7 @@ final class BuiltInSegment implements Closeable {
                 | (integer[3] & 0xFF);
     }
 
-    /** Reads an integer that cannot be negative. */
+    /** Reads an integer that must not be negative. */
     int readCount(String what) throws IOException {
         int count = readInt(what);
         if (count < 0) {
@@ -179,7 +179,7 @@ final class BuiltInSegment implements Closeable {
         }
     }
 
-    /** What does not come from the store comes from the decompressor. */
+    /** Distinguishes failures of the store from those of the decompressor. */
     private IOException explained(IOException failure) {
         return source.failure != null
                 ? StoreException.of(
@@ -227,7 +227,7 @@ final class BuiltInSegment implements Closeable {
         }
     }
 
-    /** Remembers a failure of the store; does not pass on that it is closed. */
+    /** Remembers failures of the store; does not pass on {@code close()}. */
     private static final class Source extends FilterInputStream {
 
         @Nullable private Exception failure;

@@ -27,25 +27,25 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * Reads the segments of a handle in its order, those of DSTL and of Flink's own storage. Thread
- * safe: every call opens its own streams, and none before the first record is read.
+ * Reads the segments of a handle in order, those of DSTL and of Flink's storage {@code filesystem}.
+ * Thread-safe: every call opens its own streams, and none before the first record is read.
  */
 public final class DstlHandleReader implements ChangelogReader {
 
-    /** The storage identifier of handles that this project writes. */
+    /** Storage identifier of the handles that DSTL writes. */
     public static final String STORAGE_IDENTIFIER = "dstl";
 
     @Nullable private final ReadAheadBudget budget;
 
-    /** Reads each segment when it is its turn, on the calling thread. */
+    /** Creates a reader that reads each segment on the calling thread when it is needed. */
     public DstlHandleReader() {
         this(null);
     }
 
     /**
-     * Fetches segments before it is their turn, on threads of its own.
+     * Creates a reader that fetches segments ahead on threads of its own.
      *
-     * @param budget shared with other readers; null to fetch nothing ahead
+     * @param budget memory limit, shared with other readers; null disables read-ahead
      */
     public DstlHandleReader(@Nullable ReadAheadBudget budget) {
         this.budget = budget;
@@ -63,8 +63,9 @@ public final class DstlHandleReader implements ChangelogReader {
     }
 
     /**
-     * As {@link #open(ChangelogStateHandleStreamImpl)}, with reads that can be given up by another
-     * thread if they are of our segments.
+     * Opens a cursor as {@link #open(ChangelogStateHandleStreamImpl)} does. Another thread can
+     * abandon the reads through {@code session}, but not those of segments of Flink's built-in
+     * changelog.
      */
     public RecordCursor open(ChangelogStateHandleStreamImpl handle, ReadSession session)
             throws IOException {
@@ -92,9 +93,9 @@ public final class DstlHandleReader implements ChangelogReader {
     }
 
     /**
-     * Gives the records of a handle as state changes: of an OPAQUE record its payload, of any other
-     * the whole record as {@link dev.dstl.log.api.RecordFormat} draws it. While iterating, a
-     * failure to read comes as {@link java.io.UncheckedIOException}.
+     * Returns the records of a handle as state changes: for an OPAQUE record its payload, for any
+     * other the whole record in the layout of {@link dev.dstl.log.api.RecordFormat}. A read failure
+     * during iteration is thrown as {@link java.io.UncheckedIOException}.
      */
     @Override
     public CloseableIterator<StateChange> getChanges(ChangelogStateHandleStreamImpl handle)

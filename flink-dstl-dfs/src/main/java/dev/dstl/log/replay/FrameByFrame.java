@@ -26,7 +26,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** Reads each frame on demand. One segment is open at a time. */
+/** Reads each frame when it is needed. One segment is open at a time. */
 final class FrameByFrame implements FrameSequence {
 
     private final Iterator<Tuple2<StreamStateHandle, Long>> positions;
@@ -48,7 +48,7 @@ final class FrameByFrame implements FrameSequence {
             return false;
         }
         Tuple2<StreamStateHandle, Long> position = positions.next();
-        // A group commit leaves several frames of one log in a segment, so it stays open.
+        // A group commit leaves several frames of one changelog in a segment, so it stays open.
         if (!position.f0.equals(openHandle)) {
             close();
             segment = SegmentReader.open(position.f0, session);

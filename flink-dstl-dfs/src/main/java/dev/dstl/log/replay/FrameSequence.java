@@ -20,13 +20,13 @@ import dev.dstl.log.segment.FrameCursor;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** The frames that a handle names, in its order. For one thread. */
+/** The frames of a handle, in order. Used by one thread. */
 interface FrameSequence extends Closeable {
 
     /**
-     * Has the cursor begin with the next frame; the one before must not be read any more.
+     * Points the cursor at the next frame. The previous frame must not be read any more.
      *
-     * @return false if there is none
+     * @return false at the end
      */
     boolean startNext(FrameCursor cursor) throws IOException;
 }

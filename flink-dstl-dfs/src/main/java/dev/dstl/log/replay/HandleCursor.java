@@ -21,7 +21,7 @@ import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.segment.FrameCursor;
 import java.io.IOException;
 
-/** The records of all frames of a handle, in its order. Owns the frames. */
+/** Returns the records of all frames of a handle, in order. Owns the frames. */
 final class HandleCursor implements RecordCursor {
 
     private final FrameSequence frames;

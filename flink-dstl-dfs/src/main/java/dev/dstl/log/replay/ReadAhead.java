@@ -60,7 +60,7 @@ final class ReadAhead implements FrameSequence {
     private final Deque<Visit> begun = new ArrayDeque<>();
     private final ExecutorService threads;
 
-    /** Read because there was no room. */
+    /** Reader of a frame that exceeded the memory limit. */
     @Nullable private SegmentReader direct;
 
     @Nullable private Visit current;
@@ -149,7 +149,7 @@ final class ReadAhead implements FrameSequence {
         }
     }
 
-    /** Fetches that run are interrupted, and end by themselves. */
+    /** Interrupts running fetches, which end on their own. */
     @Override
     public void close() throws IOException {
         threads.shutdownNow();
@@ -163,14 +163,14 @@ final class ReadAhead implements FrameSequence {
         closeDirect();
     }
 
-    /** One segment and the frames to fetch from it. */
+    /** The fetch of one segment's frames. */
     private final class Visit implements Runnable {
 
         private final StreamStateHandle segment;
         private final List<Long> offsets = new ArrayList<>(1);
         private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-        /** By place; null where there was no room. */
+        /** Frames in order; null for a frame that exceeded the memory limit. */
         private final List<FetchedFrame> frames = new ArrayList<>(1);
 
         private long reservedBytes;
@@ -195,7 +195,10 @@ final class ReadAhead implements FrameSequence {
             end(failure);
         }
 
-        /** Reserved is also what is then not fetched, because reading fails. */
+        /**
+         * Reserves memory. The reservation also covers frames that are not fetched because reading
+         * fails.
+         */
         private boolean reserve(long bytes) {
             if (!budget.tryReserve(bytes)) {
                 return false;
@@ -215,7 +218,7 @@ final class ReadAhead implements FrameSequence {
             }
         }
 
-        /** Nobody will read the frames. */
+        /** Releases the frames that nobody will read. */
         private synchronized void abandon() {
             abandoned = true;
             if (done.isDone()) {

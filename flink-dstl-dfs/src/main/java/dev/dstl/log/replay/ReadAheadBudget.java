@@ -21,8 +21,7 @@ import dev.dstl.log.memory.ProcessMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits the memory that all restoring tasks of a process use for records that are read and not yet
- * replayed. Thread safe.
+ * Limits the memory for records that restoring tasks have read and not yet replayed. Thread-safe.
  */
 public final class ReadAheadBudget implements ReplayMemory {
 
@@ -30,7 +29,9 @@ public final class ReadAheadBudget implements ReplayMemory {
     private final AtomicLong reservedBytes = new AtomicLong();
 
     /**
-     * @param limitBytes at least 0
+     * Creates a budget.
+     *
+     * @param limitBytes maximum total size, at least 0
      */
     public ReadAheadBudget(long limitBytes) {
         this.limitBytes = limitBytes;
@@ -52,7 +53,7 @@ public final class ReadAheadBudget implements ReplayMemory {
         ProcessMemory.shared().releaseReadAhead(bytes);
     }
 
-    /** Bytes in memory. */
+    /** Returns the reserved bytes. */
     public long reservedBytes() {
         return reservedBytes.get();
     }

@@ -26,7 +26,7 @@ import java.util.NoSuchElementException;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
-/** Converts records to the objects of Flink's changelog API. Owns its cursor. */
+/** Converts records to state changes of Flink's changelog API. Owns its cursor. */
 final class StateChangeIterator implements CloseableIterator<StateChange> {
 
     private final RecordCursor cursor;

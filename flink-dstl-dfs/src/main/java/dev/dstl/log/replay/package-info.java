@@ -1,5 +1,5 @@
 /**
- * The changelog as the state backend sees it while it restores: a handle becomes records. Handles
- * of Flink's storage {@code filesystem} are read as well, never written.
+ * Reading for a restore: a handle becomes records. Handles of Flink's storage {@code filesystem}
+ * are read as well, never written.
  */
 package dev.dstl.log.replay;

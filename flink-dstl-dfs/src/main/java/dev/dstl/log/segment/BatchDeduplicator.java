@@ -23,7 +23,7 @@ import java.util.BitSet;
 
 /**
  * Finds the obsolete records of a batch, by the rules of {@link dev.dstl.log.api.RecordKind}: the
- * last write wins. Not thread safe; reuses its memory for every batch.
+ * last write wins. Not thread-safe; reuses its memory for every batch.
  *
  * <p>It goes from the newest record to the oldest and remembers, in an open-addressing table of
  * record numbers, what makes older ones obsolete: the record key of each PUT and DELETE, the key
@@ -41,12 +41,14 @@ final class BatchDeduplicator {
 
     static final int SAMPLE_RATE = 16;
 
-    /** Batches of fewer records are cheap to deduplicate, and their samples say little. */
+    /**
+     * Batches with fewer records are cheap to deduplicate, and their samples are not significant.
+     */
     static final int MIN_RECORDS_TO_SAMPLE = 8192;
 
     private static final int MIN_SAMPLE = 128;
 
-    /** Obsolete bytes below one in so many do not pay. */
+    /** Divisor of the batch size below which dropping obsolete records does not pay. */
     private static final int WORTHWHILE_SHARE = 20;
 
     private static final int MAX_TABLE_KEPT = 1 << 19;
@@ -55,10 +57,13 @@ final class BatchDeduplicator {
     private final PagedRecord candidate = new PagedRecord();
     private BitSet obsolete = new BitSet();
 
-    /** Record number plus one; 0 is free. */
+    /** Record number plus one; 0 marks a free slot. */
     private int[] table = new int[0];
 
-    /** A power of two, so that a hash becomes a slot by masking; at least half stays free. */
+    /**
+     * A power of two, so that a hash is reduced to a slot by masking; at least half of the slots
+     * are free.
+     */
     private int tableSize;
 
     private int prefixEntries;
@@ -67,10 +72,10 @@ final class BatchDeduplicator {
     private BatchRecords records;
 
     /**
-     * Looks through a batch.
+     * Finds the obsolete records of a batch.
      *
-     * @return the numbers of obsolete records, those of the sample alone if more would not pay;
-     *     valid until the next call
+     * @return numbers of the obsolete records; only those of the sample if finding more would not
+     *     pay. Valid until the next call
      */
     BitSet find(BatchRecords batch) {
         records = batch;
@@ -91,7 +96,7 @@ final class BatchDeduplicator {
         return (long) table.length * Integer.BYTES + obsolete.size() / Byte.SIZE;
     }
 
-    /** Frees what an exceptionally large batch needed. */
+    /** Frees memory that an exceptionally large batch needed. */
     void trim() {
         if (table.length > MAX_TABLE_KEPT) {
             table = new int[0];
@@ -116,7 +121,7 @@ final class BatchDeduplicator {
         return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
     }
 
-    /** By the upper bits of the hash, since the table uses the lower ones. */
+    /** Uses the upper bits of the hash, since the table uses the lower ones. */
     private boolean isInSample(int number) {
         return Integer.remainderUnsigned(records.hash(number) >>> Short.SIZE, SAMPLE_RATE) == 0;
     }

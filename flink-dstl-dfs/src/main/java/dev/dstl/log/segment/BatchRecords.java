@@ -24,8 +24,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * Where the records of one batch lie, by number in the order of writing, and their order by key
- * group. Not thread safe; keeps its memory from batch to batch.
+ * Positions of the records of one batch, by their number in write order, and their order by key
+ * group. Not thread-safe; reuses its memory for every batch.
  */
 final class BatchRecords {
 
@@ -46,7 +46,7 @@ final class BatchRecords {
     private int[] order = new int[0];
     private int[] groupEnds = new int[0];
 
-    /** Finds the records of a batch. */
+    /** Locates the records of a batch. */
     void scan(LogBatch batch) {
         bytes = batch.records();
         count = batch.recordCount();
@@ -83,7 +83,10 @@ final class BatchRecords {
         }
     }
 
-    /** The hash of a record's prefix, which is that of the DELETE_PREFIX that would cover it. */
+    /**
+     * Returns the hash of a record's key prefix, equal to that of a DELETE_PREFIX that covers the
+     * record.
+     */
     static int prefixHash(PagedBytes bytes, PagedRecord record) {
         return bytes.hash(record.keyPosition(), record.keyPrefixLength(), ~record.stateId());
     }
@@ -93,11 +96,12 @@ final class BatchRecords {
     }
 
     /**
-     * Orders the records by key group, those of no key group first, and keeps the order of writing
-     * within each.
+     * Sorts the records by key group, those without a key group first, in write order within each
+     * key group.
      *
-     * @param left out
-     * @return record numbers, as many as are not left out; valid until the next scan
+     * @param left numbers of records to leave out
+     * @return record numbers, valid until the next scan; only as many elements are used as records
+     *     remain
      */
     int[] orderByKeyGroup(BitSet left) {
         int groups = highestKeyGroup - lowestKeyGroup + 1;
@@ -131,7 +135,7 @@ final class BatchRecords {
         return count;
     }
 
-    /** Whether any record has a key, so that something may be obsolete. */
+    /** Returns whether any record has a key, so that records may be obsolete. */
     boolean hasKeys() {
         return keys;
     }
@@ -140,22 +144,22 @@ final class BatchRecords {
         return prefixDeletes;
     }
 
-    /** Has a view read the header of a record. */
+    /** Points a view at a record. */
     void read(int number, PagedRecord view) {
         view.readAt(bytes, positions[number], lengths[number], keyGroups[number]);
     }
 
-    /** Where the record proper begins. */
+    /** Returns the position of a record, after its preamble. */
     long position(int number) {
         return positions[number];
     }
 
-    /** Bytes of the record proper. */
+    /** Returns the length of a record in bytes. */
     int length(int number) {
         return lengths[number];
     }
 
-    /** The key group, -1 for records of no key group. */
+    /** Returns the key group, -1 for a record without a key group. */
     int keyGroup(int number) {
         return keyGroups[number];
     }
@@ -169,7 +173,7 @@ final class BatchRecords {
                 + (long) groupEnds.length * Integer.BYTES;
     }
 
-    /** Forgets the batch, and frees what an exceptionally large one needed. */
+    /** Forgets the batch and frees memory that an exceptionally large one needed. */
     void trim() {
         bytes = null;
         if (positions.length > MAX_RECORDS_KEPT) {

@@ -18,16 +18,16 @@ package dev.dstl.log.segment;
 
 import java.io.IOException;
 
-/** Where a {@link FrameCursor} gets the blocks of a frame from. Not thread safe. */
+/** Provides the blocks of a frame to a {@link FrameCursor}. Not thread-safe. */
 interface BlockSource {
 
     /**
-     * Reads a block into the beginning of {@code target} and compares its checksum.
+     * Reads a block to the start of {@code target} and verifies its checksum.
      *
-     * @throws CorruptSegmentException if it is another one
+     * @throws CorruptSegmentException if the checksum does not match
      */
     void readBlock(FrameHeader frame, int block, byte[] target) throws IOException;
 
-    /** A failure that names the file. */
+    /** Creates an exception that names the file. */
     CorruptSegmentException damaged(long offset, String expected, String found);
 }

@@ -22,11 +22,11 @@ import java.util.zip.CRC32C;
 import org.apache.flink.runtime.io.compression.BlockCompressor;
 
 /**
- * Collects plain bytes into blocks, compresses and checksums them, and writes their part of the
- * index. Not thread safe; keeps its memory from frame to frame.
+ * Collects plain bytes into blocks, compresses and checksums them, and writes their index entries.
+ * Not thread-safe; reuses its memory for every frame.
  *
  * <p>If compression saves little, it is tried on fewer and fewer blocks, down to one in {@value
- * #MAX_UNTRIED}, since the records of a state rarely change their compressibility.
+ * #MAX_UNTRIED}, since the compressibility of a state's records rarely changes.
  */
 final class BlockWriter {
 
@@ -35,9 +35,9 @@ final class BlockWriter {
     private static final int MAX_VARINT_BYTES = 5;
 
     /**
-     * Less than one in so many bytes saved is hardly anything: LZ4 takes 1.3 ns for each byte, so
-     * with less it spends more than 10 ns on each byte saved, and a request at 100 MB/s sends it in
-     * that time.
+     * Divisor of a block's size below which savings are negligible: LZ4 takes 1.3 ns per byte, so
+     * it spends more than 10 ns on each byte saved, and a request at 100 MB/s sends a byte in that
+     * time.
      */
     private static final int WORTHWHILE_SHARE = 8;
 
@@ -53,7 +53,7 @@ final class BlockWriter {
     private int filled;
     private long plainLength;
 
-    /** Blocks to leave as they are before the next try, and how many there were this time. */
+    /** Number of blocks to store uncompressed before the next try, and their initial number. */
     private int untried;
 
     private int untriedNext;
@@ -78,7 +78,7 @@ final class BlockWriter {
         return (long) plain.length + compressed.length + index.capacity();
     }
 
-    /** Begins a frame whose blocks go to the end of {@code chunks}. */
+    /** Starts a frame whose blocks are appended to {@code chunks}. */
     void begin(ByteChunks chunks) {
         target = chunks;
         filled = 0;
@@ -86,7 +86,7 @@ final class BlockWriter {
         index.clear();
     }
 
-    /** Writes one record with its length before it. */
+    /** Writes a record, preceded by its length. */
     void writeRecord(PagedBytes source, long position, int length) {
         if (length <= blockBytes - MAX_VARINT_BYTES - filled) {
             int start = filled;
@@ -118,15 +118,15 @@ final class BlockWriter {
         }
     }
 
-    /** Plain bytes since {@link #begin}. */
+    /** Returns the number of plain bytes since {@link #begin}. */
     long plainLength() {
         return plainLength;
     }
 
     /**
-     * Writes what is left.
+     * Writes the last block.
      *
-     * @return the index entries of all blocks since {@link #begin}; valid until the next one
+     * @return index entries of all blocks since {@link #begin}; valid until the next call of it
      */
     ByteSink finish() {
         if (filled > 0) {

@@ -20,23 +20,23 @@ import java.io.IOException;
 import org.apache.flink.core.fs.FSDataInputStream;
 
 /**
- * Moves streams to offsets that a damaged file may not have. Flink's streams of Hadoop file
- * systems, HDFS and S3 among them, turn short seeks forward into skips that are repeated until they
- * have skipped enough, which behind the end of the file is never.
+ * Seeks to offsets that may lie beyond the end of a damaged file. Flink's streams of Hadoop file
+ * systems, such as HDFS and S3, implement short forward seeks by skipping until enough bytes were
+ * skipped, which never happens beyond the end of the file.
  */
 public final class BoundedSeek {
 
-    /** What those streams take for short, in bytes. */
+    /** Forward seeks up to this many bytes are short for these streams. */
     static final long SHORT_BYTES = 1 << 20;
 
     private BoundedSeek() {}
 
     /**
-     * Moves a stream.
+     * Seeks to an offset.
      *
      * @param offset not negative
-     * @return false if the stream is known to end before the offset; it stands at its end then
-     * @throws IOException if the stream cannot be read, and with some file systems if it ends
+     * @return false if the stream is known to end before the offset; it is at its end then
+     * @throws IOException if the stream cannot be read; with some file systems also if it ends
      *     before the offset
      */
     public static boolean move(FSDataInputStream stream, long offset) throws IOException {

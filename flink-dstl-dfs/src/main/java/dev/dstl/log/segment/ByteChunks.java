@@ -20,19 +20,19 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Arrays;
 
-/** Bytes that grow at the end without ever being moved. Not thread safe while they grow. */
+/** A growing sequence of bytes that are never moved. Not thread-safe while it grows. */
 final class ByteChunks {
 
     private static final int SMALLEST_CHUNK_BYTES = 1 << 12;
 
     private byte[][] chunks = new byte[8][];
 
-    /** Where each chunk begins. */
+    /** Position of the first byte of each chunk. */
     private long[] starts = new long[8];
 
     private int count;
 
-    /** Bytes used of the last chunk, and bytes it has. */
+    /** Used bytes and length of the last chunk. */
     private int used;
 
     private int capacity;
@@ -43,12 +43,12 @@ final class ByteChunks {
         return length;
     }
 
-    /** Bytes of all chunks, used or not. */
+    /** Returns the total length of all chunks in bytes, used or not. */
     long capacityBytes() {
         return capacityBytes;
     }
 
-    /** Copies bytes to the end. */
+    /** Appends a copy of bytes. */
     void append(byte[] source, int offset, int bytes) {
         int from = offset;
         int left = bytes;
@@ -65,7 +65,7 @@ final class ByteChunks {
         }
     }
 
-    /** Takes an array over, which is nobody else's from here on, and holds bytes from its start. */
+    /** Appends an array without copying it. The caller must not use it any more. */
     void adopt(byte[] chunk, int bytes) {
         add(chunk);
         used = bytes;

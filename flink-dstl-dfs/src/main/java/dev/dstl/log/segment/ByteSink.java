@@ -19,7 +19,7 @@ package dev.dstl.log.segment;
 import dev.dstl.log.api.RecordFormat;
 import java.util.Arrays;
 
-/** Bytes of a header or an index while they are put together. Reused; not thread safe. */
+/** Buffer for the bytes of a header or an index. Reused; not thread-safe. */
 final class ByteSink {
 
     private static final int MAX_BYTES_KEPT = 1 << 18;
@@ -43,7 +43,7 @@ final class ByteSink {
         return bytes.length;
     }
 
-    /** Forgets the bytes, and frees what exceptionally many needed. */
+    /** Forgets the bytes and frees memory that exceptionally many bytes needed. */
     void trim() {
         length = 0;
         if (bytes.length > MAX_BYTES_KEPT) {

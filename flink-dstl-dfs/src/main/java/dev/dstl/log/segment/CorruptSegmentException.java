@@ -43,7 +43,7 @@ public final class CorruptSegmentException extends IOException {
         this.found = found;
     }
 
-    /** A file that holds what it cannot hold. */
+    /** Creates an exception for a file whose content is invalid. */
     public static CorruptSegmentException damaged(
             String file, long offset, String expected, String found) {
         return new CorruptSegmentException(
@@ -68,22 +68,22 @@ public final class CorruptSegmentException extends IOException {
                 "If a newer release wrote this checkpoint, restore it with that release.");
     }
 
-    /** The file, as its handle names it. */
+    /** Returns the name of the file. */
     public String file() {
         return file;
     }
 
-    /** Where in the file, in bytes. */
+    /** Returns the offset in the file, in bytes. */
     public long offset() {
         return offset;
     }
 
-    /** What should be there. */
+    /** Returns the expected content. */
     public String expected() {
         return expected;
     }
 
-    /** What is there. */
+    /** Returns the content that was found. */
     public String found() {
         return found;
     }

@@ -20,8 +20,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * The bytes of a segment. Immutable and independent of the batches it was made from, so that
- * several attempts may write it, even at the same time.
+ * The bytes of a segment. Immutable and independent of the batches from which it was encoded, so
+ * that several attempts may write it concurrently.
  */
 public final class EncodedSegment {
 
@@ -30,8 +30,10 @@ public final class EncodedSegment {
     private final long[] frameOffsets;
 
     /**
-     * @param runs pairs of positions in {@code bytes}, {@code [from, to)}, in the order of the file
-     * @param frameOffsets one per frame, and the end of the last frame
+     * Creates a segment.
+     *
+     * @param runs pairs of positions in {@code bytes}, {@code [from, to)}, in file order
+     * @param frameOffsets offset of each frame, and the end of the last frame
      */
     EncodedSegment(ByteChunks bytes, long[] runs, long[] frameOffsets) {
         this.bytes = bytes;
@@ -39,35 +41,35 @@ public final class EncodedSegment {
         this.frameOffsets = frameOffsets;
     }
 
-    /** Bytes of the whole segment. */
+    /** Returns the length of the segment in bytes. */
     public long length() {
         return bytes.length();
     }
 
-    /** What it takes in memory, in bytes: the segment, and room in its last pieces. */
+    /** Returns the memory that the segment takes, in bytes, unused space included. */
     public long heldBytes() {
         return bytes.capacityBytes();
     }
 
-    /** How many frames there are: one per batch, in the order of the batches. */
+    /** Returns the number of frames: one per batch, in the order of the batches. */
     public int frameCount() {
         return frameOffsets.length - 1;
     }
 
-    /** Where the frame of a batch begins, which is what a handle's offset says. */
+    /** Returns the offset of the frame of a batch. */
     public long frameOffset(int batch) {
         return frameOffsets[batch];
     }
 
-    /** Bytes of the frame of a batch. */
+    /** Returns the length of the frame of a batch in bytes. */
     public long frameLength(int batch) {
         return frameOffsets[batch + 1] - frameOffsets[batch];
     }
 
     /**
-     * Writes everything and leaves the stream open.
+     * Writes the segment and leaves the stream open.
      *
-     * @throws IOException what the stream throws; nothing is known then about what arrived
+     * @throws IOException if the stream throws it; an unknown part of the segment is written then
      */
     public void writeTo(OutputStream out) throws IOException {
         for (int run = 0; run < runs.length; run += 2) {
@@ -76,16 +78,19 @@ public final class EncodedSegment {
     }
 
     /**
-     * Copies a piece of what {@link #writeTo} writes.
+     * Copies bytes of the segment to the start of {@code target}.
      *
-     * @param at position in it, below the length
-     * @return how many bytes were copied to the beginning of the target, at least 1
+     * @param at position in the segment, less than its length
+     * @return number of bytes copied, at least 1
      */
     public int read(long at, byte[] target) {
         return read(at, target, 0, target.length);
     }
 
-    /** As {@link #read(long, byte[])}, to {@code [offset, offset + count)} of the target. */
+    /**
+     * Copies bytes as {@link #read(long, byte[])} does, to {@code [offset, offset + count)} of the
+     * target.
+     */
     int read(long at, byte[] target, int offset, int count) {
         long runStart = 0;
         int copied = 0;

@@ -41,12 +41,12 @@ public final class FetchedFrame implements BlockSource {
     }
 
     /**
-     * Reads the header of a frame and, if there is room for them, its wanted blocks.
+     * Reads the header of a frame and, if there is room, the blocks of the requested key groups.
      *
      * @param segment may be closed as soon as this returns
-     * @param room is asked once for the bytes of the blocks
+     * @param room asked once for room for the given number of bytes
      * @return null if there is no room
-     * @throws CorruptSegmentException as {@link SegmentReader#frameAt}, or if a block is damaged
+     * @throws CorruptSegmentException if there is no frame at the offset, or the frame is damaged
      */
     @Nullable
     public static FetchedFrame fetch(
@@ -70,7 +70,7 @@ public final class FetchedFrame implements BlockSource {
         return header;
     }
 
-    /** Bytes of the blocks in memory. */
+    /** Returns the size of the blocks in memory, in bytes. */
     public long bytes() {
         return bytes;
     }

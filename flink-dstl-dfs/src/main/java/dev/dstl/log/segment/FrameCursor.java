@@ -25,7 +25,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * Iterates over the records of one frame after the other. Reads and decompresses only the blocks of
- * the requested key groups, one at a time. Not thread safe; keeps its memory from frame to frame.
+ * the requested key groups, one at a time. Not thread-safe; keeps its memory from frame to frame.
  * Does not own the segment it reads.
  */
 public final class FrameCursor implements RecordCursor {
@@ -35,41 +35,41 @@ public final class FrameCursor implements RecordCursor {
     private byte[] stored = new byte[0];
     private byte[] plain = new byte[0];
 
-    /** Holds a record that crosses from one block to another. */
+    /** Holds a record that spans two blocks. */
     private byte[] straddling = new byte[0];
 
     private BlockSource segment;
     private FrameHeader frame;
     private KeyGroupRange wanted;
 
-    /** Place in the index of the key group being read. */
+    /** Index position of the current key group. */
     private int place;
 
     private int recordsLeft;
 
-    /** The next plain byte. */
+    /** Position of the next plain byte. */
     private long at;
 
-    /** The plain bytes in {@link #plain}, {@code [blockStart, blockEnd)}. */
+    /** The range of plain bytes in {@link #plain}, {@code [blockStart, blockEnd)}. */
     private long blockStart;
 
     private long blockEnd;
 
     /**
-     * Goes to the beginning of a frame.
+     * Moves to the start of a frame.
      *
-     * @param reader stays open as long as this cursor is used
+     * @param reader must stay open as long as this cursor is used
      * @param header of a frame in that segment
-     * @param keyGroups whose records to give, besides those of no key group
+     * @param keyGroups key groups to read, in addition to records without a key group
      */
     public void start(SegmentReader reader, FrameHeader header, KeyGroupRange keyGroups) {
         begin(reader, header, keyGroups);
     }
 
     /**
-     * Goes to the beginning of a frame that is in memory.
+     * Moves to the start of a frame that is in memory.
      *
-     * @param keyGroups those it was fetched for
+     * @param keyGroups the same that the frame was fetched for
      */
     public void start(FetchedFrame fetched, KeyGroupRange keyGroups) {
         begin(fetched, fetched.header(), keyGroups);
@@ -153,7 +153,7 @@ public final class FrameCursor implements RecordCursor {
         }
     }
 
-    /** Makes {@link #plain} hold the block of the next plain byte. */
+    /** Loads the block of the next plain byte into {@link #plain}. */
     private void ensureBlock() throws IOException {
         if (at < blockStart || at >= blockEnd) {
             if (at >= frame.plainLength()) {
@@ -170,7 +170,7 @@ public final class FrameCursor implements RecordCursor {
         if (plain.length < plainLength) {
             plain = new byte[plainLength];
         }
-        // What is in memory counts as nothing until it is verified.
+        // The content of the buffer is invalid until it is verified.
         blockStart = 0;
         blockEnd = 0;
         byte codec = frame.blockCodec(block);

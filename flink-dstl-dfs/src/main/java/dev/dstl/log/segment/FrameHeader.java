@@ -23,7 +23,7 @@ import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The header of a frame: the log and sequence number of its batch, and the positions of its key
+ * The header of a frame: the writer and sequence number of its batch, and the positions of its key
  * groups and blocks. Immutable; verified against its checksums before it exists.
  */
 public final class FrameHeader {
@@ -77,10 +77,12 @@ public final class FrameHeader {
     }
 
     /**
-     * @param offset of the frame in its file
-     * @param header {@link SegmentFormat#FRAME_HEADER_BYTES}, their checksum already compared
-     * @param index the bytes behind it, their checksum already compared
-     * @throws IllegalArgumentException if the numbers contradict each other
+     * Parses a header.
+     *
+     * @param offset offset of the frame in its file
+     * @param header {@link SegmentFormat#FRAME_HEADER_BYTES} bytes with verified checksum
+     * @param index the bytes of the index with verified checksum
+     * @throws IllegalArgumentException if values contradict each other
      */
     static FrameHeader parse(long offset, ByteBuffer header, ByteBuffer index) {
         try {
@@ -138,72 +140,80 @@ public final class FrameHeader {
         }
     }
 
-    /** The identity of the writer incarnation. */
+    /** Returns the id of the writer incarnation. */
     public UUID logId() {
         return logId;
     }
 
-    /** The position of the batch in its log. */
+    /** Returns the sequence number of the batch. */
     public long sequence() {
         return sequence;
     }
 
-    /** The first key group of the writer. */
+    /** Returns the first key group of the writer, inclusive. */
     public int fromKeyGroup() {
         return fromKeyGroup;
     }
 
-    /** One more than the last key group of the writer. */
+    /** Returns the last key group of the writer, exclusive. */
     public int toKeyGroup() {
         return toKeyGroup;
     }
 
-    /** Where the frame begins in its file. */
+    /** Returns the offset of the frame in its file. */
     public long offset() {
         return offset;
     }
 
-    /** Bytes of the whole frame, blocks included. */
+    /** Returns the length of the frame in bytes, blocks included. */
     public long length() {
         return blockOffsets[blockCodecs.length] - offset;
     }
 
-    /** Bytes of all records before compression. */
+    /** Returns the length of all records in bytes before compression. */
     public long plainLength() {
         return plainStarts[keyGroups.length];
     }
 
-    /** How many key groups have records, no key group counted as one. */
+    /**
+     * Returns the number of key groups with records; records without a key group count as one key
+     * group.
+     */
     public int keyGroupCount() {
         return keyGroups.length;
     }
 
-    /** The key group at a place in the index, ascending; -1 for none. */
+    /**
+     * Returns the key group at an index position, ascending; -1 for records without a key group.
+     */
     public int keyGroup(int place) {
         return keyGroups[place];
     }
 
-    /** How many records the key group at a place in the index has. */
+    /** Returns the number of records of the key group at an index position. */
     public int recordCount(int place) {
         return recordCounts[place];
     }
 
-    /** Where the records of the key group at a place in the index begin among the plain bytes. */
+    /** Returns the plain position of the first record of the key group at an index position. */
     long plainStart(int place) {
         return plainStarts[place];
     }
 
-    /** How many blocks there are. */
+    /** Returns the number of blocks. */
     public int blockCount() {
         return blockCodecs.length;
     }
 
-    /** Where a block begins in the file. */
+    /** Returns the offset of a block in the file. */
     public long blockOffset(int block) {
         return blockOffsets[block];
     }
 
-    /** The blocks that hold records of wanted key groups, or of none. */
+    /**
+     * Returns the blocks that contain records of the wanted key groups or records without a key
+     * group.
+     */
     BitSet blocksOf(KeyGroupRange wanted) {
         BitSet blocks = new BitSet(blockCodecs.length);
         for (int place = 0; place < keyGroups.length; place++) {
@@ -216,12 +226,12 @@ public final class FrameHeader {
         return blocks;
     }
 
-    /** Bytes of a block in the file. */
+    /** Returns the length of a block in the file, in bytes. */
     public int blockLength(int block) {
         return (int) (blockOffsets[block + 1] - blockOffsets[block]);
     }
 
-    /** Bytes of a block before compression. */
+    /** Returns the length of a block before compression, in bytes. */
     public int blockPlainLength(int block) {
         return (int) Math.min(blockBytes, plainLength() - (long) block * blockBytes);
     }

@@ -47,10 +47,13 @@ public final class FrameList extends AbstractList<Tuple2<StreamStateHandle, Long
 
     private static final long serialVersionUID = 1L;
 
-    /** False if this is loaded by a class loader that the JobManager does not know, as of a job. */
+    /**
+     * False if this class was loaded by a class loader that the JobManager does not have, such as
+     * that of a job.
+     */
     private static final boolean KNOWN_TO_FLINK = isKnownToFlink();
 
-    /** Of each frame a {@link Path} or a {@link ByteStreamStateHandle}. */
+    /** For each frame a {@link Path} or a {@link ByteStreamStateHandle}. */
     private final transient Object[] segments;
 
     private final transient long[] segmentBytes;
@@ -63,11 +66,11 @@ public final class FrameList extends AbstractList<Tuple2<StreamStateHandle, Long
     }
 
     /**
-     * The same frames, in less memory.
+     * Returns the same frames in a form that takes less memory.
      *
      * @param frames segments with offsets of frames
-     * @return {@code frames} itself if there are segments in it other than files and bytes, or if
-     *     the JobManager could not read it otherwise
+     * @return {@code frames} itself if it contains segments other than files and bytes, or if the
+     *     JobManager could not deserialize the result
      */
     public static List<Tuple2<StreamStateHandle, Long>> of(
             List<Tuple2<StreamStateHandle, Long>> frames) {
@@ -129,7 +132,7 @@ public final class FrameList extends AbstractList<Tuple2<StreamStateHandle, Long
         throw new InvalidObjectException("Only its bytes are serialized");
     }
 
-    /** What is sent. */
+    /** The serialized form. */
     private static final class Serialized implements Serializable {
 
         private static final long serialVersionUID = 1L;

@@ -61,7 +61,7 @@ final class FrameListFormat {
     private static final int FIRST_DIRECTORY = 3;
     private static final int TEXT = 0;
 
-    /** As {@link dev.dstl.log.store.SegmentName} writes it. */
+    /** File name as written by {@link dev.dstl.log.store.SegmentName}. */
     private static final Pattern NAME =
             Pattern.compile("([1-9][0-9]{0,17})-([1-9][0-9]{0,8})\\.seg");
 

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The reads of one restore or one compaction: counts retries, records the segments that could not
- * be read, and abandons all reads at once, even if they hang. Thread safe.
+ * be read, and abandons all reads at once, even if they hang. Thread-safe.
  */
 public final class ReadSession {
 
@@ -46,7 +46,7 @@ public final class ReadSession {
     private static final long RESTORE_PAUSE_MILLIS = 200;
     private static final int MAX_DOUBLINGS = 4;
 
-    /** Longer than stores stall as a rule. */
+    /** Longer than most stalls of stores. */
     private static final long RESTORE_PATIENCE_MILLIS = 15_000;
 
     private static final ThreadFactory CLOSERS = new DaemonThreads("changelog-read-close");
@@ -74,14 +74,14 @@ public final class ReadSession {
     private long longestNanos;
 
     /**
-     * Begins without reads.
+     * Creates a session without reads, whose hanging reads only {@link #giveUp} abandons.
      *
-     * @param maxTries how often a read is tried before it has failed, at least 1
-     * @param firstPauseMillis before the second try; doubles from try to try, four times at most
+     * @param maxTries number of tries after which a read has failed, at least 1
+     * @param firstPauseMillis pause before the second try; doubles with each try, up to four times
      * @param nanoTime the clock
-     * @param whenRetried called before each further try, on the thread that reads
-     * @param whenEnded called when the last thread that waited goes on after the session was given
-     *     up, on that thread
+     * @param whenRetried called before each further try, on the reading thread
+     * @param whenEnded called when the last waiting thread continues after {@link #giveUp}, on that
+     *     thread
      */
     public ReadSession(
             int maxTries,
@@ -108,28 +108,28 @@ public final class ReadSession {
     }
 
     /**
-     * For a task that restores, or a tool: a few tries. A read that fails has them within about a
-     * second and a half; one that hangs is left behind after 15 s, 30 s, 60 s and 120 s without a
-     * byte.
+     * Creates a session for a restore or a tool. A failing read is retried for about 1.5 s; a
+     * hanging one is abandoned after 15 s, then 30 s, 60 s and 120 s without a byte.
      */
     public static ReadSession ofRestore() {
         return ofRestore(() -> {});
     }
 
     /**
-     * The same.
+     * Creates a session as {@link #ofRestore()} does.
      *
-     * @param whenRetried called before each further try, on the thread that reads
+     * @param whenRetried called before each further try, on the reading thread
      */
     public static ReadSession ofRestore(Runnable whenRetried) {
         return ofRestore(RESTORE_PATIENCE_MILLIS, whenRetried);
     }
 
     /**
-     * The same with another patience.
+     * Creates a session as {@link #ofRestore()} does, with another timeout.
      *
-     * @param firstPatienceMillis how long the first try may give no byte; doubles from try to try
-     * @param whenRetried called before each further try, on the thread that reads
+     * @param firstPatienceMillis time without a byte after which the first try is abandoned;
+     *     doubles with each try
+     * @param whenRetried called before each further try, on the reading thread
      */
     public static ReadSession ofRestore(long firstPatienceMillis, Runnable whenRetried) {
         return new ReadSession(
@@ -141,30 +141,34 @@ public final class ReadSession {
                 () -> {});
     }
 
-    /** Whether reads that hang are left behind by the session itself. */
+    /** Returns whether the session abandons hanging reads by itself. */
     boolean isPatienceLimited() {
         return firstPatienceMillis > 0;
     }
 
-    /** How long a try may give no byte after so many failures. */
+    /**
+     * Returns the time without a byte after which a try is abandoned, in milliseconds.
+     *
+     * @param failures number of failed tries before
+     */
     long patienceMillis(int failures) {
         return firstPatienceMillis << Math.min(failures, MAX_DOUBLINGS);
     }
 
     /**
-     * The calling thread begins to wait for the store, or for the disk with the copy.
+     * Marks the calling thread as waiting for the store or the local disk.
      *
-     * @param segment what it reads: a {@link SegmentCopy} only as long as that reads the copy
-     * @throws InterruptedIOException if the session was given up
+     * @param segment the segment being read; a {@link SegmentCopy} only while its copy is read
+     * @throws InterruptedIOException if the session was abandoned
      */
     synchronized void begin(StreamStateHandle segment) throws InterruptedIOException {
         enter(new Operation(segment, nanoTime.getAsLong()));
     }
 
     /**
-     * The calling thread begins to wait for another one of the session.
+     * Marks the calling thread as waiting for another thread of the session.
      *
-     * @throws InterruptedIOException if the session was given up
+     * @throws InterruptedIOException if the session was abandoned
      */
     public synchronized void beginWaiting() throws InterruptedIOException {
         enter(new Operation(null, 0));
@@ -177,10 +181,10 @@ public final class ReadSession {
     }
 
     /**
-     * The calling thread got what it waited for, or an exception.
+     * Marks the calling thread as no longer waiting.
      *
-     * @throws InterruptedIOException if the session was abandoned; the caller that abandoned it may
-     *     have taken what the calling thread had
+     * @throws InterruptedIOException if the session was abandoned; the result of the read may then
+     *     belong to the abandoning caller
      */
     public void end() throws InterruptedIOException {
         synchronized (this) {
@@ -202,7 +206,7 @@ public final class ReadSession {
     }
 
     private static InterruptedIOException givenUp() {
-        return new InterruptedIOException("Reading was given up");
+        return new InterruptedIOException("The read was abandoned");
     }
 
     @GuardedBy("this")
@@ -220,7 +224,7 @@ public final class ReadSession {
         streams.remove(stream);
     }
 
-    /** A segment could not be read. */
+    /** Records that a segment could not be read. */
     synchronized void failed(StreamStateHandle segment) {
         unreadable.add(originalOf(segment));
     }
@@ -233,15 +237,15 @@ public final class ReadSession {
         return original;
     }
 
-    /** Whether a read that failed so many times gets another try. */
+    /** Returns whether a read is retried after the given number of failures. */
     boolean retries(int failures) {
         return failures < maxTries;
     }
 
     /**
-     * Waits before another try.
+     * Waits before the next try.
      *
-     * @param failures at least 1
+     * @param failures number of failed tries, at least 1
      */
     void pause(int failures) throws InterruptedIOException {
         whenRetried.run();
@@ -260,7 +264,7 @@ public final class ReadSession {
         }
     }
 
-    /** How long the oldest read that has not ended takes already; 0 without any. */
+    /** Returns the age in nanoseconds of the oldest pending read; 0 if there is none. */
     public synchronized long oldestNanos() {
         long now = nanoTime.getAsLong();
         long oldest = 0;
@@ -272,36 +276,36 @@ public final class ReadSession {
         return oldest;
     }
 
-    /** How long the longest read took that has ended. */
+    /** Returns the duration in nanoseconds of the longest completed read. */
     public synchronized long longestNanos() {
         return longestNanos;
     }
 
     /**
-     * The segments of reads that failed for good, or were given up because of their age; never
-     * copies.
+     * Returns the segments whose reads finally failed or were too old when the session was
+     * abandoned; originals, never copies.
      */
     public synchronized Set<StreamStateHandle> unreadable() {
         return new HashSet<>(unreadable);
     }
 
-    /** Whether a thread of the session waits for the store or for another thread. */
+    /** Returns whether no thread of the session waits for the store or for another thread. */
     public synchronized boolean isIdle() {
         return inside.isEmpty();
     }
 
-    /** Whether {@link #giveUp} was called: no read begins any more. */
+    /** Returns whether {@link #giveUp} was called, after which no read starts. */
     public synchronized boolean isGivenUp() {
         return givenUp;
     }
 
     /**
-     * Ends all reads: closes their streams, interrupts their threads, and lets none begin. A thread
-     * that ignores both stays blocked until the store answers. A copy that does not answer has
-     * failed.
+     * Abandons all reads: closes their streams, interrupts their threads, and lets no read start. A
+     * thread that ignores both stays blocked until the store answers. A local copy that does not
+     * answer counts as failed.
      *
-     * @param timeoutNanos age from which a read counts as unreadable
-     * @return the threads that waited at that moment; they fail as soon as they go on
+     * @param timeoutNanos age from which a pending read counts as unreadable
+     * @return threads that were waiting; they fail as soon as they continue
      */
     public Set<Thread> giveUp(long timeoutNanos) {
         List<Closeable> closing;
@@ -329,17 +333,17 @@ public final class ReadSession {
         return waiting;
     }
 
-    /** Closes a stream on a thread of its own, since closing may hang as well. */
+    /** Closes a stream on a thread of its own, since closing may hang. */
     static void closeElsewhere(Closeable stream) {
         closeElsewhere(List.of(stream));
     }
 
-    /** Closing a stream may take as long as reading from it. */
+    /** Closes streams on a thread of their own. */
     private static void closeElsewhere(List<Closeable> streams) {
         try {
             CLOSERS.newThread(() -> streams.forEach(ReadSession::close)).start();
         } catch (Throwable noThread) {
-            LOG.debug("Streams of reads that were given up are closed by their readers", noThread);
+            LOG.debug("Streams of abandoned reads are closed by their readers", noThread);
         }
     }
 
@@ -347,14 +351,14 @@ public final class ReadSession {
         try {
             stream.close();
         } catch (Throwable t) {
-            LOG.debug("Could not close the stream of a read that was given up", t);
+            LOG.debug("Could not close the stream of an abandoned read", t);
         }
     }
 
     /** What a thread waits for. */
     private static final class Operation {
 
-        /** A copy, or a segment itself; null if it waits for another thread. */
+        /** A segment or a copy; null if the thread waits for another thread. */
         private final StreamStateHandle segment;
 
         private final long startNanos;

@@ -18,7 +18,7 @@ package dev.dstl.log.segment;
 
 import java.io.IOException;
 
-/** A request of a restore hung and was left behind. Transient. */
+/** A request of a restore hung and was abandoned. Transient. */
 final class ReadTimeoutException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -26,15 +26,15 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * One of the {@link RecentSegments}, from before it is durable until no batch in it is needed any
- * more; its bytes may be evicted earlier. Thread safe; no method blocks.
+ * A segment in {@link RecentSegments}. Exists from before the upload until no batch of the segment
+ * is needed any more; its bytes may be evicted earlier. Thread-safe; no method blocks.
  */
 public final class RecentSegment {
 
     private final RecentSegments segments;
     private final DstlMetrics metrics;
 
-    /** Null unless it is kept. Changed by {@link RecentSegments} alone. */
+    /** Null unless it is in memory. Written by {@link RecentSegments} only. */
     @Nullable private volatile EncodedSegment content;
 
     private volatile boolean released;
@@ -44,12 +44,15 @@ public final class RecentSegment {
         this.metrics = metrics;
     }
 
-    /** It is durable, and kept if there is room. Called at most once; may cross with a release. */
+    /**
+     * Reports that the segment is durable; its bytes are retained if there is room. Called at most
+     * once, possibly concurrently with {@link #release}.
+     */
     public void durable(EncodedSegment written) {
         segments.keep(this, written);
     }
 
-    /** No batch in it is needed any more. */
+    /** Drops the bytes because no batch in the segment is needed any more. */
     public void release() {
         released = true;
         segments.drop(this);
@@ -63,7 +66,7 @@ public final class RecentSegment {
         content = kept;
     }
 
-    /** Returns how many bytes are free now. */
+    /** Drops the bytes; returns how many bytes that frees. */
     long clear() {
         long bytes = content.heldBytes();
         content = null;
@@ -71,15 +74,16 @@ public final class RecentSegment {
     }
 
     /**
-     * What to read: this one as long as it is kept, and then something else.
+     * Returns a handle that reads the segment from memory while it is there, and otherwise from
+     * another handle. Must not leave the process.
      *
-     * @param original the same segment elsewhere
+     * @param original another handle of the same segment
      */
     public StreamStateHandle orElse(StreamStateHandle original) {
         return new SegmentCopy(new Handle(original), original, () -> {});
     }
 
-    /** As it is kept at the moment it is opened. Stays in the process. */
+    /** Reads the bytes that are in memory when it is opened. Must not leave the process. */
     private final class Handle implements StreamStateHandle {
 
         private static final long serialVersionUID = 1L;
@@ -111,7 +115,7 @@ public final class RecentSegment {
             return original.getStreamStateHandleID();
         }
 
-        /** Does nothing: it is dropped with the last batch in it, or before. */
+        /** Has no effect: the bytes are dropped with the last batch of the segment, or earlier. */
         @Override
         public void discardState() {}
 
@@ -127,8 +131,7 @@ public final class RecentSegment {
     }
 
     /**
-     * Says that a segment is not in memory any more, which is no failure: it is read from where it
-     * is durable.
+     * The segment is no longer in memory. Not a failure: it is then read from where it is durable.
      */
     static final class NotKeptException extends FileNotFoundException {
         private static final long serialVersionUID = 1L;
@@ -138,7 +141,9 @@ public final class RecentSegment {
         }
     }
 
-    /** Holds no bytes itself: what is dropped is free at once, and not read to its end. */
+    /**
+     * Holds no reference to the bytes, so that evicted bytes are freed at once, even during a read.
+     */
     private final class KeptStream extends FSDataInputStream {
 
         private final long length;

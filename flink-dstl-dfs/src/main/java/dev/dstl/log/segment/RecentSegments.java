@@ -26,18 +26,18 @@ import javax.annotation.Nullable;
 
 /**
  * A cache of the segments that a job wrote recently on this TaskManager, in the form in which they
- * were uploaded. Compaction reads them here instead of from the store, where each log would need a
- * request per segment. A miss only costs that request.
+ * were uploaded. Compaction reads them here instead of from the store, where each changelog would
+ * need a request per segment. A miss only costs that request.
  *
  * <p>Counts as cache memory, so all other uses have precedence. If there is no room for a new
- * segment, the oldest are evicted, since compaction mostly reads the newest runs. Thread safe; no
+ * segment, the oldest are evicted, since compaction mostly reads the newest runs. Thread-safe; no
  * method blocks.
  */
 public final class RecentSegments {
 
     /**
-     * A compaction reads this many runs as a rule. Of larger segments there would be so few that it
-     * had to ask the store anyway.
+     * Number of runs that a compaction usually reads. Of larger segments so few would fit that
+     * compaction had to read from the store anyway.
      */
     private static final int LEAST_SEGMENTS = 16;
 
@@ -45,7 +45,7 @@ public final class RecentSegments {
     private final ProcessMemory memory;
     private final DstlMetrics metrics;
 
-    /** The oldest first. */
+    /** Oldest first. */
     @GuardedBy("this")
     private final Set<RecentSegment> kept = new LinkedHashSet<>();
 
@@ -56,10 +56,10 @@ public final class RecentSegments {
     private boolean closed;
 
     /**
-     * Starts without segments.
+     * Creates an empty cache.
      *
-     * @param limitBytes of all segments together, at least 0; 0 to keep none
-     * @param memory of the process, where they find room or not
+     * @param limitBytes maximum total size, at least 0; 0 disables the cache
+     * @param memory of the process, which may refuse further bytes
      */
     public RecentSegments(long limitBytes, ProcessMemory memory, DstlMetrics metrics) {
         this.limitBytes = limitBytes;
@@ -69,9 +69,9 @@ public final class RecentSegments {
     }
 
     /**
-     * A segment that is not written yet. Released by its opener.
+     * Creates an entry for a segment that is not written yet. Released by the caller.
      *
-     * @return null if none are kept
+     * @return null if the cache is disabled
      */
     @Nullable
     public RecentSegment open() {
@@ -103,7 +103,7 @@ public final class RecentSegments {
         return true;
     }
 
-    /** Does nothing if the segment is not kept. */
+    /** Drops a segment; no effect if it is not in memory. */
     synchronized void drop(RecentSegment segment) {
         if (kept.remove(segment)) {
             long bytes = segment.clear();
@@ -112,7 +112,7 @@ public final class RecentSegments {
         }
     }
 
-    /** Others need the memory: keeps none of the segments. */
+    /** Drops all segments because the memory is needed elsewhere. */
     public synchronized void drop() {
         boolean dropped;
         do {
@@ -120,13 +120,13 @@ public final class RecentSegments {
         } while (dropped);
     }
 
-    /** The job ends here: keeps no segment any more. */
+    /** Drops all segments and rejects further ones. */
     public synchronized void close() {
         closed = true;
         drop();
     }
 
-    /** What the segments take, in bytes. */
+    /** Returns the total size of the segments in bytes. */
     public synchronized long keptBytes() {
         return keptBytes;
     }

@@ -30,23 +30,23 @@ import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 
 /**
- * Runs the requests of one thread on another one, which is left behind when it hangs: not all
- * clients of stores react to an interrupt or a closed stream. Not thread safe.
+ * Runs the requests of one thread on another thread, which is abandoned when it hangs: some clients
+ * of stores ignore both interrupts and the closing of their stream. Not thread-safe.
  */
 final class RequestThread {
 
     private static final DaemonThreads THREADS = new DaemonThreads("changelog-restore-read");
 
-    /** Null until it is needed, and after a request that hung. */
+    /** Null before the first request, and after a request that hung. */
     @Nullable private ExecutorService thread;
 
     /**
-     * Makes a request and waits for it.
+     * Runs a request and waits for it.
      *
-     * @param patienceMillis how long it may make no progress, by and large
-     * @param progress changes when it makes some
-     * @throws ReadTimeoutException if it made none for so long; goes on on its thread, which is
-     *     interrupted and serves nobody else
+     * @param patienceMillis approximate time without progress after which the request is abandoned
+     * @param progress returns a value that changes when the request makes progress
+     * @throws ReadTimeoutException if the request made no progress for so long; its thread is
+     *     interrupted and not used again
      * @throws InterruptedIOException if the calling thread is interrupted
      */
     <T> T call(Callable<T> request, long patienceMillis, LongSupplier progress) throws IOException {
@@ -97,7 +97,7 @@ final class RequestThread {
         return cause instanceof IOException ? (IOException) cause : new IOException(cause);
     }
 
-    /** Interrupts the request that is being made, if there is one. */
+    /** Interrupts the running request, if there is one. */
     void end() {
         if (thread != null) {
             thread.shutdownNow();

@@ -22,12 +22,11 @@ import org.apache.flink.runtime.io.compression.BlockCompressor;
 import org.apache.flink.runtime.io.compression.BlockDecompressor;
 
 /**
- * How the blocks of a segment are compressed. Each block says itself which codec it has; a block
- * that does not get smaller is stored as {@link #NONE}. The codes are part of the format and never
- * change.
+ * Compression of a segment's blocks. Each block names its codec; a block that does not shrink is
+ * stored as {@link #NONE}. The codes are part of the format and never change.
  */
 public enum SegmentCodec {
-    /** As they are. */
+    /** Uncompressed. */
     NONE(0),
     /** LZ4 as Flink frames it: compressed and plain length, little endian, then one LZ4 block. */
     LZ4(1);
@@ -38,7 +37,7 @@ public enum SegmentCodec {
         this.code = (byte) code;
     }
 
-    /** The byte that stands for this codec in an index. */
+    /** Returns the byte that represents this codec in an index. */
     byte code() {
         return code;
     }

@@ -37,8 +37,10 @@ public final class SegmentCopy implements StreamStateHandle {
     @Nullable private final transient Runnable whenFailed;
 
     /**
-     * @param whenFailed called by any thread when the copy could not be read, perhaps several
-     *     times; not kept when this is serialized
+     * Creates a handle.
+     *
+     * @param whenFailed called on any thread, perhaps several times, when the copy could not be
+     *     read; not serialized
      */
     public SegmentCopy(StreamStateHandle copy, StreamStateHandle original, Runnable whenFailed) {
         this.copy = copy;
@@ -46,17 +48,17 @@ public final class SegmentCopy implements StreamStateHandle {
         this.whenFailed = whenFailed;
     }
 
-    /** To be read first. */
+    /** Returns the copy, which is read first. */
     public StreamStateHandle copy() {
         return copy;
     }
 
-    /** To be read if the copy cannot be. */
+    /** Returns the original, which is read if the copy cannot be. */
     public StreamStateHandle original() {
         return original;
     }
 
-    /** The copy could not be read. */
+    /** Reports that the copy could not be read. */
     void failed() {
         if (whenFailed != null) {
             whenFailed.run();
@@ -82,7 +84,7 @@ public final class SegmentCopy implements StreamStateHandle {
         return copy.getStreamStateHandleID();
     }
 
-    /** Does nothing: the log deletes copies, and the JobManager segments. */
+    /** Has no effect: the changelog storage deletes copies, the owner deletes the segment. */
     @Override
     public void discardState() {}
 

@@ -24,19 +24,20 @@ import java.util.zip.CRC32C;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Turns batches into a segment: drops obsolete records, orders by key group, compresses and
- * checksums. Runs off the task thread; not thread safe, since it reuses its scratch memory.
+ * Encodes batches into a segment: drops obsolete records, sorts by key group, compresses and
+ * checksums. Runs off the task thread; not thread-safe, since it reuses its scratch memory.
  */
 public final class SegmentEncoder {
 
     /**
-     * What a batch takes in a segment besides its records: header, directory entry and the index of
-     * a batch with few key groups. That is more than its records where each changelog has few.
+     * Bytes that a batch takes in a segment in addition to its records: frame header, directory
+     * entry and an index with few key groups. With few records per batch, this is more than the
+     * records.
      */
     public static final int FRAME_OVERHEAD_BYTES =
             SegmentFormat.FRAME_HEADER_BYTES + SegmentFormat.DIRECTORY_ENTRY_BYTES + 12;
 
-    /** What a record takes while the records of its batch are ordered and compared. */
+    /** Memory per record while the records of a batch are sorted and compared. */
     private static final int WORKING_BYTES_PER_RECORD = 40;
 
     private final BlockWriter blocks;
@@ -47,7 +48,9 @@ public final class SegmentEncoder {
     private final CRC32C checksum = new CRC32C();
 
     /**
-     * @param codec how to compress
+     * Creates an encoder.
+     *
+     * @param codec used for blocks that shrink
      */
     public SegmentEncoder(SegmentCodec codec) {
         this(codec, SegmentFormat.BLOCK_BYTES);
@@ -58,8 +61,8 @@ public final class SegmentEncoder {
     }
 
     /**
-     * What encoding takes besides the batches, about and at most: the segment and what the records
-     * of one batch are sorted by.
+     * Returns an estimate of the memory that encoding needs in addition to the batches, at most, in
+     * bytes: for the segment, and for sorting the records of one batch.
      */
     public static long workingBytes(List<LogBatch> batches) {
         long bytes = 0;
@@ -71,7 +74,10 @@ public final class SegmentEncoder {
         return bytes + (long) WORKING_BYTES_PER_RECORD * mostRecords;
     }
 
-    /** What it keeps from call to call; a few megabytes at most. */
+    /**
+     * Returns the size of the scratch memory that is retained between calls, in bytes; a few
+     * megabytes at most.
+     */
     public long keptBytes() {
         return blocks.keptBytes()
                 + records.keptBytes()
@@ -81,10 +87,10 @@ public final class SegmentEncoder {
     }
 
     /**
-     * Encodes batches of any logs, one frame each, in the order given.
+     * Encodes batches of any changelogs, one frame each, in the given order.
      *
-     * @param batches at least one; only read, so releasing them stays the caller's business and may
-     *     happen as soon as this returns
+     * @param batches at least one; only read, so the caller still releases them, as soon as this
+     *     method returns
      * @throws IllegalStateException if a batch was released already
      */
     public EncodedSegment encode(List<LogBatch> batches) {
@@ -126,7 +132,7 @@ public final class SegmentEncoder {
         return new EncodedSegment(bytes, runs, frameOffsets);
     }
 
-    /** Writes the blocks of a frame, and leaves its header and index in {@link #header}. */
+    /** Writes the blocks of a frame, and its header and index to {@link #header}. */
     private void encodeFrame(LogBatch batch, ByteChunks bytes) {
         records.scan(batch);
         BitSet obsolete = deduplicator.find(records);

@@ -92,10 +92,10 @@ final class SegmentFormat {
     static final int DIRECTORY_ENTRY_BYTES = 40;
     static final int TAIL_BYTES = 24;
 
-    /** Four times the window of LZ4: larger blocks hardly compress better. */
+    /** Four times the window of LZ4; larger blocks hardly compress better. */
     static final int BLOCK_BYTES = 1 << 18;
 
-    /** What a reader is prepared to hold at once. */
+    /** Largest block that a reader accepts. */
     static final int MAX_BLOCK_BYTES = 1 << 24;
 
     private SegmentFormat() {}

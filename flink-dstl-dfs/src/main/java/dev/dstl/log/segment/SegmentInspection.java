@@ -43,12 +43,12 @@ public final class SegmentInspection {
     }
 
     /**
-     * Reads a whole segment.
+     * Reads and verifies a whole segment.
      *
-     * @param file how failures name it
-     * @param stream closed at the end
-     * @param length bytes of the file
-     * @throws CorruptSegmentException if anything is not as {@code SegmentFormat} draws it
+     * @param file name of the segment in exceptions
+     * @param stream closed by this method
+     * @param length length of the file in bytes
+     * @throws CorruptSegmentException if any byte deviates from {@code SegmentFormat}
      */
     public static SegmentInspection inspect(String file, FSDataInputStream stream, long length)
             throws IOException {
@@ -56,13 +56,13 @@ public final class SegmentInspection {
     }
 
     /**
-     * Reads a whole segment and shows what is in it.
+     * Reads and verifies a whole segment, and passes its records to a visitor.
      *
-     * @param file how failures name it
-     * @param stream closed at the end
-     * @param length bytes of the file
-     * @param visitor shown every record; of a damaged segment, those in front of the damage
-     * @throws CorruptSegmentException if anything is not as {@code SegmentFormat} draws it
+     * @param file name of the segment in exceptions
+     * @param stream closed by this method
+     * @param length length of the file in bytes
+     * @param visitor receives every record; of a damaged segment, those before the damage
+     * @throws CorruptSegmentException if any byte deviates from {@code SegmentFormat}
      */
     public static SegmentInspection inspect(
             String file, FSDataInputStream stream, long length, SegmentVisitor visitor)
@@ -74,7 +74,7 @@ public final class SegmentInspection {
             long directoryOffset = tail.getLong();
             int frameCount = tail.getInt();
             int directoryLength = directoryLength(reader, directoryOffset, frameCount, length);
-            // The tail's checksum covers the directory and what stands before it in the tail.
+            // The tail's checksum covers the directory and the fields before it in the tail.
             byte[] directory = new byte[directoryLength + Long.BYTES + Integer.BYTES];
             reader.read(directoryOffset, directory, directory.length, "a directory");
             reader.verify(
@@ -163,12 +163,12 @@ public final class SegmentInspection {
                 "log %s, sequence %d, offset %d, length %d", logId, sequence, offset, length);
     }
 
-    /** What every frame says about itself, in the order of the file. */
+    /** Returns the headers of all frames, in file order. */
     public List<FrameHeader> frames() {
         return frames;
     }
 
-    /** Records in all frames. */
+    /** Returns the number of records in all frames. */
     public long recordCount() {
         return recordCount;
     }

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads a segment. Reads forward without seeking where possible, verifies everything it reads, and
  * names the file in every failure. The session decides about retries; a missing or damaged {@link
- * SegmentCopy} is replaced by its original. Not thread safe; owns the stream and closes it.
+ * SegmentCopy} is replaced by its original. Not thread-safe; owns the stream and closes it.
  */
 public final class SegmentReader implements BlockSource, Closeable {
 
@@ -50,29 +50,31 @@ public final class SegmentReader implements BlockSource, Closeable {
     private final long knownLength;
 
     /**
-     * A copy until that is left for its original. Null if the stream was given, and cannot be
-     * opened again.
+     * The segment, or its copy until that fails. Null if the stream was given and cannot be
+     * reopened.
      */
     @Nullable private StreamStateHandle segment;
 
-    /** What the stream reads: the segment, or a copy of it. */
+    /** Where the stream reads from: the segment or its copy. */
     @Nullable private StreamStateHandle source;
 
     private String file;
 
-    /** Null until it is needed, and after a failure. */
+    /** Null before the first read, and after a failure. */
     @Nullable private SegmentStream stream;
 
-    /** Makes the requests; null if the reader's own thread does. */
+    /** Runs the requests; null if the reading thread runs them itself. */
     @Nullable private final RequestThread requests;
 
-    /** What was read there, as a thread that was left behind may still write into it. */
+    /** Replaced when a request is abandoned, since its thread may still write into it. */
     private byte[] buffer = new byte[0];
 
     /**
-     * @param file how failures name the segment
-     * @param stream at its beginning; the reader's from now on
-     * @param knownLength bytes of the file, {@link Long#MAX_VALUE} if not known
+     * Creates a reader of a stream.
+     *
+     * @param file name of the segment in exceptions
+     * @param stream at its start; owned by the reader
+     * @param knownLength length of the file in bytes, {@link Long#MAX_VALUE} if unknown
      */
     SegmentReader(String file, FSDataInputStream stream, long knownLength) {
         this.session = ReadSession.ofRestore();
@@ -98,9 +100,9 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     /**
-     * Opens a segment, in a file or in memory, for a restore.
+     * Opens a segment, in a file or in memory, for a restore or a tool.
      *
-     * @throws IOException if there is none, or the store does not answer
+     * @throws IOException if the segment does not exist or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle) throws IOException {
         return open(handle, ReadSession.ofRestore());
@@ -109,7 +111,7 @@ public final class SegmentReader implements BlockSource, Closeable {
     /**
      * Opens a segment, in a file or in memory.
      *
-     * @throws IOException if there is none, or the store does not answer
+     * @throws IOException if the segment does not exist or the store does not answer
      */
     public static SegmentReader open(StreamStateHandle handle, ReadSession session)
             throws IOException {
@@ -125,7 +127,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         return reader;
     }
 
-    /** How failures name a segment. */
+    /** Returns the name of a segment in exceptions. */
     public static String nameOf(StreamStateHandle handle) {
         Path path = pathOf(handle);
         return path == null ? handle.toString() : path.toString();
@@ -137,9 +139,10 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     /**
-     * Opens a file that a log needs, of whatever format.
+     * Opens a file that a changelog needs, in any format.
      *
-     * @throws IOException if there is none, or the store does not answer; says what to do
+     * @throws IOException if the file does not exist or the store does not answer; the message
+     *     names the fix
      */
     public static FSDataInputStream openStream(StreamStateHandle handle) throws IOException {
         try {
@@ -152,10 +155,10 @@ public final class SegmentReader implements BlockSource, Closeable {
     }
 
     /**
-     * Reads and verifies what the frame at an offset says about itself.
+     * Reads and verifies the header of the frame at an offset.
      *
-     * @throws CorruptSegmentException if there is no frame, or a damaged one, or if the file is not
-     *     a segment, or one of another version
+     * @throws CorruptSegmentException if there is no frame or a damaged one, or if the file is not
+     *     a segment or has another format version
      */
     public FrameHeader frameAt(long offset) throws IOException {
         try {
@@ -209,7 +212,7 @@ public final class SegmentReader implements BlockSource, Closeable {
     /**
      * Verifies the header of the file.
      *
-     * @throws CorruptSegmentException if it is not a segment or not of this version
+     * @throws CorruptSegmentException if the file is not a segment or has another format version
      */
     void checkFileHeader() throws IOException {
         byte[] fileHeader = new byte[SegmentFormat.HEADER_BYTES];
@@ -258,7 +261,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         verify(offset, "a block", target, count, frame.blockChecksum(block));
     }
 
-    /** Reads {@code [offset, offset + count)} of the file into the beginning of {@code target}. */
+    /** Reads {@code [offset, offset + count)} of the file to the start of {@code target}. */
     void read(long offset, byte[] target, int count, String what) throws IOException {
         int read = readUpTo(offset, target, count);
         if (read < count) {
@@ -332,7 +335,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
     }
 
-    /** A thread that hangs may hold the stream and the buffer. */
+    /** Replaces stream and buffer, which the thread of an abandoned request may still hold. */
     private void leaveBehind() {
         SegmentStream left = stream;
         stream = null;
@@ -340,7 +343,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         left.abandon();
     }
 
-    /** Returns whether there is another source, which then takes the place of the copy. */
+    /** Switches from a failed copy to the original; returns whether there was one to switch to. */
     private boolean fallBack(Exception cause) {
         if (!(segment instanceof SegmentCopy)) {
             return false;
@@ -382,7 +385,9 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
     }
 
-    /** Compares the checksum of the first {@code count} bytes, which lie at {@code offset}. */
+    /**
+     * Verifies the checksum of the first {@code count} bytes, which were read at {@code offset}.
+     */
     void verify(long offset, String what, byte[] bytes, int count, int expected)
             throws CorruptSegmentException {
         checksum.reset();
@@ -448,7 +453,10 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
     }
 
-    /** Asks, since file systems of plugins say that a file is missing in classes of their own. */
+    /**
+     * Asks the file system, since file systems of plugins report a missing file with exception
+     * classes of their own.
+     */
     private static boolean isAbsent(Path path) {
         try {
             return !path.getFileSystem().exists(path);

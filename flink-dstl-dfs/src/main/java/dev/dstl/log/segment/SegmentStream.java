@@ -26,8 +26,8 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * The stream of a segment, opened when it is needed. Read by one thread at a time; another one may
- * watch its progress and abandon it, after which the thread that reads it owns it.
+ * The stream of a segment, opened at the first read. Read by one thread at a time; another thread
+ * may watch its progress and abandon it, after which only the reading thread uses it.
  */
 final class SegmentStream implements Closeable {
 
@@ -36,10 +36,10 @@ final class SegmentStream implements Closeable {
     /** Null if the stream was given. */
     @Nullable private final StreamStateHandle source;
 
-    /** Null until it is needed. */
+    /** Null before the first read. */
     @Nullable private volatile FSDataInputStream stream;
 
-    /** Of the stream; negative if not known. */
+    /** Position of the stream; negative if unknown. */
     private long position;
 
     private final AtomicLong progress = new AtomicLong();
@@ -50,7 +50,7 @@ final class SegmentStream implements Closeable {
         this.session = session;
     }
 
-    /** Owns the stream, which is at its beginning. */
+    /** Takes ownership of the stream, which is at its start. */
     SegmentStream(FSDataInputStream stream, ReadSession session) {
         this.source = null;
         this.session = session;
@@ -58,9 +58,9 @@ final class SegmentStream implements Closeable {
     }
 
     /**
-     * Reads {@code [offset, offset + count)} into the beginning of {@code target}.
+     * Reads {@code [offset, offset + count)} to the start of {@code target}.
      *
-     * @return how many bytes there are, fewer only at the end
+     * @return number of bytes read, less than {@code count} only at the end
      */
     int read(long offset, byte[] target, int count) throws IOException {
         FSDataInputStream open = connected();
@@ -123,12 +123,12 @@ final class SegmentStream implements Closeable {
         return read;
     }
 
-    /** Grows with every answer of the store. */
+    /** Returns a value that grows with every answer of the store. */
     long progress() {
         return progress.get();
     }
 
-    /** The stream is no longer read. If it is still being opened, the opening thread closes it. */
+    /** Abandons the stream. If it is still being opened, the opening thread closes it. */
     void abandon() {
         abandoned = true;
         ReadSession.closeElsewhere(this);

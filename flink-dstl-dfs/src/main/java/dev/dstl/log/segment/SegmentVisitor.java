@@ -23,9 +23,9 @@ import dev.dstl.log.api.LogRecord;
 public interface SegmentVisitor {
 
     /**
-     * Called for each record in the order of the file.
+     * Called for each record in file order.
      *
-     * @param frame where the record lies
+     * @param frame the frame that contains the record
      * @param record valid until the call returns
      */
     void visit(FrameHeader frame, LogRecord record);

@@ -23,8 +23,8 @@ import java.util.WeakHashMap;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Paths of segments, each once however many handles name it, for as long as one does. A path takes
- * some 700 bytes. Thread safe.
+ * Paths of segments, one object per path however many handles name it. A path takes some 700 bytes.
+ * Thread-safe.
  */
 final class SharedPaths {
 
@@ -33,12 +33,12 @@ final class SharedPaths {
     @GuardedBy("this")
     private final Map<Path, WeakReference<Path>> paths = new WeakHashMap<>();
 
-    /** Those of all jobs. */
+    /** Returns the paths of this process. */
     static SharedPaths ofProcess() {
         return OF_PROCESS;
     }
 
-    /** An equal path, the same object for all that are equal. */
+    /** Returns the shared object that equals a path. */
     synchronized Path share(Path path) {
         WeakReference<Path> known = paths.get(path);
         Path shared = known == null ? null : known.get();

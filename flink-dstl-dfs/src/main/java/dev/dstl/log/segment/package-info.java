@@ -1,2 +1,2 @@
-/** Batches as the bytes of a segment file, and back. */
+/** Segment files: encoding of batches, reading and verification. */
 package dev.dstl.log.segment;

@@ -33,19 +33,19 @@ public final class BasePath {
 
     private final Path path;
 
-    /** Takes any path; what is wrong with it shows when it is opened. */
+    /** Creates a base path. Any path is accepted; problems show when it is opened. */
     public BasePath(Path path) {
         this.path = path;
     }
 
     /**
-     * The store below it. May take as long as the client of the file system does, and some wait for
-     * ever.
+     * Opens the store below the base path. Blocks as long as the file system client does, which may
+     * be forever.
      *
-     * @param maxBufferBytes see {@link FileSystemSegmentStore}
-     * @param memory of the job
+     * @param maxBufferBytes maximum size of the buffer of one write
+     * @param memory changelog memory of the job
      * @throws IllegalConfigurationException if no file system is registered for the scheme
-     * @throws IOException if it cannot be set up at present
+     * @throws IOException if the file system cannot be set up now
      */
     FileSystemSegmentStore open(int maxBufferBytes, JobMemory memory) throws IOException {
         try {
@@ -62,18 +62,18 @@ public final class BasePath {
     }
 
     /**
-     * What the user has to know while nothing can be stored there.
+     * Returns a message for users while nothing can be stored below the base path.
      *
-     * @param since since when
-     * @param cause why
+     * @param since since when nothing can be stored
+     * @param cause the latest failure
      */
     String complaint(String since, String cause) {
         return String.format(
-                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and it is"
-                        + " tried again; checkpoints wait or fail meanwhile. Make it a directory"
-                        + " that the TaskManagers may write to and that has room, on an object"
-                        + " store a bucket that exists and credentials that may write to it;"
-                        + " nothing has to be restarted then.",
+                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and"
+                        + " writes are retried; checkpoints wait or fail meanwhile. Make it a"
+                        + " directory that the TaskManagers may write to and that has room, on an"
+                        + " object store a bucket that exists and credentials that may write to"
+                        + " it; nothing has to be restarted then.",
                 DstlOptions.BASE_PATH.key(), path, since, cause);
     }
 

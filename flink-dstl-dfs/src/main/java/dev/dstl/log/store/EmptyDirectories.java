@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes directories that have become empty. Object stores have none.
+ * Deletes empty directories. Object stores have none.
  *
- * <p>A directory is deleted only where the store itself refuses to delete one that is not empty,
- * atomically: another process may be creating a file in it. Flink's local file system looks first
- * and then deletes all there is, so local directories are deleted without it.
+ * <p>A directory is deleted only if the file system itself atomically refuses to delete a directory
+ * that is not empty: another process may be creating a file in it. Flink's local file system checks
+ * first and then deletes recursively, so local directories are deleted without it.
  */
 public final class EmptyDirectories {
 
@@ -45,7 +45,7 @@ public final class EmptyDirectories {
 
     private EmptyDirectories() {}
 
-    /** Whether a file system has directories that can be deleted safely. */
+    /** Returns whether a file system has directories that can be deleted safely. */
     public static boolean canBeDeleted(FileSystem fileSystem) {
         String scheme = fileSystem.getUri().getScheme();
         return LOCAL.equals(scheme) || ATOMIC.contains(scheme);
@@ -65,10 +65,10 @@ public final class EmptyDirectories {
     }
 
     /**
-     * Deletes the directory of a writer if there is nothing in it, and then those above it that are
-     * only there for the job's log. Blocks.
+     * Deletes the directory of a writer if it is empty, and then empty parent directories that
+     * belong to the job's changelog. Blocks.
      *
-     * @return whether the directory of the writer is gone
+     * @return whether the writer's directory is deleted
      */
     public static boolean deleteOfWriter(FileSystem fileSystem, Path directory) {
         Path empty = directory;
@@ -82,10 +82,10 @@ public final class EmptyDirectories {
     }
 
     /**
-     * Deletes directories of other writers beside that of a writer, where there is nothing in them:
-     * the JobManager deletes the last segments of a writer that is gone, and files only. A few at
-     * random each time, so that many writers that begin together do not all look at the same ones.
-     * A writer that lives makes its directory again. Blocks.
+     * Deletes some empty directories of other writers of the same job. They remain because the
+     * JobManager deletes the last segments of an ended writer, but no directories. A few
+     * directories are tried, chosen at random so that writers that start together try different
+     * ones. A live writer recreates its directory. Blocks.
      */
     public static void deleteSomeBeside(FileSystem fileSystem, Path directory) {
         if (!canBeDeleted(fileSystem)) {

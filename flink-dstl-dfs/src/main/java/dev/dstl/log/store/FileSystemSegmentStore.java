@@ -33,7 +33,7 @@ import org.apache.flink.core.fs.Path;
  */
 public final class FileSystemSegmentStore implements SegmentStore {
 
-    /** Enough to keep small pieces together. */
+    /** Enough to combine small writes. */
     private static final int SMALL_BUFFER_BYTES = 1 << 13;
 
     private final FileSystem fileSystem;
@@ -42,22 +42,23 @@ public final class FileSystemSegmentStore implements SegmentStore {
     private final JobMemory memory;
 
     /**
-     * Stores segments below a path.
+     * Creates a store below a path.
      *
-     * @param fileSystem must not be the one that closes its streams when a task ends, see {@link
+     * @param fileSystem must not close its streams when a task ends, see {@link
      *     FileSystem#getUnguardedFileSystem}
-     * @param maxBufferBytes bound of the buffer of one write, at least 1
+     * @param maxBufferBytes maximum size of the buffer of one write, at least 1
      */
     public FileSystemSegmentStore(FileSystem fileSystem, Path basePath, int maxBufferBytes) {
         this(fileSystem, basePath, maxBufferBytes, JobMemory.alone(Long.MAX_VALUE));
     }
 
     /**
-     * Stores segments below a path, through small buffers while memory is short.
+     * Creates a store below a path that uses small buffers while memory is short.
      *
-     * @param fileSystem must not be the one that closes its streams when a task ends, see {@link
+     * @param fileSystem must not close its streams when a task ends, see {@link
      *     FileSystem#getUnguardedFileSystem}
-     * @param maxBufferBytes bound of the buffer of one write, at least 1
+     * @param maxBufferBytes maximum size of the buffer of one write, at least 1
+     * @param memory changelog memory of the job
      */
     public FileSystemSegmentStore(
             FileSystem fileSystem, Path basePath, int maxBufferBytes, JobMemory memory) {
@@ -90,7 +91,7 @@ public final class FileSystemSegmentStore implements SegmentStore {
             }
             throw failure;
         }
-        // Many file systems send everything here; only a normal return means that it arrived.
+        // Many file systems send everything here; only a normal return means success.
         stream.close();
     }
 

@@ -39,17 +39,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that is opened on first use, and reopened after a failure. There is no test write: the
- * first segment takes that role, and is retried like any other. So a job starts and restores
- * whatever the state of the store, and a thousand TaskManagers do not access it all at once.
+ * A store that is opened on first use and reopened after a failure. There is no test write: the
+ * first segment serves as one, and is retried like any other. So a job starts and restores whatever
+ * the state of the store, and a thousand TaskManagers do not access it all at once.
  *
- * <p>A file system client may hang while it is set up and ignore interrupts, and Flink sets up one
- * client at a time. Only one thread per store does this; all others wait for it with a timeout.
- * Thread safe.
+ * <p>Setting up a file system client may hang and ignore interrupts, and Flink sets up one client
+ * at a time. Only one thread per store does this; all others wait for it with a timeout.
+ * Thread-safe.
  */
 public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
-    /** Longer than a client needs that is going to work, shorter than Flink waits for a task. */
+    /** Longer than a working client needs, shorter than Flink waits for a task. */
     private static final long PATIENCE_MILLIS = 5_000;
 
     private static final String ABORTED_BY_AWS_CLIENT = "AbortedException";
@@ -75,24 +75,24 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     @GuardedBy("this")
     private int requests;
 
-    /** Of the first request after the last one that stored something. */
+    /** Start of the first request after the last successful write. */
     @GuardedBy("this")
     @Nullable
     private Long fruitlessSinceNanos;
 
-    /** Since then. */
+    /** The latest failure since {@link #fruitlessSinceNanos}. */
     @GuardedBy("this")
     @Nullable
     private String latestFailure;
 
-    /** What fails from now on was interrupted, which says nothing about the store. */
+    /** Failures after closing are due to interrupts and say nothing about the store. */
     private volatile boolean closed;
 
     /**
-     * Opens nothing yet.
+     * Creates a store without opening it.
      *
-     * @param maxBufferBytes see {@link FileSystemSegmentStore}
-     * @param memory of the job
+     * @param maxBufferBytes maximum size of the buffer of one write
+     * @param memory changelog memory of the job
      */
     public LazySegmentStore(BasePath basePath, int maxBufferBytes, JobMemory memory) {
         this(basePath, () -> basePath.open(maxBufferBytes, memory), PATIENCE_MILLIS);
@@ -105,10 +105,11 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     /**
-     * Opens the store, for at most some seconds, to distinguish misuse from transient failures. A
-     * store that cannot be opened now is no failure.
+     * Opens the store to distinguish misuse from transient failures. Waits a few seconds at most. A
+     * store that cannot be opened now is not an error.
      *
-     * @throws IllegalConfigurationException if it can never be opened as configured
+     * @throws IllegalConfigurationException if the store can never be opened with this
+     *     configuration
      * @throws InterruptedIOException if the thread is interrupted
      */
     public void open() throws InterruptedIOException {
@@ -150,9 +151,9 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     /**
-     * Does something with the file system that may as well not be done.
+     * Runs optional work on the file system. Not run if the file system cannot be set up now.
      *
-     * @param work not called if the file system cannot be set up now
+     * @param work called at most once, on the calling thread
      */
     public void whenOpen(Consumer<FileSystem> work) {
         FileSystem fileSystem;
@@ -185,10 +186,10 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     /**
-     * Why nothing is stored at present, for a user who waits for it: what the latest request met
-     * with, or that none is answered.
+     * Returns why nothing can be stored at present, as a sentence for users: the latest failure, or
+     * that requests are not answered.
      *
-     * @return empty if the store takes what it is given
+     * @return empty if the store accepts writes
      */
     public synchronized Optional<String> problem() {
         if (fruitlessSinceNanos == null || (latestFailure == null && requests == 0)) {
@@ -240,7 +241,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         }
     }
 
-    /** Says once that it does not work, if it does not from the start, and once that it does. */
+    /** Logs once if the store does not work from the start, and once when it does. */
     private void tried(@Nullable Throwable failure) {
         if (closed || (failure != null && isCancellation(failure))) {
             return;
@@ -263,7 +264,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         }
     }
 
-    /** An attempt that hangs is interrupted, which says nothing new about the store. */
+    /** Failures of cancelled attempts say nothing new about the store. */
     private static boolean isCancellation(Throwable failure) {
         return Thread.currentThread().isInterrupted()
                 || ExceptionUtils.findThrowable(failure, LazySegmentStore::saysInterrupted)
@@ -278,7 +279,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
                 || failure.getClass().getSimpleName().equals(ABORTED_BY_AWS_CLIENT);
     }
 
-    /** No thread waits any more; a client that reacts to interrupts stops. */
+    /** Interrupts the thread that sets up the file system. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -287,7 +288,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         }
     }
 
-    /** Sets the file system up. */
+    /** Sets up the file system. */
     interface Opening {
         FileSystemSegmentStore open() throws IOException;
     }
@@ -305,10 +306,10 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         Path send(FileSystemSegmentStore store) throws IOException;
     }
 
-    /** What is known of the base path. */
+    /** State of knowledge about the base path. */
     private enum Trial {
         UNTRIED,
-        /** The file system is being set up, which takes long. */
+        /** Setting up the file system takes long. */
         WAITING,
         FAILED,
         STORED;

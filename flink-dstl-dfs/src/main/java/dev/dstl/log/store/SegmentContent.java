@@ -20,25 +20,25 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** The bytes of a segment. May be written several times, by several threads at once. */
+/** The bytes of a segment. May be written several times, also concurrently. */
 public interface SegmentContent {
 
-    /** How many bytes {@link #writeTo} writes. */
+    /** Returns how many bytes {@link #writeTo} writes. */
     long length();
 
     /**
      * Writes all bytes.
      *
-     * @param out stays the caller's; not closed
-     * @throws IOException if {@code out} does
+     * @param out not closed by this method
+     * @throws IOException if {@code out} throws it
      */
     void writeTo(OutputStream out) throws IOException;
 
     /**
-     * The stream that {@link #writeTo} is going to write to is open. Closing it from another thread
+     * Reports that the stream for the next {@link #writeTo} is open. Closing it from another thread
      * may end a write that hangs.
      *
-     * @throws IOException if nothing shall be written after all
+     * @throws IOException if nothing shall be written any more
      */
     default void opened(Closeable stream) throws IOException {}
 }

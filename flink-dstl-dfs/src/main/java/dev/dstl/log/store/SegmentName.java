@@ -25,8 +25,8 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The name of one attempt to write one segment. The name is globally unique, so that writing needs
- * no check for existence, and a leftover file identifies its writer.
+ * The name of one attempt to write one segment. The name is globally unique, so that no check for
+ * existence is needed, and a leftover file identifies its writer.
  *
  * <pre>
  *   base path / job id / dstl / incarnation            / sequence - attempt .seg
@@ -40,12 +40,15 @@ import org.apache.flink.core.fs.Path;
  */
 public final class SegmentName {
 
-    /** Directories between the base path and a file: the job's, the log's and the writer's. */
+    /**
+     * Number of directories between base path and file: of the job, of the changelog and of the
+     * writer.
+     */
     public static final int DIRECTORIES = 3;
 
     private static final String DIRECTORY = "dstl";
 
-    /** Random part and time; or, as before names began at random, time and random part. */
+    /** Random part and creation time; in names of earlier snapshots of DSTL the other way round. */
     private static final String INCARNATION =
             "(?:[0-9a-f]{16}-([0-9]{13,15})|([0-9]{13,15})-[0-9a-f]{16})";
 
@@ -66,10 +69,10 @@ public final class SegmentName {
     private final int attempt;
 
     /**
-     * Names an attempt.
+     * Creates the name of an attempt.
      *
      * @param incarnation see {@link #incarnation(long, long)}
-     * @param sequence not negative
+     * @param sequence number of the segment, not negative
      * @param attempt at least 1
      */
     public SegmentName(JobID jobId, String incarnation, long sequence, int attempt) {
@@ -84,9 +87,8 @@ public final class SegmentName {
     }
 
     /**
-     * Names an incarnation. What is random comes first: an object store that divides the names of a
-     * bucket among its servers then gives each of them its share of the writers, also of those that
-     * begin later.
+     * Creates the name of an incarnation. The random part comes first: object stores partition the
+     * names of a bucket by prefix, and writers are thus spread evenly over partitions.
      *
      * @param createdEpochMillis in [0, 10^15)
      */
@@ -94,13 +96,14 @@ public final class SegmentName {
         return String.format("%016x-%013d", random, createdEpochMillis);
     }
 
-    /** The directory of everything that an incarnation writes. */
+    /** Returns the directory of all files of an incarnation. */
     public static Path directory(Path basePath, JobID jobId, String incarnation) {
         return new Path(basePath, jobId.toHexString() + "/" + DIRECTORY + "/" + incarnation);
     }
 
     /**
-     * When the writer of a directory began, or nothing if it is not a {@link #directory} of one.
+     * Returns when the writer of a directory was created, or empty if it is not the {@link
+     * #directory} of a writer.
      *
      * @return milliseconds since the epoch
      */
@@ -113,7 +116,7 @@ public final class SegmentName {
         return OptionalLong.of(Long.parseLong(created));
     }
 
-    /** The name that a file has, or nothing if the file is not one of DSTL. */
+    /** Parses the name of a file; empty if it is not named by DSTL. */
     public static Optional<SegmentName> of(Path file) {
         Matcher matcher = FILE.matcher(file.toUri().getPath());
         if (!matcher.matches()) {
@@ -127,12 +130,12 @@ public final class SegmentName {
                         Integer.parseInt(matcher.group(6))));
     }
 
-    /** Which attempt it is, from 1. */
+    /** Returns the number of the attempt, from 1. */
     public int attempt() {
         return attempt;
     }
 
-    /** The file of this name. */
+    /** Returns the file of this name. */
     public Path below(Path basePath) {
         return new Path(directory(basePath, jobId, incarnation), sequence + "-" + attempt + ".seg");
     }

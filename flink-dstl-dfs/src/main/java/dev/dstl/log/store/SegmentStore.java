@@ -20,42 +20,42 @@ import java.io.IOException;
 import org.apache.flink.core.fs.Path;
 
 /**
- * Puts segments where every TaskManager and the JobManager can read them. Thread safe; calls block
- * for as long as the store takes, and are therefore never made by a task.
+ * Stores segments where every TaskManager and the JobManager can read them. Thread-safe. Calls
+ * block as long as the store takes, and are therefore never made on a task thread.
  */
 public interface SegmentStore {
 
     /**
-     * Decides where a segment will lie. Called once per name, as the answer may contain a random
-     * part.
+     * Returns the location of a segment. Called once per name, since the location may contain a
+     * random part.
      *
      * @return absolute, with scheme
-     * @throws IOException if the name cannot be placed
+     * @throws IOException if no location can be determined
      */
     Path locate(SegmentName name) throws IOException;
 
     /**
-     * Writes a segment. It is durable and readable by everybody if, and only if, this returns
-     * normally.
+     * Writes a segment. It is durable and readable by all processes if and only if this method
+     * returns normally.
      *
-     * @param file from {@link #locate}; what is there already is replaced
-     * @throws IOException if the bytes are not known to be durable; a file may or may not exist
-     *     then, with any part of the bytes
+     * @param file from {@link #locate}; an existing file is replaced
+     * @throws IOException if the segment may not be durable; a file with any part of the bytes may
+     *     exist then
      */
     void write(Path file, SegmentContent content) throws IOException;
 
     /**
-     * Deletes a file. A file that does not exist is no failure.
+     * Deletes a file. Succeeds if the file does not exist.
      *
      * @throws IOException if the file may still exist
      */
     void delete(Path file) throws IOException;
 
     /**
-     * Makes one small request that changes nothing and sends no bytes, to learn when the store
-     * answers at all.
+     * Sends one small request that changes nothing, to learn whether the store answers.
      *
-     * @throws IOException if the store refuses it, which is an answer as well, or cannot be reached
+     * @throws IOException if the store rejects the request, which is an answer as well, or cannot
+     *     be reached
      */
     void ping() throws IOException;
 }

@@ -22,11 +22,10 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A failure of a store, as text. The exceptions of a file system often come from the class loader
- * of its plugin, which other processes and other class loaders do not have: whatever has one among
- * its causes arrives at the JobManager as a mere text, and what its class meant to Flink is lost.
- * So everything that leaves the log for Flink has this instead, with the names, the messages and
- * the stack trace of what was thrown.
+ * A failure of a store, as text. Exceptions of file systems often come from the class loader of a
+ * plugin, which other processes do not have: at the JobManager, an exception with such a cause
+ * arrives as text only, and Flink no longer recognizes its class. So every exception that leaves
+ * the changelog storage carries class names, messages and stack trace of its cause as text.
  */
 public final class StoreException extends IOException {
 
@@ -39,14 +38,15 @@ public final class StoreException extends IOException {
         setStackTrace(stackTrace);
     }
 
-    /** Says what is in {@code cause}, with its stack trace and without itself. */
+    /**
+     * Creates an exception with the message and stack trace of {@code cause}, but without {@code
+     * cause} itself.
+     */
     public static StoreException of(String message, Throwable cause) {
         return new StoreException(message, cause.getStackTrace());
     }
 
-    /**
-     * The classes and messages of an exception and its causes; what is said already is left out.
-     */
+    /** Returns classes and messages of an exception and its causes, without repetitions. */
     public static String describe(Throwable failure) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         StringBuilder text = new StringBuilder();

@@ -1,2 +1,2 @@
-/** Where segments lie and how their bytes get there. */
+/** File systems and the location of segments. */
 package dev.dstl.log.store;

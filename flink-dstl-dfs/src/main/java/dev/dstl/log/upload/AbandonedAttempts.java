@@ -30,19 +30,22 @@ import org.slf4j.LoggerFactory;
 /**
  * Attempts that were cancelled while they wrote, until their threads return. They hold no other
  * resource, so they only matter in large numbers: the client of the file system then ignores both
- * the interrupt and the closing of its stream. Thread safe; no method blocks.
+ * the interrupt and the closing of its stream. Thread-safe; no method blocks.
  */
 final class AbandonedAttempts {
 
-    /** Threads that may hang. At this many nothing is cancelled any more to be replaced. */
+    /**
+     * Threads that may hang at a time. While there are so many, no hanging attempt is cancelled to
+     * be replaced.
+     */
     static final int MAX = 1_024;
 
-    /** Number of threads from which a line is logged. */
+    /** Number of threads from which a warning is logged. */
     static final int MANY = 20;
 
     /**
-     * What a client still sends when its caller is gone may arrive after the file was deleted, so
-     * it is deleted once more.
+     * Delay after which a file is deleted again, since data that a client still sends after its
+     * caller was interrupted may arrive after the first deletion.
      */
     private static final long DELETE_AGAIN_MILLIS = 30_000;
 
@@ -70,18 +73,18 @@ final class AbandonedAttempts {
         this.metrics = metrics;
     }
 
-    /** An attempt was cancelled while it wrote. */
+    /** Reports that an attempt was cancelled while it was writing. */
     synchronized void began() {
         count++;
         metrics.attemptCancelled();
     }
 
     /**
-     * Its thread came back.
+     * Reports that the thread of a cancelled attempt has returned.
      *
-     * @param attempt for the log
-     * @param file what it may have written, null if it did not get that far
-     * @param complete whether the file was closed without complaint all the same
+     * @param attempt named in log lines
+     * @param file file that it may have written; null if it did not get that far
+     * @param complete whether the file was nevertheless written and closed successfully
      */
     void ended(Object attempt, @Nullable Path file, boolean complete) {
         synchronized (this) {
@@ -98,9 +101,10 @@ final class AbandonedAttempts {
     }
 
     /**
-     * Its thread did not come back in time.
+     * Reports that the thread of a cancelled attempt did not return in time. Closes its stream on
+     * another thread, since that may hang as well.
      *
-     * @param attempt for the log
+     * @param attempt named in log lines
      * @param stream closed elsewhere, since that may hang as well
      */
     void doesNotReact(Object attempt, Closeable stream) {
@@ -117,9 +121,9 @@ final class AbandonedAttempts {
         if (report) {
             LOG.warn(
                     "{} threads hang in the client of the changelog store with uploads that were"
-                            + " cancelled, the latest being {}: it does not react to an interrupt."
+                            + " cancelled, the latest being {}: the client ignores interrupts."
                             + " Their segments were or are written by other attempts and nothing is"
-                            + " lost; at {} such threads no attempt that hangs is replaced any more."
+                            + " lost; at {} such threads, hanging attempts are no longer replaced."
                             + " Set the timeouts of the file system's client, and check the"
                             + " network.",
                     hanging,
@@ -131,7 +135,7 @@ final class AbandonedAttempts {
         }
     }
 
-    /** One at a time. */
+    /** Closes one stream at a time. */
     private void close(Object attempt, Closeable stream) {
         try {
             threads.execute(
@@ -153,12 +157,12 @@ final class AbandonedAttempts {
         closing = false;
     }
 
-    /** Threads that did not come back. */
+    /** Returns the number of threads that have not returned. */
     synchronized int count() {
         return count;
     }
 
-    /** Whether one more thread may hang. */
+    /** Returns whether one more thread may hang. */
     synchronized boolean hasRoom() {
         return count < MAX;
     }

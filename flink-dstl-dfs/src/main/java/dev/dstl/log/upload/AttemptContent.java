@@ -25,12 +25,12 @@ import java.io.OutputStream;
 import javax.annotation.Nullable;
 
 /**
- * The bytes of a segment for one attempt. They can be released while they are written, so that a
- * thread that hangs in a client does not keep the segment in memory.
+ * The bytes of a segment for one attempt. They can be released during the write, so that a thread
+ * that hangs in a file system client does not retain the segment.
  */
 final class AttemptContent implements SegmentContent {
 
-    /** All that a thread that hangs keeps. */
+    /** Size of the buffer, which is all that a hanging thread retains. */
     private static final int PIECE_BYTES = 64 << 10;
 
     private final long length;
@@ -42,19 +42,19 @@ final class AttemptContent implements SegmentContent {
         this.length = segment.length();
     }
 
-    /** Null once detached. */
+    /** Returns the segment; null after {@link #detach}. */
     @Nullable
     EncodedSegment segment() {
         return segment;
     }
 
-    /** What the segment is written to; null while none is open. */
+    /** Returns the stream being written to; null while none is open. */
     @Nullable
     Closeable stream() {
         return stream;
     }
 
-    /** Releases the segment. A thread that is writing it fails at its next access. */
+    /** Releases the segment. The writing thread fails at its next access. */
     void detach() {
         segment = null;
     }
@@ -82,7 +82,7 @@ final class AttemptContent implements SegmentContent {
         }
     }
 
-    /** The only one that holds the segment, and not for long. */
+    /** The only access to the segment by the writing thread, and a short one. */
     private int read(long at, byte[] piece) throws IOException {
         EncodedSegment attached = segment;
         if (attached == null) {

@@ -20,8 +20,11 @@ package dev.dstl.log.upload;
 enum AttemptKind {
     /** No other attempt for the segment is alive. */
     NEEDED,
-    /** Another one is slower than most; paid for from the budget. */
+    /** Another attempt is slower than most; paid for from the hedge budget. */
     HEDGE,
-    /** Another one is timed out, and nothing shows whether the store serves; one at a time. */
+    /**
+     * Another attempt has timed out, and nothing shows whether the store serves requests; one at a
+     * time.
+     */
     PROBE
 }

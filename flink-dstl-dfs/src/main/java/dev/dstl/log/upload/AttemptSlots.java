@@ -35,7 +35,7 @@ import javax.annotation.Nullable;
  *                        '-------------------------------------------'
  * </pre>
  *
- * <p>Thread safe; no method blocks, nor throws what starting a thread throws.
+ * <p>Thread-safe; no method blocks, nor throws what starting a thread throws.
  */
 final class AttemptSlots {
 
@@ -46,7 +46,7 @@ final class AttemptSlots {
     @GuardedBy("this")
     private final ArrayDeque<Slot> waiting = new ArrayDeque<>();
 
-    /** Running in a regular place for lack of a slow one, oldest first. */
+    /** Slow attempts that keep a regular slot because all slow slots are taken, oldest first. */
     @GuardedBy("this")
     private final Set<Slot> slowInRegularPlaces = new LinkedHashSet<>();
 
@@ -60,7 +60,9 @@ final class AttemptSlots {
     private boolean closed;
 
     /**
-     * @param threads has a thread for every place, and for attempts that are just ending
+     * Creates slots.
+     *
+     * @param threads has a thread for every slot, and for attempts that are just ending
      */
     AttemptSlots(Executor threads, int regularPlaces, int slowPlaces) {
         this.threads = threads;
@@ -69,7 +71,7 @@ final class AttemptSlots {
     }
 
     /**
-     * Runs an attempt as soon as there is a place; never, once closed.
+     * Runs an attempt as soon as a slot is free. Never runs it once closed.
      *
      * @param notStarted called instead, on any thread, if no thread could be started
      */
@@ -84,7 +86,11 @@ final class AttemptSlots {
         return slot;
     }
 
-    /** The same, but the attempt needs no place. */
+    /**
+     * Runs an attempt at once, without a slot.
+     *
+     * @param notStarted called instead, on any thread, if no thread could be started
+     */
     Slot submitBeyond(Runnable attempt, Consumer<Throwable> notStarted) {
         Slot slot = new Slot(attempt, notStarted);
         synchronized (this) {
@@ -118,7 +124,7 @@ final class AttemptSlots {
         try {
             threads.execute(slot::run);
         } catch (Throwable failure) {
-            // Not only when they are shut down: there may be no memory for one more thread.
+            // Not only after a shutdown: there may be no memory for one more thread.
             boolean notify;
             synchronized (this) {
                 release(slot);
@@ -151,7 +157,7 @@ final class AttemptSlots {
         slow++;
     }
 
-    /** Returns whether the attempt had not begun. */
+    /** Returns whether the attempt had not started. */
     private boolean releaseAndGoOn(Slot slot) {
         boolean waited;
         synchronized (this) {
@@ -186,12 +192,12 @@ final class AttemptSlots {
         slot.state = SlotState.RELEASED;
     }
 
-    /** Attempts in slow places. */
+    /** Returns the number of attempts in slow slots. */
     synchronized int slowCount() {
         return slow;
     }
 
-    /** Drops what waits; what runs is not touched. */
+    /** Drops waiting attempts; running ones continue. */
     synchronized void close() {
         closed = true;
         waiting.clear();
@@ -201,7 +207,7 @@ final class AttemptSlots {
         WAITING,
         RUNNING,
         SLOW,
-        /** Without a place. */
+        /** Runs without a slot. */
         BEYOND,
         RELEASED
     }
@@ -227,15 +233,15 @@ final class AttemptSlots {
             }
         }
 
-        /** The attempt takes longer than it should. No effect unless it runs. */
+        /** Moves a running attempt to a slow slot, if one is free. No effect unless it runs. */
         void becameSlow() {
             AttemptSlots.this.becameSlow(this);
         }
 
         /**
-         * Gives the place up, also that in the queue. No effect the second time.
+         * Releases the slot, or removes the attempt from the queue. No effect the second time.
          *
-         * @return whether the attempt had not begun, and now never will
+         * @return whether the attempt had not started, and now never will
          */
         boolean release() {
             return AttemptSlots.this.releaseAndGoOn(this);

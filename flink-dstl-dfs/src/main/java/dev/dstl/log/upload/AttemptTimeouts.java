@@ -23,18 +23,20 @@ import java.util.concurrent.TimeUnit;
 /**
  * Decides when an attempt is timed out: at upload.timeout, but not before three times the slowest
  * recent upload of similar size. An attempt that is slow because the link is shared or the store is
- * distant does not time out. An upload that took {@value #OUTLIER} times as long as the median
- * hung, and says no more than one that took just that. Learns from the first success on. Thread
- * safe.
+ * distant does not time out. An upload that took {@value #OUTLIER} times as long as the median has
+ * hung, and counts with that duration. Learns from the first success on. Thread-safe.
  */
 final class AttemptTimeouts {
 
-    /** Enough to see a slow one in ten, few enough to forget a bad minute. */
+    /** Enough to include a slow one in ten, few enough to forget a bad minute. */
     private static final int LATEST = 16;
 
     private static final int PATIENCE = 3;
 
-    /** A slow one in ten is rarely slower, while requests that hang are answered after minutes. */
+    /**
+     * The slowest tenth of requests is rarely slower, while hanging requests are answered after
+     * minutes.
+     */
     private static final int OUTLIER = 10;
 
     private final RetryPolicy policy;
@@ -53,8 +55,12 @@ final class AttemptTimeouts {
     }
 
     /**
-     * An attempt succeeded, whether it won or not. One that was timed out counts as if it had just
-     * not been, so that a connection that was dead for an hour does not make all others patient.
+     * Reports that an attempt succeeded, whether it won or not. An attempt that had timed out
+     * counts with its timeout, so that a connection that was dead for an hour does not extend the
+     * timeouts of all others.
+     *
+     * @param writtenBytes size of the segment
+     * @param tookNanos duration of the attempt
      */
     synchronized void succeeded(long writtenBytes, long tookNanos) {
         long limit = timeoutMillis(writtenBytes);
@@ -68,9 +74,9 @@ final class AttemptTimeouts {
     }
 
     /**
-     * Age at which an attempt counts as timed out; 0 for never.
+     * Returns the age in milliseconds at which an attempt times out; 0 for never.
      *
-     * @param segmentBytes what it writes
+     * @param segmentBytes size of its segment
      */
     synchronized long timeoutMillis(long segmentBytes) {
         long configured = policy.timeoutMillis(segmentBytes);
@@ -86,9 +92,10 @@ final class AttemptTimeouts {
     }
 
     /**
-     * The slowest of the latest of that size, or at the throughput of the size next to it.
+     * Returns the duration of the slowest recent upload of that size, or extrapolates from the
+     * throughput of the nearest size.
      *
-     * @param usualNanos what takes no longer did not hang
+     * @param usualNanos duration up to which an upload did not hang
      */
     @GuardedBy("this")
     private long neededNanos(long segmentBytes, long usualNanos) {
@@ -108,7 +115,10 @@ final class AttemptTimeouts {
                         needed[needed.length - 1], Math.max((double) usualNanos, OUTLIER * median));
     }
 
-    /** Small ones take as long as each other: were they measured by the byte, all would wait. */
+    /**
+     * Small segments all take about as long; with timeouts proportional to their size, all would
+     * wait.
+     */
     private static long weight(long segmentBytes) {
         return Math.max(SizeClass.SMALLEST_BYTES, segmentBytes);
     }

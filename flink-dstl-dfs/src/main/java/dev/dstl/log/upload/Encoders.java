@@ -35,12 +35,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The encoders of one storage, which are reused for their scratch memory, and a few threads that
- * encode batches for handles and never wait for an upload. Thread safe; only encoding itself takes
- * time.
+ * encode inline segments and never wait for an upload. Thread-safe; no method blocks longer than
+ * encoding takes.
  */
 final class Encoders {
 
-    /** Each lane takes a thread only while there is something to encode. */
+    /** Maximum number of encoding threads, each of which exists only while there is work. */
     private static final int MAX_LANES = 4;
 
     private static final long RETRY_MILLIS = 500;
@@ -51,7 +51,10 @@ final class Encoders {
     private final Executor threads;
     private final Timers timers;
 
-    /** More than there are processors make nothing faster, and each holds a segment twice. */
+    /**
+     * Limits concurrent encodings in the process to the number of processors: more would not be
+     * faster, and each holds its segment twice.
+     */
     private static final Semaphore ENCODING =
             new Semaphore(Math.max(2, Runtime.getRuntime().availableProcessors()));
 
@@ -65,7 +68,9 @@ final class Encoders {
     private volatile boolean closed;
 
     /**
-     * @param threads runs lanes; may never queue them
+     * Creates encoders.
+     *
+     * @param threads runs encoding threads; must never queue them
      */
     Encoders(SegmentCodec codec, Executor threads, Timers timers, ProcessMemory memory) {
         this.codec = codec;
@@ -75,9 +80,9 @@ final class Encoders {
     }
 
     /**
-     * Encodes on this thread, when enough others of the process have ended.
+     * Encodes on this thread, once enough other encodings of the process have ended.
      *
-     * @param work is given an encoder, and does nothing else that takes long
+     * @param work called with an encoder; must do nothing else that takes long
      */
     EncodedSegment encodeHere(Function<SegmentEncoder, EncodedSegment> work) {
         ENCODING.acquireUninterruptibly();
@@ -93,12 +98,12 @@ final class Encoders {
         }
     }
 
-    /** See {@link IdleObjects#trim}. */
+    /** Drops idle encoders, see {@link IdleObjects#trim}. */
     void trim(long nowNanos, long periodNanos) {
         idle.trim(nowNanos, periodNanos);
     }
 
-    /** Keeps none for later. */
+    /** Drops all idle encoders. */
     void drop() {
         idle.drop();
     }
@@ -106,9 +111,9 @@ final class Encoders {
     /**
      * Encodes on another thread.
      *
-     * @param batches owned by this call, which releases them
-     * @param whenDone called on that thread with the segment, or with what prevented it; called on
-     *     this thread if the storage is closed
+     * @param batches owned and released by this method
+     * @param whenDone called on that thread with the segment or a failure; called on the calling
+     *     thread if the storage is closed
      */
     void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
         jobs.add(new Job(batches, whenDone));
@@ -128,7 +133,10 @@ final class Encoders {
         }
     }
 
-    /** The storage is closed, or no thread could be started: lanes that are open take the jobs. */
+    /**
+     * Fails the waiting jobs because the storage is closed or no thread could be started, unless a
+     * running thread will take them.
+     */
     private void notOpened(Throwable failure) {
         boolean others = lanes.decrementAndGet() > 0;
         if (closed) {
@@ -136,7 +144,7 @@ final class Encoders {
                 job.fail(failure);
             }
         } else if (!others) {
-            LOG.debug("No thread could be started to encode, it is tried again", failure);
+            LOG.debug("No thread could be started to encode, which is retried", failure);
             timers.schedule(this::openLaneIfNeeded, RETRY_MILLIS);
         }
     }
@@ -154,12 +162,12 @@ final class Encoders {
             }
         } finally {
             lanes.decrementAndGet();
-            // A job may have come after the last look, when this lane still counted as open.
+            // A job may have been added after the last check, while this lane counted as open.
             openLaneIfNeeded();
         }
     }
 
-    /** What cannot be encoded from now on for lack of a thread fails; no encoder is kept. */
+    /** Drops all idle encoders. Jobs that no thread takes from now on fail. */
     void close() {
         closed = true;
         idle.close();

@@ -21,13 +21,13 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 /**
  * The budget for hedged attempts, in requests and in bytes. Every regular request earns a fraction
  * of a request and of its bytes. Savings are capped, so that a store that is slow as a whole does
- * not get every request twice. Thread safe.
+ * not get every request twice. Thread-safe.
  */
 final class HedgeBudget {
 
     private static final double MAX_SAVED = 10;
 
-    /** How fast the size of a large segment is forgotten. */
+    /** Decay factor of the largest segment size. */
     private static final double FORGETTING = 0.99;
 
     private final double earnedPerRequest;
@@ -38,26 +38,27 @@ final class HedgeBudget {
     @GuardedBy("this")
     private double savedBytes;
 
-    /** Of the largest segment lately. */
+    /** Size of the largest recent segment. */
     @GuardedBy("this")
     private double largestBytes;
 
     /**
-     * Starts with nothing.
+     * Creates an empty budget.
      *
-     * @param earnedPerRequest hedged requests per regular one, and bytes per byte; 0 for none
+     * @param earnedPerRequest hedged requests per regular request, and hedged bytes per regular
+     *     byte; 0 disables hedging
      */
     HedgeBudget(double earnedPerRequest) {
         this.earnedPerRequest = earnedPerRequest;
     }
 
-    /** A needed request is made. */
+    /** Earns budget for a regular request. */
     synchronized void earn(long bytes) {
         largestBytes = Math.max((double) bytes, largestBytes * FORGETTING);
         add(earnedPerRequest, earnedPerRequest * bytes);
     }
 
-    /** Spends one request, if the budget allows it. */
+    /** Spends budget for one request, if there is enough. */
     synchronized boolean trySpend(long bytes) {
         if (saved < 1 || savedBytes < bytes) {
             return false;
@@ -66,13 +67,13 @@ final class HedgeBudget {
         return true;
     }
 
-    /** Spends one request that is made in any case; the budget may become negative. */
+    /** Spends budget for a request that is sent in any case. The budget may become negative. */
     synchronized void spend(long bytes) {
         largestBytes = Math.max((double) bytes, largestBytes);
         add(-1, -(double) bytes);
     }
 
-    /** Refunds a request that was not made. */
+    /** Refunds a request that was not sent. */
     synchronized void giveBack(long bytes) {
         add(1, (double) bytes);
     }

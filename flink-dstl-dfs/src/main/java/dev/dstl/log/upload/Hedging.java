@@ -24,11 +24,14 @@ import java.util.concurrent.TimeUnit;
  * Decides when a slow attempt gets a hedged attempt, before it times out: at a quantile of the
  * recent latencies of segments of similar size, if the hedge budget allows it. Learns from every
  * attempt that succeeds, and from those that were cancelled because they were slow. Deterministic.
- * Thread safe.
+ * Thread-safe.
  */
 final class Hedging {
 
-    /** A hedge is for a request that is slow by itself: then it is not, or something else is. */
+    /**
+     * Maximum lifetime of a hedge, as a multiple of the age at which it was started. A hedge serves
+     * if one request is slow; if the hedge is slow as well, the cause is another one.
+     */
     private static final int LIFETIME = 2;
 
     private final HedgeBudget budget;
@@ -53,16 +56,18 @@ final class Hedging {
     }
 
     /**
-     * An attempt succeeded, or was cancelled when it was slow already and would have taken longer.
+     * Reports the duration of an attempt that succeeded, or the age of a slow attempt that was
+     * cancelled.
      */
     void took(long bytes, long nanos) {
         windows[SizeClass.of(bytes)].add(nanos);
     }
 
     /**
-     * Age at which an attempt is hedged, below the timeout; 0 for never.
+     * Returns the age in milliseconds at which an attempt is hedged, lower than the timeout; 0 for
+     * never.
      *
-     * @param bytes what it writes
+     * @param bytes size of its segment
      */
     long delayMillis(long bytes) {
         if (!enabled) {
@@ -79,16 +84,16 @@ final class Hedging {
     }
 
     /**
-     * Age at which a hedge is cancelled, since the store is as slow with it as with the attempt
-     * that it was to overtake; it would only take bandwidth from that one.
+     * Returns the age in milliseconds at which a hedge is cancelled, because it is as slow as the
+     * attempt that it was to overtake and takes bandwidth from it.
      *
-     * @param delayMillis age of the other when the hedge was made
+     * @param delayMillis age of the other attempt when the hedge was started
      */
     static long lifetimeMillis(long delayMillis) {
         return LIFETIME * delayMillis;
     }
 
-    /** Who pays for the requests made. */
+    /** Returns the budget for hedges. */
     HedgeBudget budget() {
         return budget;
     }

@@ -24,8 +24,8 @@ import org.apache.flink.runtime.io.AvailabilityProvider;
 
 /**
  * The bytes of a job that are sealed and not durable. Reserving never fails, since a checkpoint
- * must not be blocked. Instead, the budget becomes unavailable when the memory of the process is
- * used up, and tasks stop reading input until it is available again.
+ * must not be blocked. Instead, the budget becomes unavailable when the changelog memory of the
+ * process is used up, and tasks stop reading input until it is available again. Thread-safe.
  */
 public final class InFlightBudget implements AvailabilityProvider {
 
@@ -33,41 +33,41 @@ public final class InFlightBudget implements AvailabilityProvider {
     private final AtomicLong reservedBytes = new AtomicLong();
 
     /**
-     * Of a log that shares its memory with nobody.
+     * Creates a budget that shares its memory with no other job.
      *
-     * @param limitBytes reserved bytes at which input stops, at least 1
+     * @param limitBytes reserved bytes at which tasks stop reading input, at least 1
      */
     public InFlightBudget(long limitBytes) {
         this(JobMemory.alone(limitBytes));
     }
 
-    /** As a part of what the job takes. */
+    /** Creates a budget that is part of a job's memory. */
     public InFlightBudget(JobMemory memory) {
         this.memory = memory;
     }
 
-    /** All that the job takes. */
+    /** Returns the changelog memory of the job. */
     public JobMemory memory() {
         return memory;
     }
 
-    /** Adds bytes; they stay until released. */
+    /** Reserves bytes. Never fails. */
     public void reserve(long bytes) {
         memory.reserve(MemoryUse.IN_FLIGHT, bytes);
         reservedBytes.addAndGet(bytes);
     }
 
     /**
-     * Takes bytes away again. Wakes the tasks if that frees enough.
+     * Releases bytes, and wakes the tasks if that frees enough.
      *
-     * @throws IllegalStateException if fewer are reserved
+     * @throws IllegalStateException if fewer bytes are reserved
      */
     public void release(long bytes) {
         memory.release(MemoryUse.IN_FLIGHT, bytes);
         reservedBytes.addAndGet(-bytes);
     }
 
-    /** Bytes reserved now. */
+    /** Returns the reserved bytes. */
     public long reservedBytes() {
         return reservedBytes.get();
     }

@@ -19,13 +19,13 @@ package dev.dstl.log.upload;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Arrays;
 
-/** The latest latencies of requests of one kind, and their quantiles. Thread safe. */
+/** A sliding window of request latencies and their quantiles. Thread-safe. */
 final class LatencyWindow {
 
     /** Enough for five requests above the 98th percentile, few enough to forget a bad hour. */
     private static final int CAPACITY = 256;
 
-    /** Fewer say nothing about a tail. */
+    /** Fewer latencies do not show a tail. */
     private static final int MIN_COUNT = 30;
 
     static final long UNKNOWN = -1;
@@ -39,7 +39,7 @@ final class LatencyWindow {
     @GuardedBy("this")
     private int next;
 
-    /** Adds a latency; the oldest goes. */
+    /** Adds a latency, which replaces the oldest if the window is full. */
     synchronized void add(long latencyNanos) {
         nanos[next] = latencyNanos;
         next = (next + 1) % CAPACITY;
@@ -47,10 +47,11 @@ final class LatencyWindow {
     }
 
     /**
-     * The smallest latency that at least a given share of the others does not exceed.
+     * Returns the smallest latency that at least the given share of latencies does not exceed, in
+     * nanoseconds.
      *
      * @param share in {@code (0, 1]}
-     * @return {@link #UNKNOWN} while there are too few
+     * @return {@link #UNKNOWN} while there are too few latencies
      */
     long quantileNanos(double share) {
         long[] sorted;

@@ -37,30 +37,30 @@ import javax.annotation.Nullable;
  *                     |--- 2 MB ---|                              beside the first, not counted
  * </pre>
  *
- * <p>Thread safe; no method blocks.
+ * <p>Thread-safe; no method blocks.
  *
  * @param <A> an attempt
  */
 final class LiveAttempts<A> {
 
-    /** Connections share a link fairly only by and large. */
+    /** Connections share a link only roughly fairly. */
     private static final int OVERTAKEN = 3;
 
-    /** In order of their beginning. */
+    /** In start order. */
     @GuardedBy("this")
     private final Map<A, Entry> entries = new LinkedHashMap<>();
 
     /**
-     * An attempt begins to write.
+     * Reports that an attempt starts to write.
      *
-     * @param bytes what it writes
-     * @param replaceableNanos when it is old enough to be called overtaken
+     * @param bytes size of its segment
+     * @param replaceableNanos age from which it may count as overtaken
      */
     synchronized void began(A attempt, long bytes, long nowNanos, long replaceableNanos) {
         entries.put(attempt, new Entry(bytes, nowNanos, replaceableNanos));
     }
 
-    /** An attempt is slower than most. */
+    /** Reports that an attempt is slower than most. */
     synchronized void becameSlow(A attempt) {
         Entry entry = entries.get(attempt);
         if (entry != null) {
@@ -68,7 +68,7 @@ final class LiveAttempts<A> {
         }
     }
 
-    /** An attempt is timed out. */
+    /** Reports that an attempt has timed out. */
     synchronized void timedOut(A attempt) {
         Entry entry = entries.get(attempt);
         if (entry != null) {
@@ -77,15 +77,15 @@ final class LiveAttempts<A> {
         }
     }
 
-    /** An attempt ended in any way, or is abandoned. */
+    /** Removes an attempt that has ended or was abandoned. */
     synchronized void ended(A attempt) {
         entries.remove(attempt);
     }
 
     /**
-     * An attempt succeeded.
+     * Reports that an attempt succeeded.
      *
-     * @return those that it was the last to overtake, oldest first
+     * @return attempts that are overtaken because of it, oldest first
      */
     synchronized List<A> succeeded(A attempt, long nowNanos) {
         Entry winner = entries.remove(attempt);
@@ -101,7 +101,7 @@ final class LiveAttempts<A> {
         return overtaken;
     }
 
-    /** Whether most of the others are slower than most usually are: then it is the store. */
+    /** Returns whether most other attempts are unusually slow, in which case the store is slow. */
     synchronized boolean areOthersSlow(A attempt) {
         int others = 0;
         int slow = 0;
@@ -115,8 +115,8 @@ final class LiveAttempts<A> {
     }
 
     /**
-     * The smallest attempt that is timed out while no other of comparable size is on its way, which
-     * would show soon enough whether the store serves.
+     * Returns the smallest attempt that has timed out while no other attempt of comparable size is
+     * in time, whose success would soon show whether the store serves requests.
      */
     @Nullable
     synchronized A neitherServedNorOvertaken() {
@@ -143,10 +143,10 @@ final class LiveAttempts<A> {
         private boolean slow;
         private boolean timedOut;
 
-        /** What others wrote, one after the other. */
+        /** Total size of segments that others wrote meanwhile, one after the other. */
         private long overtakenBytes;
 
-        /** When the latest of these ended. */
+        /** When the last of these ended. */
         private long overtakenNanos;
 
         private Entry(long bytes, long startNanos, long replaceableNanos) {

@@ -32,28 +32,28 @@ import javax.annotation.Nullable;
  * time to end on their own, since a copy would only take bandwidth from them. A {@link StorePing},
  * sent at half the timeout of an attempt and after a failed probe, distinguishes the two cases.
  *
- * <p>Thread safe; no method blocks.
+ * <p>Thread-safe; no method blocks.
  *
  * @param <A> an attempt
  */
 final class Probing<A extends Probing.Attempt> {
 
-    /** What may get a probe beside it. */
+    /** An attempt that can be probed. */
     interface Attempt {
 
-        /** What it writes; 0 if that is not known yet. */
+        /** Returns the size of its segment in bytes; 0 if unknown. */
         long bytes();
 
-        /** Gets a probe beside it; returns whether it did. */
+        /** Starts a second attempt for the same segment; returns whether it was started. */
         boolean probe();
     }
 
-    /** Bound of both a probe's life and the pause after it. */
+    /** Maximum lifetime of a probe, and maximum pause after it, unless the timeout is longer. */
     static final long MAX_LIFETIME_MILLIS = 10_000;
 
     private static final int MAX_DOUBLINGS = 20;
 
-    /** After so long it begins anew. */
+    /** Age of the last pause after which the pauses start from the beginning. */
     private static final long FORGET_MILLIS = 60_000;
 
     private final RetryPolicy policy;
@@ -103,7 +103,7 @@ final class Probing<A extends Probing.Attempt> {
         this.pauseEndNanos = timers.nanoTime();
     }
 
-    /** Something changed: an attempt is timed out, or ended. Starts a probe if one is due. */
+    /** Starts a probe if one is due. Called when an attempt has timed out or ended. */
     void consider() {
         if (!policy.allowsSecondAttempts() || !abandoned.hasRoom()) {
             return;
@@ -140,14 +140,18 @@ final class Probing<A extends Probing.Attempt> {
     }
 
     /**
-     * Age at which the store is pinged because of an attempt: that is slower than any of late then,
-     * and if a stall is over by then, it ends in time. 0 for never.
+     * Returns the age of an attempt in milliseconds at which the store is pinged; 0 for never. At
+     * this age it is slower than recent attempts, and if a stall is over by then, it still ends in
+     * time.
      */
     long pingDelayMillis(long bytes) {
         return policy.allowsSecondAttempts() ? graceMillis(bytes) : 0;
     }
 
-    /** What attempts that hang are given once the store answers; more than they need as a rule. */
+    /**
+     * Returns how long hanging attempts may continue once the store answers, in milliseconds;
+     * usually more than they need.
+     */
     private long graceMillis(long bytes) {
         return timeouts.timeoutMillis(bytes) / 2;
     }
@@ -166,16 +170,16 @@ final class Probing<A extends Probing.Attempt> {
     }
 
     /**
-     * A probe begins to write.
+     * Reports that a probe starts to write.
      *
-     * @return when it is to be cancelled
+     * @return lifetime of the probe in milliseconds
      */
     synchronized long began(A began) {
         probe = began;
         return lifetimeMillis;
     }
 
-    /** The running probe ended, was cancelled, was not made after all, or its time is over. */
+    /** Reports that the probe ended, was cancelled, was not started, or reached its lifetime. */
     void ended(boolean succeeded) {
         boolean fruitless;
         synchronized (this) {
@@ -193,7 +197,10 @@ final class Probing<A extends Probing.Attempt> {
         consider();
     }
 
-    /** The probe that writes now; none is needed once an attempt that was timed out succeeds. */
+    /**
+     * Returns the probe that is writing. It is not needed any more once an attempt that has timed
+     * out succeeds.
+     */
     @Nullable
     synchronized A probe() {
         return probe;

@@ -19,10 +19,13 @@ package dev.dstl.log.upload;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.RetryMode;
 
-/** Decides when an upload is retried, and when the waiting checkpoint fails. Immutable. */
+/** Decides when an upload is retried and when waiting checkpoints are declined. Immutable. */
 final class RetryPolicy {
 
-    /** Without second attempts, an attempt this old is given up; more than any slow store needs. */
+    /**
+     * Age at which an attempt is replaced if second attempts are not allowed; no slow store needs
+     * so long.
+     */
     private static final long HANG_MILLIS = 60_000;
 
     private static final int THROTTLED_DOUBLINGS = 2;
@@ -43,7 +46,7 @@ final class RetryPolicy {
         timeoutMillis = settings.attemptTimeoutMillis();
     }
 
-    /** Whether that many failures decline the checkpoint. */
+    /** Returns whether the given number of failures declines waiting checkpoints. */
     boolean givesUpAfter(int failures) {
         switch (mode) {
             case NONE:
@@ -56,11 +59,11 @@ final class RetryPolicy {
     }
 
     /**
-     * How long to wait after a failure. A store that asks for fewer requests gets them, whatever
-     * the policy.
+     * Returns the delay before the next attempt, in milliseconds. With any policy, the delay is
+     * longer if the store asks for fewer requests.
      *
-     * @param failures at least 1
-     * @param throttled whether the store said that there were too many requests
+     * @param failures number of failed attempts, at least 1
+     * @param throttled whether the store rejected the last attempt because of too many requests
      * @param random in {@code [0, 1)}; spreads the attempts of many TaskManagers
      */
     long retryDelayMillis(int failures, boolean throttled, double random) {
@@ -72,26 +75,32 @@ final class RetryPolicy {
         return (long) (delay * (0.5 + random / 2));
     }
 
-    /** How long an upload is suspended unless a checkpoint needs it earlier, in ms. */
+    /**
+     * Returns how long an upload stays suspended unless a checkpoint needs it earlier, in
+     * milliseconds.
+     */
     long suspensionMillis() {
         return Math.max(1, maxRetryDelayMillis);
     }
 
     /**
-     * Age below which no attempt counts as timed out; 0 for never. Large segments have longer,
-     * since their bytes take time; with defaults only compactions write such, for which no
-     * checkpoint waits.
+     * Returns the age in milliseconds before which no attempt times out; 0 for never. Higher for
+     * large segments, since their bytes take time; with the defaults, only compaction writes such
+     * segments, and no checkpoint waits for these.
      */
     long timeoutMillis(long segmentBytes) {
         return timeoutMillis * scale(segmentBytes);
     }
 
-    /** Whether an attempt may get another one beside it. */
+    /** Returns whether an attempt may get a second, concurrent attempt. */
     boolean allowsSecondAttempts() {
         return mode != RetryMode.NONE && timeoutMillis > 0;
     }
 
-    /** Age at which an attempt is given up if {@linkplain #allowsSecondAttempts it is alone}. */
+    /**
+     * Returns the age in milliseconds at which an attempt is replaced if {@linkplain
+     * #allowsSecondAttempts second attempts} are not allowed.
+     */
     long hangMillis(long segmentBytes) {
         return HANG_MILLIS * scale(segmentBytes);
     }

@@ -22,30 +22,34 @@ import java.io.IOException;
 import org.apache.flink.core.fs.Path;
 
 /**
- * The batches of a segment, and who waits for it. Called on upload threads, except where said
- * otherwise; no call may block.
+ * The batches of a segment, and those who wait for it. Called on upload threads unless said
+ * otherwise; must not block.
  */
 public interface SegmentSource {
 
     /**
-     * Encodes the batches and releases them. Not called again after it returned normally, never by
-     * two threads at once.
+     * Encodes the batches and releases them. Not called again after it has returned normally; never
+     * called concurrently.
      */
     EncodedSegment encode(SegmentEncoder encoder);
 
     /**
      * Releases the batches. Called instead of {@link #encode} if the segment is no longer needed,
-     * on the thread that finds this out.
+     * on any thread.
      */
     void discard();
 
-    /** The segment is durable. Called at most once, and then nothing else is. */
+    /**
+     * Reports that the segment is durable. Called at most once, and nothing is called after it.
+     *
+     * @param file the file that contains it
+     */
     void durable(Path file, EncodedSegment segment);
 
     /**
-     * The upload is suspended until it is resumed; the data is kept.
+     * Reports that the upload is suspended. The data is retained.
      *
-     * @param cause shown to the user
+     * @param cause the last failure, shown to users
      */
     void suspended(IOException cause);
 }

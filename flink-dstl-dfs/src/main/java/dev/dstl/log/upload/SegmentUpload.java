@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * an attempt that has ended counts as failed, and the upload is suspended only when no attempt is
  * live.
  *
- * <p>Thread safe; no method blocks. The work is done on upload threads.
+ * <p>Thread-safe; no method blocks. The work is done on upload threads.
  */
 public final class SegmentUpload {
 
@@ -55,7 +55,7 @@ public final class SegmentUpload {
     @GuardedBy("this")
     private int attempts;
 
-    /** Since the upload was last started or resumed. */
+    /** Number of failed attempts since the upload was started or resumed. */
     @GuardedBy("this")
     private int failures;
 
@@ -76,7 +76,7 @@ public final class SegmentUpload {
         this.source = source;
     }
 
-    /** Starts the upload, or resumes it if it is suspended. Does nothing otherwise. */
+    /** Starts the upload, or resumes it if it is suspended. No effect otherwise. */
     public void ensureRunning() {
         synchronized (this) {
             if (state != UploadState.IDLE && state != UploadState.SUSPENDED) {
@@ -88,7 +88,10 @@ public final class SegmentUpload {
         startNeeded();
     }
 
-    /** Nobody needs the segment any more. Attempts are cancelled, and what they wrote deleted. */
+    /**
+     * Ends the upload because the segment is no longer needed. Running attempts are cancelled and
+     * their files deleted.
+     */
     public void abandon() {
         List<UploadAttempt> needless;
         boolean discard;
@@ -107,7 +110,7 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
-    /** Returns the attempts that nobody needs any more. */
+    /** Ends the upload; returns the attempts that are no longer needed. */
     @GuardedBy("this")
     private List<UploadAttempt> settle(UploadState settled) {
         state = state.to(settled);
@@ -156,9 +159,9 @@ public final class SegmentUpload {
     }
 
     /**
-     * An attempt is slower than most; it may get another one beside it.
+     * Starts a hedge for an attempt that is slower than most, if that is allowed.
      *
-     * @return whether it got one
+     * @return whether a hedge was started
      */
     boolean hedge(UploadAttempt slow) {
         UploadAttempt hedge;
@@ -176,10 +179,10 @@ public final class SegmentUpload {
     }
 
     /**
-     * An attempt is timed out and shall get another one beside it. One that has not begun, as a
-     * hedge that waits for the very place the timed out one holds, gives way to it.
+     * Starts a second attempt for one that has timed out. Replaces an attempt that has not started,
+     * such as a hedge that waits for the slot of the attempt that has timed out.
      *
-     * @return whether it got one
+     * @return whether an attempt was started
      */
     boolean probe(UploadAttempt hanging) {
         List<UploadAttempt> waiting;
@@ -201,7 +204,7 @@ public final class SegmentUpload {
         return true;
     }
 
-    /** An attempt is cancelled if there is another one, which is as likely to succeed. */
+    /** Cancels an attempt if there is another one, which is as likely to succeed. */
     void withdraw(UploadAttempt attempt) {
         synchronized (this) {
             if (live.size() < 2 || !live.remove(attempt)) {
@@ -212,7 +215,7 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
-    /** An attempt is cancelled, and unless there is another one, a new one takes its place. */
+    /** Cancels an attempt, and starts a new one unless there is another one. */
     void replace(UploadAttempt hanging) {
         boolean another;
         synchronized (this) {
@@ -234,9 +237,9 @@ public final class SegmentUpload {
     }
 
     /**
-     * What an attempt shall write.
+     * Returns the segment that an attempt shall write. Encodes it for the first attempt.
      *
-     * @return null if nobody needs it any more; the attempt is over then
+     * @return null if the segment is no longer needed; the attempt has ended then
      */
     @Nullable
     EncodedSegment encodedFor(UploadAttempt attempt) {
@@ -248,7 +251,7 @@ public final class SegmentUpload {
             if (segment != null) {
                 return segment;
             }
-            // Nobody else encodes: a second attempt only starts after the first began to write.
+            // Only the first attempt encodes: a second one starts after the first began to write.
             encoding = true;
         }
         EncodedSegment encoded = null;
@@ -281,7 +284,11 @@ public final class SegmentUpload {
         retry = uploader.timers.schedule(this::retry, delayMillis);
     }
 
-    /** An attempt wrote everything and closed its file without complaint. */
+    /**
+     * Reports that an attempt has written and closed its file.
+     *
+     * @param nanos duration of the attempt
+     */
     void succeeded(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
         List<UploadAttempt> overtaken = uploader.succeeded(attempt, written.length(), nanos);
         boolean won;
@@ -310,16 +317,19 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
-    /** No thread could be started for an attempt, which says nothing about the store. */
+    /**
+     * Reports that no thread could be started for an attempt, which does not count against the
+     * store.
+     */
     void notStarted(UploadAttempt attempt, Throwable cause) {
         uploader.notStarted(attempt, cause);
         ended(attempt, cause, false, false);
     }
 
     /**
-     * An attempt ended in any other way.
+     * Reports that an attempt has failed.
      *
-     * @param file what it may have left behind, if it got that far
+     * @param file file that it may have left behind; null if it did not get that far
      */
     void failed(UploadAttempt attempt, @Nullable Path file, Throwable cause) {
         boolean throttled = Throttling.isCauseOf(cause);
@@ -337,7 +347,7 @@ public final class SegmentUpload {
         }
         if (encodingFailed) {
             LOG.error(
-                    "Changes could not be encoded as {}; they are kept and tried again. This is a"
+                    "Changes could not be encoded as {}; they are kept and retried. This is a"
                             + " defect, please report it.",
                     attempt,
                     cause);
@@ -349,7 +359,7 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
-    /** Goes on without an attempt: if it was the last one alive, starts another or suspends. */
+    /** Ends an attempt. If it was the last live one, schedules another or suspends the upload. */
     private void ended(
             UploadAttempt attempt, Throwable cause, boolean throttled, boolean encodingFailed) {
         int failed;

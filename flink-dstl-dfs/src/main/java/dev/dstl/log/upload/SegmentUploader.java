@@ -39,7 +39,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The resources that the uploads of one storage share: slots, store, timers, names. Thread safe.
+ * The resources that the uploads of one storage share: slots, store, timers, names. Thread-safe.
  * Owns none of them.
  */
 public final class SegmentUploader implements AutoCloseable {
@@ -69,10 +69,10 @@ public final class SegmentUploader implements AutoCloseable {
     private final AtomicLong nextSequence = new AtomicLong(1);
 
     /**
-     * Starts without uploads.
+     * Creates an uploader.
      *
      * @param incarnation see {@link SegmentName}
-     * @param threads runs attempts and encodes; may never queue anything
+     * @param threads runs attempts and encoding; must never queue tasks
      */
     public SegmentUploader(
             DstlSettings settings,
@@ -96,9 +96,11 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * Starts without uploads.
+     * Creates an uploader.
      *
-     * @param random in {@code [0, 1)}; called by any thread
+     * @param random returns values in {@code [0, 1)}; called on any thread
+     * @param incarnation see {@link SegmentName}
+     * @param threads runs attempts and encoding; must never queue tasks
      */
     public SegmentUploader(
             DstlSettings settings,
@@ -144,7 +146,7 @@ public final class SegmentUploader implements AutoCloseable {
     }
 
     /**
-     * The advice for the user in an outage.
+     * Sets the source of the number of waiting bytes, which log lines about an outage contain.
      *
      * @param bytes gives what waits for the store
      */
@@ -152,22 +154,22 @@ public final class SegmentUploader implements AutoCloseable {
         health.reportWaiting(bytes);
     }
 
-    /** A new upload, not yet started. */
+    /** Creates an upload that is not started yet. */
     public SegmentUpload upload(SegmentSource source) {
         return new SegmentUpload(this, nextSequence.getAndIncrement(), source);
     }
 
     /**
-     * Encodes batches that are not uploaded. Waits for no upload.
+     * Encodes batches that travel inline. Waits for no upload.
      *
-     * @param batches owned by this call, which releases them
-     * @param whenDone called on a thread of the log, with the segment or with what prevented it
+     * @param batches owned and released by this method
+     * @param whenDone called on a thread of the changelog storage with the segment or a failure
      */
     public void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
         encoders.encode(batches, whenDone);
     }
 
-    /** Whether an attempt may get a hedge beside it, which is then paid for. */
+    /** Returns whether an attempt may get a hedge; if so, the budget has paid for it. */
     boolean mayHedge(UploadAttempt slow) {
         return !health.isThrottled()
                 && mayAbandon()
@@ -175,15 +177,17 @@ public final class SegmentUploader implements AutoCloseable {
                 && hedging.budget().trySpend(slow.bytes());
     }
 
-    /** Whether one more thread may hang in the client of the store. */
+    /** Returns whether one more thread may hang in the file system client. */
     boolean mayAbandon() {
         return abandoned.hasRoom();
     }
 
     /**
-     * Learns from an attempt that succeeded, whether it won or not.
+     * Updates the statistics with an attempt that succeeded, whether it won or not.
      *
-     * @return attempts of other segments that are overtaken
+     * @param bytes size of the segment
+     * @param nanos duration of the attempt
+     * @return attempts for other segments that are overtaken
      */
     List<UploadAttempt> succeeded(UploadAttempt attempt, long bytes, long nanos) {
         hedging.took(bytes, nanos);
@@ -191,34 +195,34 @@ public final class SegmentUploader implements AutoCloseable {
         health.succeeded();
         UploadAttempt probe = probing.probe();
         if (attempt.isTimedOut() && probe != null && probe != attempt) {
-            // Connections are alive, and slow: the attempt beside the probe will get there as well.
+            // Connections are slow but alive: the attempt beside the probe will succeed as well.
             probe.withdraw();
         }
         return live.succeeded(attempt, timers.nanoTime());
     }
 
-    /** No thread could be started for an attempt, which is made again. */
+    /** Reports that no thread could be started for an attempt, which will be retried. */
     void notStarted(UploadAttempt attempt, Throwable cause) {
         if (threadsMissing.compareAndSet(false, true)) {
             LOG.warn(
-                    "No thread could be started to upload {}; it is tried again and nothing is"
+                    "No thread could be started to upload {}; it is retried and nothing is"
                             + " lost. Raise the limit of threads of the TaskManager's process."
-                            + " Said once.",
+                            + " Logged once.",
                     attempt,
                     cause);
         }
     }
 
     /**
-     * Releases encoders that nobody needed for a while.
+     * Drops encoders that were not needed since the last call.
      *
-     * @param nowNanos of the clock of the timers
+     * @param nowNanos current time of the timers' clock
      */
     public void trimIdle(long nowNanos, long periodNanos) {
         encoders.trim(nowNanos, periodNanos);
     }
 
-    /** Releases all encoders that nobody needs just now. */
+    /** Drops all idle encoders. */
     public void dropIdle() {
         encoders.drop();
     }
@@ -227,12 +231,12 @@ public final class SegmentUploader implements AutoCloseable {
         return new SegmentName(jobId, incarnation, sequence, attempt);
     }
 
-    /** In {@code [0, 1)}. */
+    /** Returns a random value in {@code [0, 1)}. */
     double random() {
         return random.getAsDouble();
     }
 
-    /** No attempt begins any more; those that run are not touched. */
+    /** Starts no further attempts; running ones continue. */
     @Override
     public void close() {
         health.close();

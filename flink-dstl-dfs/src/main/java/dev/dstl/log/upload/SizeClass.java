@@ -19,15 +19,15 @@ package dev.dstl.log.upload;
 /** Groups segments whose uploads take similarly long. */
 final class SizeClass {
 
-    /** Up to 16 KiB, then four times as much each, the last without bound. */
+    /** Classes are up to 16 KiB, then four times as large each, the last one unbounded. */
     static final int COUNT = 7;
 
-    /** What takes about one round trip to the store: less of it is no faster. */
+    /** Size that takes about one round trip to the store; smaller segments are not faster. */
     static final long SMALLEST_BYTES = 16 << 10;
 
     private SizeClass() {}
 
-    /** In {@code [0, COUNT)}, ascending. */
+    /** Returns the class of a size, in {@code [0, COUNT)}, ascending. */
     static int of(long bytes) {
         int sizeClass = 0;
         long bound = SMALLEST_BYTES;

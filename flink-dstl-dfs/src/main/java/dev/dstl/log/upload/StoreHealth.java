@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Derives the health of the store from the attempts of all uploads, and logs one line per
  * transition instead of one per failure. A timed-out attempt counts as failed. Attempts are counted
- * in windows, so that isolated failures, which every store has, do not matter. Thread safe.
+ * in windows, so that isolated failures, which every store has, do not matter. Thread-safe.
  */
 final class StoreHealth {
 
@@ -51,7 +51,7 @@ final class StoreHealth {
     @GuardedBy("this")
     private StoreState state = StoreState.HEALTHY;
 
-    /** Since the window began, which is with the first. */
+    /** Number of failed attempts since the window began with the first of them. */
     @GuardedBy("this")
     private int failedAttempts;
 
@@ -61,7 +61,7 @@ final class StoreHealth {
     @GuardedBy("this")
     private long windowStartNanos;
 
-    /** Of the first failed attempt after the last success. */
+    /** When the first attempt failed after the last success. */
     @GuardedBy("this")
     @Nullable
     private Long withoutSuccessSinceNanos;
@@ -82,12 +82,12 @@ final class StoreHealth {
         this.maxInFlightBytes = settings.maxInFlightBytes();
     }
 
-    /** Where the bytes that wait for the store are counted. */
+    /** Sets the source of the number of waiting bytes. */
     void reportWaiting(LongSupplier bytes) {
         waitingBytes = bytes;
     }
 
-    /** See {@link StoreState#severity()}. */
+    /** Returns the value of the metric, see {@link StoreState#severity()}. */
     synchronized int severity() {
         return state.severity();
     }
@@ -96,12 +96,12 @@ final class StoreHealth {
         return state;
     }
 
-    /** Whether the store asked for fewer requests just now. */
+    /** Returns whether the store recently asked for fewer requests. */
     synchronized boolean isThrottled() {
         return throttledAtNanos != null && millisSince(throttledAtNanos) < THROTTLED_MILLIS;
     }
 
-    /** An attempt succeeded. */
+    /** Reports that an attempt succeeded. */
     void succeeded() {
         Runnable report = null;
         synchronized (this) {
@@ -116,7 +116,11 @@ final class StoreHealth {
         run(report);
     }
 
-    /** An attempt failed. */
+    /**
+     * Reports that an attempt failed.
+     *
+     * @param throttled whether the store rejected it because of too many requests
+     */
     void failed(Throwable cause, boolean throttled) {
         synchronized (this) {
             if (throttled) {
@@ -126,12 +130,15 @@ final class StoreHealth {
         attemptFailed(cause.toString());
     }
 
-    /** An attempt is timed out. */
+    /** Reports that an attempt has timed out. */
     void timedOut() {
         attemptFailed("an upload takes longer than upload.timeout and than uploads before it");
     }
 
-    /** Attempts that end from now on were interrupted, which says nothing about the store. */
+    /**
+     * Ignores attempts that end from now on: they were interrupted, which says nothing about the
+     * store.
+     */
     void close() {
         closed = true;
     }
@@ -164,7 +171,7 @@ final class StoreHealth {
                         >= (long) failedAttempts + successes;
     }
 
-    /** An outage ends with a success and with nothing else, so there is nothing to look at. */
+    /** Only a success ends an outage, so it needs no timer. */
     @GuardedBy("this")
     private void keepTicking() {
         boolean needed =
@@ -223,8 +230,8 @@ final class StoreHealth {
         return () ->
                 LOG.warn(
                         "The changelog store {} is degraded: {} uploads failed or timed out, the"
-                                + " latest because of: {}. They are tried again and nothing is"
-                                + " lost; checkpoints take longer. {} bytes wait.",
+                                + " latest because of: {}. They are retried and nothing is lost;"
+                                + " checkpoints take longer. {} bytes wait.",
                         store,
                         counted,
                         last,
@@ -238,9 +245,9 @@ final class StoreHealth {
         change(StoreState.OUTAGE);
         return () ->
                 LOG.warn(
-                        "The changelog store {} has taken nothing for {} s, the latest problem was:"
-                                + " {}. Changes are kept in memory and uploaded when it is back:"
-                                + " {} bytes wait, and at {} the tasks stop taking input."
+                        "The changelog store {} has accepted nothing for {} s, the latest problem"
+                                + " was: {}. State changes are kept in memory and uploaded when it"
+                                + " is back: {} bytes wait, and at {} the tasks stop taking input."
                                 + " Checkpoints wait or are declined. Check the store; nothing has"
                                 + " to be restarted.",
                         store,
@@ -257,8 +264,8 @@ final class StoreHealth {
         keepTicking();
         return () ->
                 LOG.info(
-                        "The changelog store {} takes segments again after {} s, nothing was lost."
-                                + " {} bytes still wait.",
+                        "The changelog store {} accepts segments again after {} s, nothing was"
+                                + " lost. {} bytes still wait.",
                         store,
                         TimeUnit.MILLISECONDS.toSeconds(millis),
                         waitingBytes.getAsLong());

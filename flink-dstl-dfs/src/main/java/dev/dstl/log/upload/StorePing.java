@@ -31,11 +31,11 @@ import org.slf4j.LoggerFactory;
  * connection. One at a time, each paid for from the hedge budget. Any answer counts. A ping without
  * an answer is abandoned after a while: its own connection may be the dead one.
  *
- * <p>Thread safe; no method blocks.
+ * <p>Thread-safe; no method blocks.
  */
 final class StorePing {
 
-    /** Longer than most stalls, shorter than what users bear. */
+    /** Longer than most stalls, shorter than users tolerate. */
     static final long MAX_MILLIS = 10_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(StorePing.class);
@@ -51,12 +51,12 @@ final class StorePing {
     @GuardedBy("this")
     private PingState state = PingState.IDLE;
 
-    /** Null until there was an answer. */
+    /** Null until the first answer. */
     @GuardedBy("this")
     @Nullable
     private Long answeredNanos;
 
-    /** Null while no thread makes a request. */
+    /** Null while no thread sends a request. */
     @GuardedBy("this")
     @Nullable
     private Thread thread;
@@ -66,7 +66,10 @@ final class StorePing {
     private Timer limit;
 
     /**
-     * @param whenOver called, by any thread and without a lock, after an answer and when none came
+     * Creates a ping.
+     *
+     * @param whenOver called on any thread, without a lock held, after an answer and after a
+     *     timeout
      */
     StorePing(
             SegmentStore store,
@@ -85,7 +88,7 @@ final class StorePing {
         this.whenOver = whenOver;
     }
 
-    /** Makes a request, unless one is under way or the store asked for fewer. */
+    /** Sends a request, unless one is pending or the store asked for fewer. */
     void send() {
         if (health.isThrottled()) {
             return;
@@ -115,7 +118,7 @@ final class StorePing {
         metrics.storePinged();
     }
 
-    /** Not if the thread came so late that nobody would end the request any more. */
+    /** Returns false if the thread started so late that nobody would end the request any more. */
     private synchronized boolean begins() {
         if (state != PingState.AWAITED) {
             return false;
@@ -132,7 +135,7 @@ final class StorePing {
         synchronized (this) {
             if (thread != null) {
                 thread = null;
-                // Meant for the request.
+                // The interrupt was meant for the request.
                 boolean unused = Thread.interrupted();
             }
             if (state == PingState.AWAITED) {
@@ -158,16 +161,16 @@ final class StorePing {
         whenOver.run();
     }
 
-    /** Whether the store has still to answer, which it may yet do in time. */
+    /** Returns whether a request is pending and has not timed out. */
     synchronized boolean isAwaited() {
         return state == PingState.AWAITED;
     }
 
     /**
-     * How long attempts may still end by themselves.
+     * Returns how long attempts may still continue on their own, in milliseconds.
      *
-     * @param afterAnswerMillis what they are given after the latest answer
-     * @return not positive if it is over
+     * @param afterAnswerMillis time that they get after the latest answer
+     * @return zero or negative if they get no more time
      */
     synchronized long graceMillis(long afterAnswerMillis) {
         if (answeredNanos == null) {
@@ -178,7 +181,7 @@ final class StorePing {
     }
 
     /**
-     * What is known of the request.
+     * State of the request.
      *
      * <pre>
      * IDLE -> AWAITED -> IDLE

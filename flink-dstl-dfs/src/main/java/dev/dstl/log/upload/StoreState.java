@@ -19,21 +19,21 @@ package dev.dstl.log.upload;
 /**
  * The health of the store, as seen from the uploads of a job on a TaskManager.
  *
- * <pre>
- *   HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED
- *      ^             ^                        |  |
- *      |             '------------------------'  |
- *      '-----------------------------------------'
- * </pre>
+ * <pre>{@code
+ * HEALTHY <--> DEGRADED ---> OUTAGE <---> RECOVERED
+ *    ^             ^                        |  |
+ *    |             '------------------------'  |
+ *    '-----------------------------------------'
+ * }</pre>
  */
 enum StoreState {
-    /** Attempts succeed, but for a few. */
+    /** Attempts succeed, with few exceptions. */
     HEALTHY(0),
-    /** It takes segments again after an outage; what waited is on its way. */
+    /** Attempts succeed again after an outage; waiting segments are being uploaded. */
     RECOVERED(1),
-    /** Many attempts fail, are throttled or timed out. */
+    /** Many attempts fail, are throttled or time out. */
     DEGRADED(2),
-    /** No attempt succeeded for a while. */
+    /** No attempt has succeeded for some time. */
     OUTAGE(3);
 
     private final int severity;
@@ -42,16 +42,16 @@ enum StoreState {
         this.severity = severity;
     }
 
-    /** The value of the metric, higher is worse. */
+    /** Returns the value of the metric; higher is worse. */
     int severity() {
         return severity;
     }
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     StoreState to(StoreState next) {
         boolean allowed;

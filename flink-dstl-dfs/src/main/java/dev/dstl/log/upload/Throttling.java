@@ -43,7 +43,7 @@ final class Throttling {
 
     private Throttling() {}
 
-    /** Whether a failure or what caused it says that there were too many requests. */
+    /** Returns whether an exception or one of its causes reports too many requests. */
     static boolean isCauseOf(Throwable failure) {
         return isCauseOf(failure, 0);
     }

@@ -36,7 +36,7 @@ import org.apache.flink.core.fs.Path;
  */
 final class UploadAttempt implements Runnable, Probing.Attempt {
 
-    /** Closing a stream may send what it has, so the interrupt gets its time. */
+    /** Closing a stream may upload what it has buffered, so the interrupt gets some time first. */
     private static final long CLOSE_AFTER_MILLIS = 1_000;
 
     private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
@@ -45,17 +45,17 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     private final SegmentName name;
     private final AttemptKind kind;
 
-    /** Null once cancelled. */
+    /** Null after {@link #cancel}. */
     @GuardedBy("this")
     @Nullable
     private SegmentUpload upload;
 
     @Nullable private volatile AttemptSlots.Slot slot;
 
-    /** Null before it writes. */
+    /** Null before the attempt writes. */
     @Nullable private volatile AttemptContent content;
 
-    /** Writes the segment now; may be interrupted only under the lock. */
+    /** The writing thread; interrupted only under the lock. */
     @GuardedBy("this")
     @Nullable
     private Thread writer;
@@ -63,7 +63,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     @GuardedBy("this")
     private boolean ended;
 
-    /** Of a probe. */
+    /** Whether {@link Probing} knows that this probe has ended. */
     private final AtomicBoolean probeOver = new AtomicBoolean();
 
     private volatile long bytes;
@@ -75,7 +75,9 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     @Nullable private volatile Timer lifetime;
 
     /**
-     * @param bytes what it will write, 0 if that is not known yet
+     * Creates an attempt.
+     *
+     * @param bytes size of the segment; 0 if unknown
      */
     UploadAttempt(
             SegmentUploader uploader,
@@ -121,7 +123,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** The next probe may begin. Effective once, and only for a probe. */
+    /** Reports the end of a probe. No effect the second time, or if this is no probe. */
     private void probeOver(boolean succeeded) {
         if (kind == AttemptKind.PROBE && probeOver.compareAndSet(false, true)) {
             uploader.probing.ended(succeeded);
@@ -164,7 +166,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         end(file, failure);
     }
 
-    /** Returns false if nobody needs the segment any more. */
+    /** Returns false if the segment is no longer needed. */
     private boolean begin() {
         SegmentUpload target = upload();
         EncodedSegment segment = target == null ? null : target.encodedFor(this);
@@ -186,7 +188,10 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         return true;
     }
 
-    /** Slow requests on a store that varies are overtaken as well, and are no dead connections. */
+    /**
+     * On a store of varying speed, slow requests are overtaken as well, although their connections
+     * are not dead.
+     */
     private long timeoutNanos() {
         long millis = uploader.timeouts.timeoutMillis(bytes);
         return startNanos + (millis == 0 ? Long.MAX_VALUE / 2 : millis * NANOS_PER_MILLI);
@@ -267,7 +272,9 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** Releases everything. No effect if it ended, or was cancelled before. */
+    /**
+     * Cancels the attempt and releases its resources. No effect if it has ended or was cancelled.
+     */
     void cancel() {
         boolean writing;
         synchronized (this) {
@@ -315,8 +322,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     }
 
     /**
-     * Closes the stream under the thread that writes, which some clients need to give up. May
-     * block.
+     * Closes the stream of the writing thread, without which some clients do not return. May block.
      */
     private void closeStream() throws IOException {
         AttemptContent detached = content;
@@ -326,7 +332,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** The attempt beside it needs a place to run. */
+    /** Moves this attempt to a slow slot, since its hedge needs a regular one. */
     private void hedgeDue() {
         uploader.live.becameSlow(this);
         SegmentUpload target = upload();
@@ -355,7 +361,10 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** It is no faster than the one that it was to overtake; effective only beside another. */
+    /**
+     * Cancels a hedge that is no faster than the attempt that it was to overtake. No effect without
+     * another attempt.
+     */
     void withdraw() {
         SegmentUpload target = upload();
         if (target != null) {
@@ -363,13 +372,16 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
     }
 
-    /** Without another attempt beside it, it goes on, but others do not wait for it. */
+    /**
+     * Ends the lifetime of a probe. Without another attempt it continues, but the next probe does
+     * not wait for it.
+     */
     private void probeDue() {
         withdraw();
         probeOver(false);
     }
 
-    /** Nothing can be expected of it any more; another one takes its place. */
+    /** Replaces this attempt by a new one because it is not expected to succeed. */
     void replace() {
         SegmentUpload target = upload();
         if (target != null) {
@@ -383,7 +395,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         return target != null && target.probe(this);
     }
 
-    /** Whether it writes, or has written. */
+    /** Returns whether the attempt has started to write. */
     boolean hasBegun() {
         return content != null;
     }

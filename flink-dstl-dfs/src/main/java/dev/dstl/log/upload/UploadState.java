@@ -33,13 +33,13 @@ package dev.dstl.log.upload;
 enum UploadState {
     /** Not started. */
     IDLE,
-    /** Attempts run or will. */
+    /** Attempts are running or scheduled. */
     RUNNING,
-    /** Given up for now: the waiting checkpoints have failed, the data is kept. */
+    /** Paused: the waiting checkpoints have failed, the data is retained. */
     SUSPENDED,
     /** An attempt succeeded. */
     DURABLE,
-    /** Nobody needs the segment any more. */
+    /** The segment is no longer needed. */
     ABANDONED;
 
     boolean isSettled() {
@@ -47,10 +47,10 @@ enum UploadState {
     }
 
     /**
-     * Moves on.
+     * Moves on to the next state.
      *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such arrow
+     * @throws IllegalStateException if there is no such transition
      */
     UploadState to(UploadState next) {
         boolean allowed;

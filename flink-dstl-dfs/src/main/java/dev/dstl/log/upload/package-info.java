@@ -1,2 +1,2 @@
-/** How a segment becomes durable: attempts, retries, and how much may be under way. */
+/** Uploads of segments: attempts, retries, hedging, timeouts and store health. */
 package dev.dstl.log.upload;

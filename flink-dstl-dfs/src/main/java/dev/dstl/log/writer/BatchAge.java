@@ -26,7 +26,7 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
  * idle task are uploaded as soon as those of a busy one.
  *
  * <p>The task thread writes once per batch and reads a volatile field per record; everything else
- * happens on threads of the log.
+ * happens on threads of the changelog storage.
  */
 final class BatchAge {
 
@@ -35,40 +35,42 @@ final class BatchAge {
     @Nullable private final MailboxExecutor mailbox;
     private final Runnable seal;
 
-    /** The sequence number that the batch with records will have. */
+    /** Sequence number that the current batch will get; {@code NONE} while it is empty. */
     private volatile long begun = NONE;
 
-    /** The sequence number of the batch that has to be sealed. */
+    /** Sequence number of the batch that must be sealed. */
     private volatile long due = NONE;
 
     private long begunBefore = NONE;
     private long mailedFor = NONE;
 
     /**
+     * Creates the age of a task's active batch.
+     *
      * @param mailbox of the task; null for none
-     * @param seal for the task thread; seals the batch if it is still due
+     * @param seal runs on the task thread; seals the batch if it is still due
      */
     BatchAge(@Nullable MailboxExecutor mailbox, Runnable seal) {
         this.mailbox = mailbox;
         this.seal = seal;
     }
 
-    /** The first record was appended. Called by the task. */
+    /** Reports that the first record was appended. Called on the task thread. */
     void begun(long sequence) {
         begun = sequence;
     }
 
-    /** The batch was sealed or discarded. Called by the task. */
+    /** Reports that the batch was sealed or discarded. Called on the task thread. */
     void ended() {
         begun = NONE;
     }
 
-    /** Whether the batch that will have this sequence number has to be sealed. */
+    /** Returns whether the batch that will get this sequence number must be sealed. */
     boolean isDue(long sequence) {
         return due == sequence;
     }
 
-    /** Some time has passed; a batch that had records the last time as well is old. */
+    /** Called periodically: a batch that already had records at the last call must be sealed. */
     synchronized void grownOlder() {
         long now = begun;
         if (now != NONE && now == begunBefore) {
@@ -77,7 +79,7 @@ final class BatchAge {
         begunBefore = now;
     }
 
-    /** The batch shall be sealed whatever its age. */
+    /** Requests sealing whatever the age of the batch. */
     synchronized void memoryShort() {
         long now = begun;
         if (now != NONE) {
@@ -94,7 +96,7 @@ final class BatchAge {
         try {
             mailbox.execute(seal::run, "Seal changes that wait to be uploaded");
         } catch (RejectedExecutionException taskEnds) {
-            // Its last checkpoint takes the changes with it, or nobody needs them.
+            // Its last checkpoint contains the changes, or they are not needed.
             return;
         }
     }

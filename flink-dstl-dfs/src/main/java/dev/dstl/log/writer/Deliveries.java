@@ -21,7 +21,9 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
-/** The deliveries of a log, each as long as its handle is referenced. Thread safe. */
+/**
+ * The deliveries of a changelog, each retained as long as its handle is referenced. Thread-safe.
+ */
 final class Deliveries {
 
     private final Map<ChangelogStateHandleStreamImpl, Delivery> deliveries =
@@ -31,7 +33,7 @@ final class Deliveries {
         deliveries.put(handle, delivery);
     }
 
-    /** A handle will never be sent to the JobManager. Called without any lock held. */
+    /** Reports that a handle will never be sent to the JobManager. Called without a lock held. */
     void dropped(ChangelogStateHandleStreamImpl handle) {
         Delivery delivery = deliveries.remove(handle);
         if (delivery != null) {

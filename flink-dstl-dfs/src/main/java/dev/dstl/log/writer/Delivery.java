@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The delivery of one handle to the JobManager. The JobManager owns its segments unless the handle
  * is dropped before it leaves the TaskManager, as is the handle of a checkpoint that was cancelled.
- * Thread safe.
+ * Thread-safe.
  */
 final class Delivery {
 
@@ -37,7 +37,7 @@ final class Delivery {
     private final AtomicBoolean dropped = new AtomicBoolean();
 
     /**
-     * Starts.
+     * Creates a delivery that hands over the segments of a handle.
      *
      * @param positions of all batches in the handle
      */
@@ -56,7 +56,7 @@ final class Delivery {
         }
     }
 
-    /** The handle will never be sent. */
+    /** Reports that the handle will never be sent. */
     void drop() {
         if (dropped.compareAndSet(false, true)) {
             reclaim(positions);

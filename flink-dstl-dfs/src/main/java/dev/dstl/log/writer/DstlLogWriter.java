@@ -51,7 +51,7 @@ public final class DstlLogWriter implements ChangelogWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(DstlLogWriter.class);
 
-    /** While memory is short, a batch is sealed when it is one in so many of its usual size. */
+    /** Divisor of the usual batch size for sealing while memory is short. */
     private static final int TIGHT_SHARE = 8;
 
     private final ActiveBatch active;
@@ -68,12 +68,12 @@ public final class DstlLogWriter implements ChangelogWriter {
     private boolean closed;
 
     /**
-     * Starts an empty log that leaves nothing for a successor.
+     * Creates an empty changelog without local copies for recovery.
      *
-     * @param logId never used before
-     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
-     * @param commit takes sealed batches; stays the caller's
-     * @param compactor compacts them later; stays the caller's
+     * @param logId id of the writer incarnation, never reused
+     * @param sealThresholdBytes size in bytes at which the active batch is sealed, at least 1
+     * @param commit receives sealed batches; stays the caller's
+     * @param compactor compacts durable batches; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
@@ -86,13 +86,13 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * Starts an empty log of a task that nobody can send a mail.
+     * Creates an empty changelog for a task without a mailbox.
      *
-     * @param logId never used before
-     * @param operatorId the same for every log of the task, however often it is restarted
-     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
-     * @param commit takes sealed batches; stays the caller's
-     * @param compactor compacts them later; stays the caller's
+     * @param logId id of the writer incarnation, never reused
+     * @param operatorId the same for all changelogs of the task, also after restarts
+     * @param sealThresholdBytes size in bytes at which the active batch is sealed, at least 1
+     * @param commit receives sealed batches; stays the caller's
+     * @param compactor compacts durable batches; stays the caller's
      */
     public DstlLogWriter(
             UUID logId,
@@ -106,15 +106,15 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * Starts an empty log.
+     * Creates an empty changelog.
      *
-     * @param logId never used before
-     * @param operatorId the same for every log of the task, however often it is restarted
-     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
-     * @param commit takes sealed batches; stays the caller's
-     * @param compactor compacts them later; stays the caller's
-     * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
-     *     be closed before the log
+     * @param logId id of the writer incarnation, never reused
+     * @param operatorId the same for all changelogs of the task, also after restarts
+     * @param sealThresholdBytes size in bytes at which the active batch is sealed, at least 1
+     * @param commit receives sealed batches; stays the caller's
+     * @param compactor compacts durable batches; stays the caller's
+     * @param mailbox of the task, which receives a mail to seal the batch of an idle task; may be
+     *     closed before the changelog
      */
     public DstlLogWriter(
             UUID logId,
@@ -139,17 +139,18 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * Starts an empty log.
+     * Creates an empty changelog.
      *
-     * @param logId never used before
-     * @param operatorId the same for every log of the task, however often it is restarted
-     * @param sealThresholdBytes size at which the active batch is sealed unasked, at least 1
-     * @param inlineThresholdBytes what may travel in a handle, at least 0; 0 for nothing
-     * @param runLimit runs that compaction leaves at most where it has time, at least 2
-     * @param commit takes sealed batches; stays the caller's
-     * @param compactor compacts them later; stays the caller's
-     * @param mailbox of the task, which is sent a mail when it is idle and has changes to seal; may
-     *     be closed before the log
+     * @param logId id of the writer incarnation, never reused
+     * @param operatorId the same for all changelogs of the task, also after restarts
+     * @param sealThresholdBytes size in bytes at which the active batch is sealed, at least 1
+     * @param inlineThresholdBytes size in bytes up to which state changes may travel inline in a
+     *     handle; 0 for none
+     * @param runLimit number of runs that compaction aims at, at least 2
+     * @param commit receives sealed batches; stays the caller's
+     * @param compactor compacts durable batches; stays the caller's
+     * @param mailbox of the task, which receives a mail to seal the batch of an idle task; may be
+     *     closed before the changelog
      */
     public DstlLogWriter(
             UUID logId,
@@ -211,10 +212,10 @@ public final class DstlLogWriter implements ChangelogWriter {
         append(StateChange.META_KEY_GROUP, value);
     }
 
-    /** A mail came; the task may have sealed, and the storage may be closed. */
+    /** Handles a mail. The batch may have been sealed meanwhile, and the storage may be closed. */
     private void sealIfDue() {
         if (Thread.currentThread() != mailboxThread) {
-            // A mailbox without a thread of its own, as harnesses have: the next append seals.
+            // A mailbox without a thread, as in test harnesses: the next append seals.
             return;
         }
         if (closed || active.isEmpty() || !age.isDue(nextSequence)) {
@@ -228,6 +229,8 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
+     * Seals the active batch.
+     *
      * @param due whether the batch shall be uploaded without waiting for others
      */
     private void seal(boolean due) {
@@ -311,15 +314,15 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /**
-     * Closes. Which segments are deleted follows from what was handed to a checkpoint, not from
-     * {@code from}.
+     * Closes the changelog. Which segments are deleted depends on what was given to checkpoints,
+     * not on {@code from}.
      */
     @Override
     public void truncateAndClose(SequenceNumber from) {
         close();
     }
 
-    /** Closes; persists under way are cancelled. Closing again does nothing. */
+    /** Closes the changelog and cancels pending persists. No effect the second time. */
     @Override
     public void close() {
         if (!closed) {

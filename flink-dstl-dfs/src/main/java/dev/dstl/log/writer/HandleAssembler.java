@@ -47,9 +47,9 @@ final class HandleAssembler {
     }
 
     /**
-     * The result of a persist.
+     * Creates the result of a persist.
      *
-     * @param newBytes bytes of frames that no earlier result contained
+     * @param newBytes total length of frames that no earlier result contained
      * @return empty if there are no positions
      */
     SnapshotResult<ChangelogStateHandleStreamImpl> assemble(
@@ -64,7 +64,7 @@ final class HandleAssembler {
                 : SnapshotResult.of(remote);
     }
 
-    /** What to read to get the records of some batches, not from the store where possible. */
+    /** Returns a handle from which this process reads batches fastest. */
     ChangelogStateHandleStreamImpl source(List<BatchPosition> positions) {
         return handle(frames(positions, BatchPosition::readableSegment), bytes(positions), 0);
     }

@@ -41,9 +41,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sealed batches of one log that are not truncated, and the checkpoints that wait for them. The
- * task thread adds, persists and truncates; threads of the log report the outcome of each batch.
- * The thread that reports the last missing batch completes the future, without any lock held.
+ * The sealed batches of one changelog that are not truncated, and the checkpoints that wait for
+ * them. The task thread adds, persists and truncates; threads of the changelog storage report the
+ * outcome of each batch. The thread that reports the last missing batch completes the future,
+ * without any lock held.
  *
  * <p>If the batches of a persist that are not durable are small, they travel in the handle: the
  * persist waits for their encoding and for no upload. They are written to a segment later.
@@ -56,7 +57,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LogTail implements AgedLog, TailBatchListener, CompactionListener<TailBatch> {
 
-    /** Batches that travel inline at most before a segment is rolled for them. */
+    /** Number of inline batches at which a segment is rolled for them. */
     private static final int MAX_INLINE_BATCHES = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
@@ -74,11 +75,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     @GuardedBy("this")
     private final PendingPersists persists = new PendingPersists();
 
-    /** Of the batches that are neither durable nor truncated. */
+    /** Size of the batches that are neither durable nor truncated. */
     @GuardedBy("this")
     private long pendingBytes;
 
-    /** 0 before the first. */
+    /** 0 before the first checkpoint. */
     @GuardedBy("this")
     private long lastCheckpoint;
 
@@ -120,9 +121,9 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     /**
-     * Adds a batch behind all others and sends it on its way.
+     * Appends a batch and submits it.
      *
-     * @param due whether it shall be uploaded even if it is small enough to travel in a handle
+     * @param due whether it shall be uploaded even if it is small enough to travel inline
      * @throws IllegalStateException if the storage is closed
      */
     void add(LogBatch batch, boolean due) {
@@ -147,10 +148,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     /**
-     * Asks for a handle to the batches {@code [from, to)}. What goes wrong once that is noted fails
-     * the future and not this method, since other logs may rely on it already.
+     * Returns a future handle of the batches {@code [from, to)}. Failures after the persist was
+     * recorded fail the future instead of this method, since other changelogs may rely on it
+     * already.
      *
-     * @throws IllegalArgumentException if some of them were truncated
+     * @throws IllegalArgumentException if some of these batches were truncated
      */
     CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(
             long from, long to, long checkpointId) {
@@ -196,7 +198,10 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         return persist.future();
     }
 
-    /** Each batch has an inline segment of its own, or a handle would hold it once per batch. */
+    /**
+     * Encodes each batch into an inline segment of its own; otherwise a handle would contain a
+     * shared one once per batch.
+     */
     private void encode(TailBatch batch, LogBatch records) {
         try {
             commit.inline(
@@ -207,7 +212,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         }
     }
 
-    /** After a persist, or when a compaction is due that did not come to its end before. */
+    /** Starts a compaction, after a persist or when a failed one is retried. */
     private void startCompaction(boolean retry) {
         try {
             Optional<Compaction<TailBatch>> begun = Optional.empty();
@@ -239,12 +244,12 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         return lastCheckpoint;
     }
 
-    /** A persist may begin at {@code sequence}, with which the next batch will begin. */
+    /** Allows a persist to begin at {@code sequence}, which the next batch will have. */
     synchronized void addCompactionBoundary(long sequence) {
         batches.addCompactionBoundary(sequence);
     }
 
-    /** No persist will begin at {@code sequence} because of one of the boundaries there. */
+    /** Removes one boundary at {@code sequence}. */
     synchronized void removeCompactionBoundary(long sequence) {
         batches.removeCompactionBoundary(sequence);
     }
@@ -285,7 +290,10 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         afterwards.run();
     }
 
-    /** Not waited for by an earlier checkpoint, and no other log minds. */
+    /**
+     * Returns whether a checkpoint may have batches inline: no earlier checkpoint waits for them,
+     * and no other changelog is affected.
+     */
     @GuardedBy("this")
     private boolean mayOmit(List<TailBatch> missing, long checkpointId) {
         List<SealedBatch> omitted = new ArrayList<>(missing.size());
@@ -312,7 +320,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         return true;
     }
 
-    /** A batch can travel in a handle now, or could not be encoded. Called without a lock held. */
+    /** Reports that a batch is encoded for handles, or could not be. Called without a lock held. */
     private void encoded(
             TailBatch batch, @Nullable BatchPosition position, @Nullable Throwable failure) {
         List<PendingPersist> failed = new ArrayList<>();
@@ -334,7 +342,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         completeFinished();
     }
 
-    /** Forgets the batches before {@code to}, except for persists under way. */
+    /** Truncates the batches before {@code to}, exclusive. Pending persists keep theirs. */
     void truncate(long to) {
         UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
@@ -346,7 +354,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         unreferenced.run();
     }
 
-    /** Forgets everything; persists under way are cancelled. */
+    /** Truncates everything and cancels pending persists. */
     void close() {
         List<PendingPersist> cancelled;
         Compaction<TailBatch> unwanted;
@@ -393,7 +401,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         completeFinished();
     }
 
-    /** A handle will never be sent to the JobManager. Called without any lock held. */
+    /** Reports that a handle will never be sent to the JobManager. Called without a lock held. */
     void dropped(ChangelogStateHandleStreamImpl handle) {
         deliveries.dropped(handle);
     }
@@ -409,9 +417,9 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     /**
-     * From here on the segments are the JobManager's, unless the handle is dropped: this happens
-     * under the lock that closing takes, so that closing never deletes what is handed over. What
-     * goes wrong fails this persist and no other.
+     * Hands the segments of a persist over to the JobManager. Happens under the lock that closing
+     * takes, so that closing never deletes a segment that was handed over. A failure fails this
+     * persist and no other.
      */
     @GuardedBy("this")
     private Runnable completion(PendingPersist persist) {

@@ -30,13 +30,13 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * completed without any lock held.
  *
  * <p>A batch chosen to travel in the handle does so even if its segment becomes durable meanwhile:
- * other logs rely on this checkpoint not naming the segment.
+ * other changelogs rely on this checkpoint not naming the segment.
  */
 final class PendingPersist {
 
     private final List<TailBatch> batches;
 
-    /** By the order of the batches: those that travel in the handle. */
+    /** Batches that travel inline, by index. */
     private final BitSet omitted = new BitSet();
 
     private final boolean inline;
@@ -45,8 +45,10 @@ final class PendingPersist {
     private int missing;
 
     /**
+     * Creates a persist.
+     *
      * @param batches in order, without gaps
-     * @param inline whether those that are not durable now travel in the handle
+     * @param inline whether batches that are not durable yet travel inline
      */
     PendingPersist(List<TailBatch> batches, boolean inline) {
         this.batches = batches;
@@ -68,7 +70,7 @@ final class PendingPersist {
         return batches;
     }
 
-    /** Where its handle finds the batches. */
+    /** Returns the positions of all batches for the handle. */
     List<BatchPosition> positions() {
         List<BatchPosition> positions = new ArrayList<>(batches.size());
         for (int i = 0; i < batches.size(); i++) {
@@ -90,9 +92,9 @@ final class PendingPersist {
     }
 
     /**
-     * Whether it cannot complete without a batch.
+     * Returns whether the persist waits for a batch.
      *
-     * @param encoded whether until it is encoded, or until it is durable
+     * @param encoded true for its encoding, false for its segment
      */
     boolean waitsFor(TailBatch batch, boolean encoded) {
         int place = placeOf(batch);
@@ -117,12 +119,12 @@ final class PendingPersist {
         return -1;
     }
 
-    /** A batch that this waited for has a position now. */
+    /** Reports that a batch for which the persist waits has a position now. */
     void batchArrived() {
         missing--;
     }
 
-    /** It has ended, one way or the other. Called once. */
+    /** Releases the batches once the persist has ended. Called once. */
     void release(UnreferencedBatches unreferenced) {
         for (int i = 0; i < batches.size(); i++) {
             if (omitted.get(i)) {

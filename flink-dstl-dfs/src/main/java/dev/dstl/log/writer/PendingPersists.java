@@ -29,7 +29,7 @@ final class PendingPersists {
         persists.add(persist);
     }
 
-    /** Whether one waits for the segment of a batch. */
+    /** Returns whether a persist waits for the segment of a batch. */
     boolean needSegmentOf(TailBatch batch) {
         for (PendingPersist persist : persists) {
             if (persist.waitsFor(batch, false)) {
@@ -40,9 +40,9 @@ final class PendingPersists {
     }
 
     /**
-     * Called before the batch gets its position.
+     * Reports that a batch is about to get a position.
      *
-     * @param encoded whether it is encoded, or durable
+     * @param encoded true for its encoding, false for its segment
      */
     void arrived(TailBatch batch, boolean encoded) {
         for (PendingPersist persist : persists) {
@@ -52,21 +52,21 @@ final class PendingPersists {
         }
     }
 
-    /** Removes those that wait for a batch, for its encoding or for its segment. */
+    /** Removes the persists that wait for a batch and adds them to {@code taken}. */
     void takeWaiting(TailBatch batch, boolean encoded, List<PendingPersist> taken) {
         persists.removeIf(persist -> persist.waitsFor(batch, encoded) && taken.add(persist));
     }
 
     /**
-     * Removes one.
+     * Removes a persist.
      *
-     * @return false if it had ended already
+     * @return false if it had already ended
      */
     boolean take(PendingPersist persist) {
         return persists.remove(persist);
     }
 
-    /** Removes those that wait for nothing any more. */
+    /** Removes the persists that wait for nothing any more. */
     List<PendingPersist> takeComplete() {
         List<PendingPersist> complete = new ArrayList<>();
         Iterator<PendingPersist> waiting = persists.iterator();

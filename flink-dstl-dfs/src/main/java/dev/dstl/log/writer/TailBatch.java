@@ -28,14 +28,14 @@ import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 
 /**
- * A sealed batch of a log. Guarded by the {@link LogTail} it belongs to.
+ * A sealed batch of a changelog. Guarded by the {@link LogTail} it belongs to.
  *
  * <p>A small batch retains its records until it is durable, even after its upload released them, so
  * that they can also be encoded for a handle; after that it retains the encoded bytes.
  */
 final class TailBatch implements BatchListener, CompactionInput {
 
-    /** Persists. */
+    /** Number of persists for which a run backs off after its first failed read. */
     private static final long FIRST_BACKOFF = 8;
 
     private static final int MAX_BACKOFF_DOUBLINGS = 4;
@@ -48,23 +48,23 @@ final class TailBatch implements BatchListener, CompactionInput {
     private final long memoryBytes;
     private final SealedBatch sealed;
 
-    /** One for the tail, one for every persist under way that contains the batch. */
+    /** One for the tail, and one for each pending persist with the batch. */
     private int references = 1;
 
     private boolean handedOver;
     private boolean encoding;
     private boolean settled;
 
-    /** Compactions that failed because it could not be read. */
+    /** Number of compactions that failed because the batch could not be read. */
     private int failedCompactions;
 
-    /** The persist of the log from which it may be compacted again. */
+    /** Number of the persist from which on the batch may be compacted again. */
     private long backsOffUntil;
 
-    /** Whether a thread of the last one that did not get it still waits for the store. */
+    /** Whether a thread of the last failed compaction still waits for the store. */
     private BooleanSupplier isBeingRead = () -> false;
 
-    /** Persists under way that have it inline, whatever becomes of its segment. */
+    /** Number of pending persists that have the batch inline. */
     private int omissions;
 
     @Nullable private LogBatch records;
@@ -72,8 +72,10 @@ final class TailBatch implements BatchListener, CompactionInput {
     @Nullable private BatchPosition position;
 
     /**
-     * @param keepRecords whether the batch may have to travel in a handle
-     * @param lastCheckpoint of the log, before the batch
+     * Creates a batch that is not durable.
+     *
+     * @param keepRecords whether the batch may have to travel inline
+     * @param lastCheckpoint last checkpoint of the changelog before the batch
      */
     TailBatch(TailBatchListener tail, LogBatch batch, boolean keepRecords, long lastCheckpoint) {
         this.tail = tail;
@@ -87,9 +89,9 @@ final class TailBatch implements BatchListener, CompactionInput {
     }
 
     /**
-     * A durable batch in the place of some.
+     * Creates a durable batch that replaces others.
      *
-     * @param inputs those, in order and without gaps
+     * @param inputs the replaced batches, in order and without gaps
      * @param memoryBytes see {@link #memoryBytes()}
      */
     TailBatch(
@@ -124,7 +126,7 @@ final class TailBatch implements BatchListener, CompactionInput {
         return sequence;
     }
 
-    /** One more than the last sequence number in it. */
+    /** Returns the first sequence number after the batch. */
     long end() {
         return end;
     }
@@ -139,18 +141,18 @@ final class TailBatch implements BatchListener, CompactionInput {
         return position != null && !settled && !backsOff(persists) && !isBeingRead.getAsBoolean();
     }
 
-    /** Whether it could not be read a while ago. */
+    /** Returns whether the batch backs off because it could not be read. */
     boolean backsOff(long persists) {
         return backsOffUntil > persists;
     }
 
     /**
-     * It could not be read, and backs off for a while that grows with each time; and for as long as
-     * a thread still tries to read it.
+     * Records that the batch could not be read. It backs off for a number of persists that grows
+     * with each failure, and as long as a thread still tries to read it.
      *
-     * @param hangs whether a thread does
-     * @param persists of the log so far
-     * @return how often it could not be read
+     * @param hangs returns whether a thread still tries to read it
+     * @param persists number of persists of the changelog so far
+     * @return number of failed reads
      */
     int compactionFailed(BooleanSupplier hangs, long persists) {
         backsOffUntil =
@@ -159,12 +161,12 @@ final class TailBatch implements BatchListener, CompactionInput {
         return ++failedCompactions;
     }
 
-    /** It is too large for that. */
+    /** Excludes the batch from compaction because it is too large. */
     void settle() {
         settled = true;
     }
 
-    /** Of the records as they were sealed, obsolete ones included. */
+    /** Returns the size of the sealed records in bytes, obsolete ones included. */
     long sizeBytes() {
         return sizeBytes;
     }
@@ -182,15 +184,15 @@ final class TailBatch implements BatchListener, CompactionInput {
         return position != null;
     }
 
-    /** Whether a handle may contain the batch without waiting for the store. */
+    /** Returns whether a handle may contain the batch without waiting for the store. */
     boolean canTravelInline() {
         return records != null || inlinePosition != null;
     }
 
     /**
-     * Whether a handle can contain the batch now.
+     * Returns whether a handle can contain the batch now.
      *
-     * @param omitted whether in the handle itself, and not in its segment
+     * @param omitted whether inline, and not by its segment
      */
     boolean hasPosition(boolean omitted) {
         return (omitted ? inlinePosition : position) != null;
@@ -202,9 +204,9 @@ final class TailBatch implements BatchListener, CompactionInput {
     }
 
     /**
-     * Where a handle finds it.
+     * Returns the position of the batch for a handle.
      *
-     * @param omitted whether in the handle itself, and not in its segment
+     * @param omitted whether inline, and not by its segment
      */
     BatchPosition position(boolean omitted) {
         BatchPosition found = omitted ? inlinePosition : position;
@@ -215,18 +217,18 @@ final class TailBatch implements BatchListener, CompactionInput {
         return found;
     }
 
-    /** A persist will have it inline. */
+    /** Reports that a persist has the batch inline. */
     void omit() {
         omissions++;
     }
 
-    /** Such a persist has ended. */
+    /** Reports that a persist that had the batch inline has ended. */
     void omissionEnded() {
         omissions--;
         dropInline();
     }
 
-    /** The encoded bytes are kept for handles to come, or for those that were promised them. */
+    /** Drops the encoded bytes when no pending or later handle can need them. */
     private void dropInline() {
         if (position != null && omissions == 0) {
             inlinePosition = null;
@@ -239,12 +241,12 @@ final class TailBatch implements BatchListener, CompactionInput {
         dropRecords();
     }
 
-    /** Whether the records still have to be encoded for a handle, and nobody does it. */
+    /** Returns whether the records must still be encoded for a handle and are not being encoded. */
     boolean needsEncoding() {
         return inlinePosition == null && !encoding;
     }
 
-    /** The records, to be encoded and then released by the caller. */
+    /** Returns the records, which the caller encodes and then releases. */
     LogBatch startEncoding() {
         encoding = true;
         return records.secondOwner();
@@ -265,7 +267,7 @@ final class TailBatch implements BatchListener, CompactionInput {
         references++;
     }
 
-    /** Returns whether nobody needs the batch any more. */
+    /** Drops a reference; returns whether it was the last one. */
     boolean release() {
         if (--references > 0) {
             return false;
@@ -281,13 +283,18 @@ final class TailBatch implements BatchListener, CompactionInput {
         }
     }
 
-    /** The local copy of its segment that a checkpoint may refer to, if there is one. */
+    /**
+     * Returns the local copy of the segment to which a checkpoint may refer; null if there is none.
+     */
     @Nullable
     LocalCopy copyInCheckpoints() {
         return handedOver && position != null ? position.localCopy() : null;
     }
 
-    /** Returns whether no checkpoint was given the segment for this batch before. */
+    /**
+     * Hands the segment over; returns whether no checkpoint was given it before because of this
+     * batch.
+     */
     boolean handOver() {
         boolean first = !handedOver;
         handedOver = true;

@@ -19,12 +19,12 @@ package dev.dstl.log.writer;
 import dev.dstl.log.commit.BatchPosition;
 import java.io.IOException;
 
-/** Receives the events of the batches of a log. Called on any thread, without any lock held. */
+/** Receives the events of a changelog's batches. Called on any thread, without a lock held. */
 interface TailBatchListener {
 
-    /** A batch arrived. */
+    /** A batch is durable. */
     void durable(TailBatch batch, BatchPosition position);
 
-    /** A batch will not arrive for now. */
+    /** The upload of a batch is suspended. */
     void suspended(TailBatch batch, IOException cause);
 }

@@ -25,23 +25,21 @@ import java.util.TreeMap;
 import javax.annotation.Nullable;
 
 /**
- * The batches of a log that are not truncated, in order and without gaps, and the compaction
+ * The batches of a changelog that are not truncated, in order and without gaps, and the compaction
  * boundaries between them, where a persist may begin. Guarded by the {@link LogTail} it belongs to.
  */
 final class TailBatches {
 
     private final TreeMap<Long, TailBatch> batches = new TreeMap<>();
 
-    /**
-     * How many bases may begin at a sequence number; null as long as a persist may begin anywhere.
-     */
+    /** Number of boundaries by sequence number; null as long as a persist may begin anywhere. */
     @Nullable private TreeMap<Long, Integer> boundaries;
 
     void add(TailBatch batch) {
         batches.put(batch.sequence(), batch);
     }
 
-    /** Whether one begins with a sequence number. */
+    /** Returns whether a batch begins at a sequence number. */
     boolean hasBatchAt(long sequence) {
         return batches.containsKey(sequence);
     }
@@ -51,9 +49,9 @@ final class TailBatches {
     }
 
     /**
-     * The batches {@code [from, to)}.
+     * Returns the batches {@code [from, to)}.
      *
-     * @throws IllegalArgumentException if some of them were truncated
+     * @throws IllegalArgumentException if some of these batches were truncated
      */
     List<TailBatch> range(long from, long to) {
         List<TailBatch> range = new ArrayList<>(batches.subMap(from, to).values());
@@ -64,13 +62,13 @@ final class TailBatches {
         if (next != to) {
             throw new IllegalArgumentException(
                     String.format(
-                            "Changes [%d, %d) were asked for, but those before %s are truncated",
+                            "Changes [%d, %d) were requested, but those before %s are truncated",
                             from, to, batches.isEmpty() ? to : batches.firstKey()));
         }
         return range;
     }
 
-    /** A persist may begin at {@code sequence}, with which the next batch will begin. */
+    /** Allows a persist to begin at {@code sequence}, which the next batch will have. */
     void addCompactionBoundary(long sequence) {
         if (boundaries == null) {
             boundaries = new TreeMap<>();
@@ -78,7 +76,7 @@ final class TailBatches {
         boundaries.merge(sequence, 1, Integer::sum);
     }
 
-    /** One of the bases that might have begun at {@code sequence} never will. */
+    /** Removes one boundary at {@code sequence}. */
     void removeCompactionBoundary(long sequence) {
         if (boundaries != null) {
             boundaries.computeIfPresent(sequence, (key, bases) -> bases == 1 ? null : bases - 1);
@@ -86,15 +84,15 @@ final class TailBatches {
     }
 
     /**
-     * The compaction boundaries: where a persist may begin. Null as long as it may begin anywhere,
-     * and nothing may be compacted.
+     * Returns the sequence numbers at which a persist may begin. Null as long as it may begin
+     * anywhere and nothing may be compacted.
      */
     @Nullable
     SortedSet<Long> boundaries() {
         return boundaries == null ? null : boundaries.navigableKeySet();
     }
 
-    /** Whether none of them was truncated. */
+    /** Returns whether none of these batches was truncated. */
     boolean holds(List<TailBatch> inputs) {
         for (TailBatch batch : inputs) {
             if (batches.get(batch.sequence()) != batch) {
@@ -104,16 +102,16 @@ final class TailBatches {
         return true;
     }
 
-    /** Puts one batch in the place of some. */
+    /** Replaces batches by one. */
     void replace(List<TailBatch> inputs, TailBatch compacted) {
         inputs.forEach(batch -> batches.remove(batch.sequence()));
         add(compacted);
     }
 
     /**
-     * Removes the batches before {@code to}; one that goes on behind it stays.
+     * Removes the batches before {@code to}. A batch that extends beyond it stays.
      *
-     * @return those
+     * @return the removed batches
      */
     List<TailBatch> truncate(long to) {
         List<TailBatch> truncated = new ArrayList<>();

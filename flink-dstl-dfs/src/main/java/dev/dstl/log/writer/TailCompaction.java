@@ -35,14 +35,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The compactions of one log, one at a time. After a failure the next one waits for some persists
- * or some time, whichever comes first: checkpoints may be rare, and those of an idle task add no
- * run. Runs that could not be read back off for longer, so that others are compacted meanwhile.
- * Guarded by the {@link LogTail} it belongs to.
+ * The compactions of one changelog, one at a time. After a failure the next one waits for some
+ * persists or some time, whichever comes first: checkpoints may be rare, and those of an idle task
+ * add no run. Runs that could not be read back off for longer, so that others are compacted
+ * meanwhile. Guarded by the {@link LogTail} it belongs to.
  */
 final class TailCompaction {
 
-    /** Persists without another try after compactions failed. */
+    /** Maximum number of persists without a retry after failures. */
     private static final int MAX_BACKOFF = 16;
 
     /** Doubles with each failure in a row. */
@@ -50,7 +50,10 @@ final class TailCompaction {
 
     private static final long MAX_RETRY_MILLIS = 60_000;
 
-    /** Compactions or tries of a run that fail in a row before somebody should look after it. */
+    /**
+     * Number of failures in a row, of compactions or of reads of one run, from which a warning is
+     * logged.
+     */
     private static final int REPORTED_FAILURES = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(TailCompaction.class);
@@ -65,19 +68,19 @@ final class TailCompaction {
     private final CompactionGoal goal;
     private final Runnable whenRetryIsDue;
 
-    /** The one that runs, or waits for its turn. */
+    /** The running or waiting compaction. */
     @Nullable private Compaction<TailBatch> current;
 
-    /** Runs after a failure or without memory, unless a persist brings the next one before. */
+    /** Retries after a failure or a lack of memory, unless a persist does so earlier. */
     @Nullable private Timer retry;
 
-    /** Of the log; a retry that no persist brought counts as one. */
+    /** Number of persists of the changelog; a retry by timer counts as one. */
     private long persists;
 
     private int backoff;
     private int failuresInARow;
 
-    /** Of the last compaction; 0 before there was one. */
+    /** Survivor ratio of the last compaction; 0 before the first. */
     private double survivorRatio;
 
     TailCompaction(
@@ -102,9 +105,9 @@ final class TailCompaction {
     }
 
     /**
-     * The log is persisted, and longer than before.
+     * Chooses a compaction after a persist.
      *
-     * @return what to start without any lock held
+     * @return compaction to start without a lock held
      */
     Optional<Compaction<TailBatch>> persisted() {
         persists++;
@@ -116,10 +119,10 @@ final class TailCompaction {
     }
 
     /**
-     * Some time has passed since there was a failure or no memory, or the runs that were chosen
-     * turned out to be too large.
+     * Chooses a compaction after a delay, because the last one failed, there was no memory, or the
+     * chosen runs turned out to be too large.
      *
-     * @return what to start without any lock held
+     * @return compaction to start without a lock held
      */
     Optional<Compaction<TailBatch>> retryIsDue() {
         persists++;
@@ -152,7 +155,7 @@ final class TailCompaction {
             return Optional.empty();
         }
         if (!compactor.admit(inputs)) {
-            // No other persist may come for long.
+            // The next persist may be long in coming.
             scheduleRetry();
             return Optional.empty();
         }
@@ -177,11 +180,11 @@ final class TailCompaction {
     }
 
     /**
-     * The inputs of a compaction are durable as one.
+     * Replaces the inputs of a compaction by its durable output.
      *
-     * @param lastCheckpoint the log was persisted for
-     * @param releases gets what is needed no more
-     * @return whether the output took their place
+     * @param lastCheckpoint last checkpoint for which the changelog was persisted
+     * @param releases receives the batches that are no longer needed
+     * @return whether the output replaced the inputs
      */
     boolean compacted(
             Compaction<TailBatch> ended,
@@ -210,21 +213,21 @@ final class TailCompaction {
         return taken;
     }
 
-    /** After a compaction has ended well, there may be more to compact. */
+    /** Chooses a further compaction after a successful one. */
     Optional<Compaction<TailBatch>> next() {
         return begin();
     }
 
     /**
-     * A compaction was given up.
+     * Handles the failure of a compaction.
      *
-     * @param cause null if the batches are too large after all
-     * @param releases gets what is needed no more
-     * @return what to do without any lock held
+     * @param cause null if the records need too much memory
+     * @param releases receives the batches that are no longer needed
+     * @return action to run without a lock held
      */
     Runnable failed(
             Compaction<TailBatch> failed, @Nullable Throwable cause, UnreferencedBatches releases) {
-        // Truncated segments may be deleted meanwhile, and nobody needs to know.
+        // Truncated segments may be deleted meanwhile, which is no failure.
         boolean needed = batches.holds(failed.inputs());
         end(failed, releases);
         if (cause == null) {
@@ -286,9 +289,10 @@ final class TailCompaction {
     }
 
     /**
-     * The log ends.
+     * Ends compaction because the changelog ends.
      *
-     * @return what is to be given up without any lock held; null for nothing
+     * @param releases receives the batches that are no longer needed
+     * @return compaction to abandon without a lock held; null if there is none
      */
     @Nullable
     Compaction<TailBatch> close(UnreferencedBatches releases) {

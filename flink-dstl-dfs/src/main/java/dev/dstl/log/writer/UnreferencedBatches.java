@@ -23,7 +23,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Drops references to batches, and releases batches without a reference outside of any lock. */
+/** Collects batches without references, and releases them without a lock held. */
 final class UnreferencedBatches implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnreferencedBatches.class);
@@ -37,19 +37,19 @@ final class UnreferencedBatches implements Runnable {
         this.localLog = localLog;
     }
 
-    /** Called with the lock of the {@link LogTail} held. */
+    /** Drops a reference. Called with the lock of the {@link LogTail} held. */
     void add(TailBatch batch) {
         if (batch.release()) {
             batches.add(batch);
         }
     }
 
-    /** Called with the lock of the {@link LogTail} held. */
+    /** Drops references. Called with the lock of the {@link LogTail} held. */
     void addAll(List<TailBatch> released) {
         released.forEach(this::add);
     }
 
-    /** One that cannot be released keeps nothing else from being so. */
+    /** Releases the batches. A batch whose release fails does not affect the others. */
     @Override
     public void run() {
         for (TailBatch batch : batches) {

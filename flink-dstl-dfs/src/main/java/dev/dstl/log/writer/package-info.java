@@ -1,2 +1,2 @@
-/** The changelog as the state backend sees it while it writes: append, persist, truncate. */
+/** The changelog writer: append, persist, truncate. */
 package dev.dstl.log.writer;

@@ -41,7 +41,10 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A checkpoint contains each batch in the form that other logs rely on. */
+/**
+ * A checkpoint contains each batch in the form, inline or by segment, on which other changelogs
+ * rely.
+ */
 class BookedFormTest {
 
     private static final long MAX_AGE_MILLIS = 5_000;

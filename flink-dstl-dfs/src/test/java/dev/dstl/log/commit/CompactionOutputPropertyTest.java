@@ -39,10 +39,9 @@ import org.apache.flink.runtime.state.SharedStateRegistryKey;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
- * The outputs of three changelogs in one segment, whose barriers come in any order, that begin and
- * cease to name it at any checkpoint, while checkpoints are aborted: the JobManager never deletes
- * what a completed checkpoint names. Checkpoints are distinguished by what really happens to them,
- * by Flink's own registry.
+ * Outputs of three changelogs share a segment. Barriers come in any order, changelogs start and
+ * stop naming the segment at any checkpoint, and checkpoints are aborted: the JobManager never
+ * deletes what a completed checkpoint names. Uses Flink's own registry.
  */
 class CompactionOutputPropertyTest {
 

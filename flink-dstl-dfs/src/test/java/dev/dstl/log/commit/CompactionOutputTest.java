@@ -29,7 +29,9 @@ import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Compactions of several logs share a segment, and each log decides when to name it. */
+/**
+ * Compactions of several changelogs share a segment, and each changelog decides when to name it.
+ */
 class CompactionOutputTest {
 
     private final LogFixture log = LogFixture.onCallingThread(new Configuration());

@@ -38,7 +38,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Two logs share segments while the JobManager deletes what no checkpoint needs. */
+/** Two changelogs share segments while the JobManager deletes what no checkpoint needs. */
 class SharedSegmentTest {
 
     private final LogFixture log =

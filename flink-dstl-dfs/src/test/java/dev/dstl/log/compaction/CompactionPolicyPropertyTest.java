@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How many runs compaction leaves, and what it copies for that. */
+/** Number of runs that compaction leaves, and how much it copies. */
 class CompactionPolicyPropertyTest {
 
     private static final int MIN_RUNS = 16;

@@ -24,8 +24,8 @@ import java.util.TreeSet;
 import java.util.function.DoubleSupplier;
 
 /**
- * A changelog of which only sizes exist. The policy and the throttle of the product choose its
- * compactions; how much of a run survives, and how long compaction takes, the caller says.
+ * A changelog that consists of sizes only. DSTL's policy and throttle choose its compactions; the
+ * caller determines survivor ratio and duration.
  */
 public final class SimulatedChangelog {
 

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Copies of segments on the local disk, and how long they live. */
+/** Lifetime of the copies of segments on the local disk. */
 class LocalRecoveryTest {
 
     private static final String OPERATOR = "operator";

@@ -21,8 +21,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * Unlocks the directories of a simulated process, for the operating system, which only does so when
- * the process is gone that runs the simulation.
+ * Unlocks the directories of a simulated process in place of the operating system, which would do
+ * so only when the process of the simulation ends.
  */
 public final class SimulatedProcessEnd {
 

@@ -30,7 +30,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
 
-/** Several jobs reserve and release at random, on threads, while others join and leave. */
+/**
+ * Several jobs reserve and release memory at random, on threads, while other jobs join and leave.
+ */
 @Timeout(120)
 class ProcessMemoryRandomTest {
 

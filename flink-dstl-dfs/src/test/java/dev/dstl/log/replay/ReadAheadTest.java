@@ -42,7 +42,7 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** All that holds of a reader, and what is only so if it fetches ahead. */
+/** Reading with and without read-ahead. */
 class ReadAheadTest extends DstlHandleReaderTest {
 
     private static final int SEGMENTS = 30;

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What deduplication must do, written as plainly as can be. */
+/** The expected result of deduplication, computed in the simplest way. */
 final class DeduplicationOracle {
 
     private DeduplicationOracle() {}

@@ -35,8 +35,8 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.Test;
 
 /**
- * Files of format version 1 as they were when it was released. They never change: a release that
- * cannot read them cannot restore its users' checkpoints.
+ * Files of format version 1 as they were released. They never change: a release that cannot read
+ * them cannot restore its users' checkpoints.
  */
 class GoldenSegmentTest {
 

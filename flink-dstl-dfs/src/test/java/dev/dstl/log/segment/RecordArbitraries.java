@@ -23,7 +23,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random records whose record keys meet often. Prefixes are prefix-free, as keys in a state are.
+ * Random records with few record keys, so that they often collide. Key prefixes are prefix-free, as
+ * those of a state are.
  */
 final class RecordArbitraries {
 

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reads that fail are tried again, and copies that are lost cost nothing but the way back. */
+/** Failed reads are retried, and a lost copy costs a read of the original. */
 class SegmentCopyTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);

@@ -29,7 +29,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever happens to the bytes, nobody gets records that were not written. */
+/**
+ * Whatever happens to the bytes of a segment, a reader never returns records that were not written.
+ */
 class SegmentCorruptionTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);

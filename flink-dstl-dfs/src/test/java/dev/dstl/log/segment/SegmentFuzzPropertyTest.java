@@ -32,7 +32,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** Bytes that no encoder writes fail with the one exception that says so, never with another. */
+/** Bytes that no encoder writes always fail with a {@code CorruptSegmentException}. */
 class SegmentFuzzPropertyTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);

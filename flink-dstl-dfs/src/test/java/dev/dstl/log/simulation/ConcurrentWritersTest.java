@@ -54,8 +54,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Many tasks on one storage, each on its own thread, with a store that fails and hangs at random:
- * every checkpoint that completes is readable and exact, nothing a checkpoint was given is deleted,
- * and when all is over nothing else is left, neither files nor bytes in flight.
+ * every completed checkpoint can be read and is exact, nothing that a checkpoint contains is
+ * deleted, and at the end no other files or bytes in flight are left.
  */
 @Timeout(120)
 class ConcurrentWritersTest {

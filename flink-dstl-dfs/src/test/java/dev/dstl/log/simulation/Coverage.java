@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation;
 
-/** Things that should happen in simulations, or they would show nothing. */
+/** Events that must happen in simulations, without which these would prove nothing. */
 enum Coverage {
     COMPLETED_CHECKPOINTS,
     RESTORED_TASKS,

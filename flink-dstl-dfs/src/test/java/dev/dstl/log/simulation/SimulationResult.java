@@ -24,7 +24,7 @@ import dev.dstl.log.store.SegmentName;
 import java.util.List;
 import java.util.Map;
 
-/** What came of one seed. Immutable. */
+/** The result of one seed. Immutable. */
 final class SimulationResult {
 
     private final long seed;

@@ -31,7 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Many seeds, several at a time; stops when enough of them failed. */
+/** Runs many seeds, several at a time; stops when enough of them have failed. */
 final class SimulationRun {
 
     private static final int ENOUGH_FAILURES = Integer.getInteger("simulation.failures", 5);

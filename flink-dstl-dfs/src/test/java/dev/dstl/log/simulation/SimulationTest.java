@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Seeds {@code [simulation.first, simulation.first + simulation.count)}. Of the first seed that
- * fails, what happened is written down step by step.
+ * Runs seeds {@code [simulation.first, simulation.first + simulation.count)}. The steps of the
+ * first seed that fails are written to a file.
  */
 class SimulationTest {
 

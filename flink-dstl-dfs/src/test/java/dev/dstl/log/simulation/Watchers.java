@@ -39,7 +39,7 @@ import dev.dstl.log.simulation.invariant.UploadedInTime;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All invariants, and what they found. */
+/** All invariants and their violations. */
 final class Watchers implements ClusterWatcher {
 
     private final List<Invariant> invariants;

@@ -28,7 +28,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Finds knots: sets of classes that all reach each other. Nested classes count as their outer
+ * Finds cycles: sets of classes that are mutually reachable. Nested classes count as their outer
  * class.
  */
 public final class ClassKnots {

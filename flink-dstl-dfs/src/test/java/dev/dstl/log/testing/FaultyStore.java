@@ -33,8 +33,8 @@ import org.apache.flink.core.fs.Path;
 
 /**
  * Files in memory, behind {@code faulty://name/}, with faults on demand. Reachable through Flink's
- * {@code FileSystem.get} from everywhere in the process, so that handles can be read back. Thread
- * safe.
+ * {@code FileSystem.get} from everywhere in the process, so that handles can be read back.
+ * Thread-safe.
  */
 public final class FaultyStore implements AutoCloseable {
 

@@ -18,7 +18,7 @@ package dev.dstl.log.testing;
 
 import java.io.IOException;
 
-/** What the client of a store throws: nothing of it can be sent to another process. */
+/** An exception of a store's client that cannot be deserialized in another process. */
 public final class ForeignException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -60,9 +60,9 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * The log of one job, on a {@link FaultyStore} and {@link ManualTimers}. Uploads run on the thread
- * that causes them, unless the fixture was made with threads, which hanging writes need. Everything
- * is uploaded, unless the configuration says what travels in handles.
+ * The changelog storage of one job, on a {@link FaultyStore} and {@link ManualTimers}. Uploads run
+ * on the thread that causes them, unless the fixture has threads, which hanging writes need.
+ * Everything is uploaded, unless the configuration enables inline state changes.
  */
 public final class LogFixture implements AutoCloseable {
 

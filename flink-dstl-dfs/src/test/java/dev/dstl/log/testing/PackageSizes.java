@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How many classes the packages of a module have. */
+/** Number of classes per package of a module. */
 public final class PackageSizes {
 
     private static final int SMALL = 3;

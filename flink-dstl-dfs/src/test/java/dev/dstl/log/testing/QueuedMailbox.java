@@ -22,7 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.function.ThrowingRunnable;
 
-/** Keeps mails until a test runs them, on its own thread. Thread safe. */
+/** Keeps mails until a test runs them, on its own thread. Thread-safe. */
 public final class QueuedMailbox implements MailboxExecutor {
     private final Queue<ThrowingRunnable<? extends Exception>> mails =
             new ConcurrentLinkedQueue<>();

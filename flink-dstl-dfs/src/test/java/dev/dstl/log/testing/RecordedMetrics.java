@@ -25,7 +25,7 @@ import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
-/** Keeps every metric by its name. */
+/** Records every metric by its name. */
 public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     private static final String PREFIX = "ChangelogStorage.";

@@ -39,8 +39,8 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 
 /**
- * A TaskManager with a task that has made a segment durable, in a checkpoint or in none, and copied
- * it to its local disk. Exits as a JVM does that is asked to, when its input ends.
+ * A TaskManager with a task that has made a segment durable, in a checkpoint or in none, and has
+ * copied it to the local disk. Exits in an orderly way when its input ends.
  */
 public final class TaskManagerProcess {
 

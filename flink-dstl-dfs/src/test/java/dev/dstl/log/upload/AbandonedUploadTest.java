@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Attempts that never end, on connections that died, while the store serves new ones. */
+/** Attempts that never end, on dead connections, while the store serves new ones. */
 class AbandonedUploadTest {
 
     private static final int FAST = 1_000_000_000;
@@ -192,7 +192,7 @@ class AbandonedUploadTest {
                 cluster.checkpoint(SMALL);
                 cluster.timers.advanceMillis(3_000);
             }
-            assertThat(lines.containing("does not react to an interrupt")).hasSize(1);
+            assertThat(lines.containing("the client ignores interrupts")).hasSize(1);
         }
     }
 

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Attempts that return a failure. */
+/** Failed attempts. */
 class FailingUploadTest {
 
     private LogFixture log;

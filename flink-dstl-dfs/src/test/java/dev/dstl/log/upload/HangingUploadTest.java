@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Attempts that return nothing for a long time. Uploads have real threads here, time does not. */
+/** Hanging attempts. Uploads have real threads here, time is simulated. */
 @Timeout(60)
 class HangingUploadTest {
 

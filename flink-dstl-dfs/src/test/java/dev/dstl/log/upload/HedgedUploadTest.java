@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Attempts that are slower than most. Uploads have real threads here, time does not. */
+/** Attempts that are slower than most. Uploads have real threads here, time is simulated. */
 @Timeout(60)
 class HedgedUploadTest {
 

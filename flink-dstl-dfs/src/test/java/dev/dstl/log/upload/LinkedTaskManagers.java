@@ -43,8 +43,8 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.Path;
 
 /**
- * TaskManagers whose uploads share a link to the store, on a manual clock. Each checkpoint cuts one
- * segment on each of them and is complete when all segments up to then are durable.
+ * TaskManagers whose uploads share a link to the store, on a manual clock. Each checkpoint rolls
+ * one segment on each of them and is complete when all segments up to then are durable.
  */
 final class LinkedTaskManagers implements AutoCloseable {
 

@@ -37,7 +37,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A store that is away for long, and one that asks for fewer requests. */
+/** Long outages of the store, and a store that asks for fewer requests. */
 class OutageTest {
 
     private static final int RECORD = 100;

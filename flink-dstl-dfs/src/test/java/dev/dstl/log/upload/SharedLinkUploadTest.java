@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Uploads over a link that is shared: a transfer takes long because there are others, and a copy of
- * it makes all of them longer.
+ * Uploads over a shared link: transfers slow each other down, and duplicated ones slow down all
+ * others.
  */
 class SharedLinkUploadTest {
 

@@ -89,8 +89,8 @@ class StoreHealthTest {
                 .containsExactly(
                         "WARN The changelog store file:/tmp/health is degraded: 3 uploads failed or"
                                 + " timed out, the latest because of: java.io.IOException: Gone."
-                                + " They are tried again and nothing is lost; checkpoints take"
-                                + " longer. 0 bytes wait.",
+                                + " They are retried and nothing is lost; checkpoints take longer."
+                                + " 0 bytes wait.",
                         "INFO The changelog store file:/tmp/health is healthy again.");
         assertThat(timers.pendingCount()).as("nothing to watch").isZero();
     }
@@ -116,12 +116,12 @@ class StoreHealthTest {
                             assertThat(all.get(0)).startsWith("WARN").contains("is degraded");
                             assertThat(all.get(1))
                                     .startsWith("WARN")
-                                    .contains("has taken nothing for 10 s")
+                                    .contains("has accepted nothing for 10 s")
                                     .contains("4711 bytes wait, and at 104857600 the tasks stop")
                                     .contains("nothing has to be restarted");
                             assertThat(all.get(2))
                                     .isEqualTo(
-                                            "INFO The changelog store file:/tmp/health takes"
+                                            "INFO The changelog store file:/tmp/health accepts"
                                                     + " segments again after 1000 s, nothing was"
                                                     + " lost. 4711 bytes still wait.");
                             assertThat(all.get(3)).contains("is healthy again");

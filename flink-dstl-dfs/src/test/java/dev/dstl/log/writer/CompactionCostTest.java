@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the store is asked for per checkpoint: 24 logs on one TaskManager that change 30 KB per
- * second together, with a checkpoint per second and no materialization.
+ * Requests per checkpoint of 24 changelogs on one TaskManager that change 30 KB per second
+ * together, with a checkpoint per second and no materialization.
  */
 class CompactionCostTest {
 

@@ -31,7 +31,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Changes of a task that appends nothing any more. */
+/** State changes of a task that appends nothing any more are uploaded. */
 class IdleTaskTest {
 
     private static final long MAX_AGE_MILLIS = 5_000;

@@ -43,7 +43,7 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is small and not durable travels in the handle. */
+/** Small batches that are not durable travel inline in the handle. */
 class InlineTailTest {
 
     private static final int THRESHOLD = 1 << 10;

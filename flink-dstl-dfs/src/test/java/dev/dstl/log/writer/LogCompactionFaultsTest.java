@@ -44,7 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The runs of a log stay few whatever the store does to those who compact them. */
+/** The number of runs of a changelog stays bounded whatever the store does to compactions. */
 class LogCompactionFaultsTest {
 
     /** What docs/operations.md promises. */

@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs of a log become fewer, and nothing else changes. */
+/** Compaction reduces the number of runs of a changelog and changes nothing else. */
 class LogCompactionTest {
 
     private static final int RUNS = 4;

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The compacted runs of two logs share segments while the JobManager deletes what it can. */
+/** The compacted runs of two changelogs share segments while the JobManager deletes what it can. */
 class SharedCompactionTest {
 
     private static final int RUNS = 4;

@@ -61,7 +61,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Flink's own registry of shared state makes of our handles. */
+/** DSTL's handles in Flink's own registry of shared state. */
 class SharedStateRegistrationTest {
 
     private static final int INLINE = 1 << 10;

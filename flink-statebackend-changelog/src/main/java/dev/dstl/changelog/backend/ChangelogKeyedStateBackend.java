@@ -225,7 +225,10 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
         return checkpointer.take(checkpointId, timestamp, streams, options);
     }
 
-    /** A savepoint in the canonical format is written from the delegate and needs no log. */
+    /**
+     * Creates a savepoint in the canonical format. It is written from the delegate alone, without
+     * the changelog.
+     */
     @Nonnull
     @Override
     public SavepointResources<K> savepoint() throws Exception {
@@ -247,7 +250,7 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
         checkpointer.subsume(checkpointId);
     }
 
-    /** Asks for a materialization outside the schedule. */
+    /** Triggers a materialization independent of the interval. */
     void materialize() {
         materializer.trigger();
     }
@@ -255,7 +258,7 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
     // ---- end
 
     /**
-     * Interrupts what is uploading. Also called by the thread that cancels the task, while the task
+     * Interrupts running uploads. Also called by the thread that cancels the task, while the task
      * thread still appends; the writer is therefore closed by {@link #dispose()}.
      */
     @Override

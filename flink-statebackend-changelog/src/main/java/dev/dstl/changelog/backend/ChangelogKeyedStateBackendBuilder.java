@@ -62,8 +62,8 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Restores and wires a keyed backend. Belongs to the task thread. Closes what it created if it
- * fails.
+ * Restores a keyed backend and connects its components. Used by the task thread. Closes what it
+ * created if it fails.
  *
  * @param <K> type of the key
  */
@@ -85,10 +85,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     }
 
     /**
-     * Restores the delegate and wires everything around it.
+     * Restores the delegate and creates the keyed backend.
      *
-     * @throws MisconfigurationException if the deployment cannot work, and there is no state yet
-     * @throws IllegalConfigurationException if it cannot work here, and there is
+     * @throws MisconfigurationException if the deployment cannot work and there is no state to
+     *     restore
+     * @throws IllegalConfigurationException if the deployment cannot work and there is state to
+     *     restore
      * @throws Exception if the state cannot be restored
      */
     ChangelogKeyedStateBackend<K> build() throws Exception {
@@ -99,7 +101,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         }
     }
 
-    /** A task whose state is empty is restored without any, but its number tells. */
+    /**
+     * A task whose restored state is empty has no handles, but its attempt has a restored
+     * checkpoint id.
+     */
     private boolean isFirstStart() {
         return parameters.getStateHandles().isEmpty()
                 && environment.getTaskInfo().getAttemptNumber() == 0
@@ -141,7 +146,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         }
     }
 
-    /** A storage says itself which of its keys is wrong; no restart will put that right. */
+    /** Errors of the storage name the misconfigured key; a restart does not help. */
     private StateChangelogWriter<?> openLog(StateChangelogStorage<?> storage) {
         try {
             if (storage instanceof ChangelogStorage) {

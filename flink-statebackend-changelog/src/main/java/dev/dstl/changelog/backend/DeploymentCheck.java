@@ -34,22 +34,25 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAccess;
 
-/** Rejects deployments in which the changelog cannot work, before the first record. Task thread. */
+/**
+ * Rejects deployments in which the changelog cannot work, before the first record. Used by the task
+ * thread.
+ */
 final class DeploymentCheck {
 
     private final Environment environment;
     private final Configuration cluster;
 
-    /** Looks at the {@code environment} of a keyed task. */
+    /** Creates checks for the {@code environment} of a keyed task. */
     DeploymentCheck(Environment environment) {
         this.environment = environment;
         this.cluster = environment.getTaskManagerInfo().getConfiguration();
     }
 
     /**
-     * Looks at the jars of this process.
+     * Checks the jars of this process.
      *
-     * @throws MisconfigurationException if they cannot work here
+     * @throws MisconfigurationException if the changelog cannot work with them
      */
     void installation() {
         try {
@@ -60,7 +63,7 @@ final class DeploymentCheck {
     }
 
     /**
-     * Looks for misspelt keys, which would have no effect and say nothing.
+     * Checks for misspelt keys, which would otherwise be ignored silently.
      *
      * @throws MisconfigurationException if there are any
      */
@@ -75,10 +78,10 @@ final class DeploymentCheck {
     }
 
     /**
-     * Whether anybody will ever ask for the log. Not in batch mode, in which there are no
-     * checkpoints. Nor in Flink's State Processor API, which opens backends without a TaskManager,
-     * to read their state or to write a savepoint; it has no storage, not even the one in memory
-     * that every TaskManager has.
+     * Returns whether the task needs a changelog. It does not in batch mode, which has no
+     * checkpoints, nor in Flink's State Processor API, which opens backends without a TaskManager
+     * to read state or to write a savepoint; there is no changelog storage, not even Flink's
+     * default in memory.
      */
     boolean needsLog() {
         boolean onTaskManager =
@@ -88,9 +91,10 @@ final class DeploymentCheck {
     }
 
     /**
-     * The storage to log into.
+     * Returns the changelog storage.
      *
-     * @throws MisconfigurationException if there is none, or none that fits the checkpoints
+     * @throws MisconfigurationException if there is none, or if it is in memory although
+     *     checkpoints are durable
      */
     StateChangelogStorage<?> storage() {
         StateChangelogStorage<?> storage =
@@ -113,8 +117,8 @@ final class DeploymentCheck {
     }
 
     /**
-     * The files of a base belong to the backend until no checkpoint needs them; merged ones belong
-     * to Flink.
+     * Checks that Flink does not merge checkpoint files. Merged files belong to Flink, but the
+     * files of a base belong to the state backend until no checkpoint needs them.
      *
      * @throws MisconfigurationException if Flink merges the files of checkpoints
      */
@@ -140,8 +144,9 @@ final class DeploymentCheck {
     }
 
     /**
-     * Local copies are kept by Flink's store for changelog checkpoints, which the flag selects and
-     * not the class of the backend; the other store would delete copies that are in use.
+     * Checks that Flink uses the local state store for changelog checkpoints, which depends on the
+     * key and not on the class of the state backend. The other store would delete copies that are
+     * in use.
      *
      * @throws MisconfigurationException if the wrong store is in use
      */

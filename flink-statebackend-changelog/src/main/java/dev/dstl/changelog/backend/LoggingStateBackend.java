@@ -20,15 +20,18 @@ import dev.dstl.log.config.Installation;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
-/** A state backend that logs every change of keyed state and checkpoints the log. */
+/**
+ * A state backend that records every change of keyed state in the changelog and checkpoints the
+ * changelog.
+ */
 public abstract class LoggingStateBackend extends WrappingStateBackend {
 
     private static final long serialVersionUID = 1L;
 
-    /** See {@link WrappingStateBackend#WrappingStateBackend}. */
+    /** Creates the backend, see {@link WrappingStateBackend#WrappingStateBackend}. */
     protected LoggingStateBackend(StateBackend backend) {
         super(backend);
-        // Says in the log of every process that has one what is wrong with its class path.
+        // Logs what is wrong with the class path of this process.
         Installation.ofProcess();
     }
 

@@ -33,9 +33,9 @@ import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 
 /**
- * The states that the job has registered, as it uses them: logged, with their time to live, with
- * latency tracking. Caches the last one, since operators request their state with every record.
- * Belongs to the task thread.
+ * The states that the job has registered, in the form in which it uses them: logged, with time to
+ * live and latency tracking. Caches the latest one, since operators request their state with every
+ * record. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -51,8 +51,10 @@ final class RegisteredStates<K> {
     @Nullable private InternalKvState<K, ?, ?> last;
 
     /**
+     * Creates an empty set.
+     *
      * @param logged creates logged states
-     * @param delegate knows how to track and to publish
+     * @param delegate has the settings of latency tracking and queryable state
      */
     RegisteredStates(
             KeyedStateBackend<K> logged,

@@ -20,14 +20,14 @@ import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
- * A state backend that restores a changelog checkpoint and continues without a changelog: the keyed
- * backend is the delegate's own, with the log replayed into it.
+ * A state backend that restores a changelog checkpoint and continues without a changelog: its keyed
+ * backend is the delegate's own, after a replay of the changelog.
  */
 public abstract class ReplayingStateBackend extends WrappingStateBackend {
 
     private static final long serialVersionUID = 1L;
 
-    /** See {@link WrappingStateBackend#WrappingStateBackend}. */
+    /** Creates the backend, see {@link WrappingStateBackend#WrappingStateBackend}. */
     protected ReplayingStateBackend(StateBackend backend) {
         super(backend);
     }

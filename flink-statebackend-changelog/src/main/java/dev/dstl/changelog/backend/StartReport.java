@@ -28,18 +28,21 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs once per job and TaskManager which version and configuration run. Thread safe. */
+/** Logs once per job and TaskManager which version and configuration run. Thread-safe. */
 final class StartReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(StartReport.class);
 
-    /** A TaskManager has one storage per job, and forgets it with the job. */
+    /** A TaskManager has one storage per job and drops it with the job. */
     private static final Set<StateChangelogStorage<?>> REPORTED =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private StartReport() {}
 
-    /** To be called for each keyed backend that has a changelog. */
+    /**
+     * Logs version and configuration, unless this was done for the job. Called for each keyed
+     * backend with a changelog.
+     */
     static void log(Environment environment, StateBackend delegate) {
         StateChangelogStorage<?> storage =
                 environment.getTaskStateManager().getStateChangelogStorage();

@@ -38,8 +38,8 @@ import org.apache.flink.runtime.state.delegate.DelegatingStateBackend;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A state backend that leaves all state to another one. Created on the JobManager and on every
- * task, so creating it touches nothing.
+ * A state backend that stores all state in another one. Created on the JobManager and in every
+ * task; creating it accesses nothing.
  */
 public abstract class WrappingStateBackend implements DelegatingStateBackend {
 
@@ -48,8 +48,10 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
     private final StateBackend delegate;
 
     /**
-     * @param backend the delegate, or one of these around it: both the flag and a job may have
-     *     asked for a changelog
+     * Creates the backend.
+     *
+     * @param backend the delegate, or a changelog state backend around it, which is removed: both a
+     *     key and the job may have asked for a changelog
      */
     protected WrappingStateBackend(StateBackend backend) {
         StateBackend innermost = backend;
@@ -85,7 +87,10 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
         return delegate.supportsNoClaimRestoreMode();
     }
 
-    /** A keyed backend of the delegate with the restored log replayed into it, and no log since. */
+    /**
+     * Returns a keyed backend of the delegate after a replay of the restored changelog. It records
+     * no further changes.
+     */
     final <K> CheckpointableKeyedStateBackend<K> replayed(KeyedStateBackendParameters<K> parameters)
             throws Exception {
         RestoredHandles restored =
@@ -114,7 +119,7 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
         }
     }
 
-    /** Creates keyed backends of the delegate. */
+    /** Returns a factory of the delegate's keyed backends. */
     final <K> DelegateFactory<K> delegates(KeyedStateBackendParameters<K> parameters) {
         return (keyGroups, keySerializer, snapshots) ->
                 checked(
@@ -122,7 +127,7 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
                                 restoring(parameters, keyGroups, keySerializer, snapshots)));
     }
 
-    /** A backend for other key groups is only read, so it reports nothing. */
+    /** Returns parameters without metrics for a backend of other key groups, which is only read. */
     private static <K> KeyedStateBackendParameters<K> restoring(
             KeyedStateBackendParameters<K> parameters,
             KeyGroupRange keyGroups,
@@ -154,9 +159,9 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
         keyed.dispose();
         throw new UnsupportedOperationException(
                 String.format(
-                        "%s cannot stand behind a changelog because its keyed backend is no"
-                                + " AbstractKeyedStateBackend; use another 'state.backend.type' or"
-                                + " set 'state.changelog.enabled: false'.",
+                        "%s cannot be the delegate of a changelog because its keyed backend is"
+                                + " not an AbstractKeyedStateBackend; use another"
+                                + " 'state.backend.type' or set 'state.changelog.enabled: false'.",
                         delegate.getClass().getName()));
     }
 }

@@ -1,2 +1,2 @@
-/** What Flink sees: the state backend and its keyed backend, wired from the packages beside. */
+/** The state backend and its keyed backend, created from the other packages. */
 package dev.dstl.changelog.backend;

@@ -31,7 +31,10 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
-/** Assembles the handle of a checkpoint from base, restored logs and new log. Thread safe. */
+/**
+ * Assembles the handle of a checkpoint from base, restored changelogs and new changelog.
+ * Thread-safe.
+ */
 public final class CheckpointAssembler {
 
     private final KeyGroupRange keyGroups;
@@ -39,9 +42,11 @@ public final class CheckpointAssembler {
     private final Consumer<ChangelogStateBackendHandle> listener;
 
     /**
+     * Creates an assembler.
+     *
      * @param keyGroups of the backend
-     * @param metrics gets the sizes
-     * @param listener gets every checkpoint with state, on the thread that assembles it
+     * @param metrics receives the sizes
+     * @param listener called with every checkpoint that has state, on the thread that assembles it
      */
     public CheckpointAssembler(
             KeyGroupRange keyGroups,
@@ -53,12 +58,13 @@ public final class CheckpointAssembler {
     }
 
     /**
-     * Assembles a checkpoint. There is a local snapshot only if it is complete: a task that
-     * restores from it looks nowhere else.
+     * Assembles a checkpoint. A local snapshot is added only if it is complete, since a task that
+     * restores from it reads nothing else.
      *
-     * @param reference to the base; dropped locally if nobody gets a local part
-     * @param log what the log storage persisted; null or empty if nothing
-     * @param drop called, on any thread, if Flink discards the checkpoint instead of sending it
+     * @param reference to the base; its local copies are dropped if the checkpoint has no local
+     *     part
+     * @param log result of the changelog storage; null or empty if there is no changelog
+     * @param drop called on any thread if Flink discards the checkpoint instead of sending it
      */
     public SnapshotResult<KeyedStateHandle> assemble(
             long checkpointId,

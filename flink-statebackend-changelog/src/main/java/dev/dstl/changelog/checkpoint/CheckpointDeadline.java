@@ -33,15 +33,15 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
  * Declines a checkpoint that waits for an unavailable store, shortly before it expires: an expired
  * checkpoint gives the JobManager no reason, a declined one does.
  *
- * <p>A checkpoint that expires also counts against the failures that Flink tolerates, which by
- * default are none: the job is restarted until its restart strategy gives up and Flink deletes its
- * checkpoints. A restart does not repair the store, and the changes stay in memory anyway. So
- * unless the user configures the number of tolerated failures, the decline reason is one that Flink
- * does not count, and the job runs until the store is back.
+ * <p>An expired checkpoint also counts against the failures that Flink tolerates, by default none:
+ * the job restarts until its restart strategy gives up and Flink deletes its checkpoints. A restart
+ * does not repair the store. Therefore, unless the user configures the number of tolerated
+ * failures, checkpoints are declined for a reason that Flink does not count, and the job keeps
+ * running until the store is available again.
  */
 public final class CheckpointDeadline {
 
-    /** The share of the timeout after which a checkpoint is declined. */
+    /** Fraction of the checkpoint timeout after which a checkpoint is declined. */
     private static final double SHARE = 0.9;
 
     private final long timeoutMillis;
@@ -64,13 +64,13 @@ public final class CheckpointDeadline {
     }
 
     /**
-     * The deadline that follows from Flink's keys.
+     * Creates a deadline from Flink's keys.
      *
-     * @param job what the job set; wins
-     * @param cluster the configuration of the TaskManager
-     * @param clock fires; stays the caller's
-     * @param storeProblem why the store takes nothing at present, if it does not; asked by the
-     *     clock
+     * @param job configuration of the job, which takes precedence
+     * @param cluster configuration of the TaskManager
+     * @param clock fires the deadline; stays the caller's
+     * @param storeProblem returns why the store accepts no writes, or empty if it does; called on
+     *     the clock's thread
      */
     public static CheckpointDeadline of(
             ReadableConfig job,
@@ -93,10 +93,11 @@ public final class CheckpointDeadline {
     }
 
     /**
-     * Watches a checkpoint.
+     * Watches a checkpoint. At the deadline, {@code result} fails if it is not done and the store
+     * is unavailable.
      *
      * @param result fails when it is time, if it is not done and the store unavailable
-     * @param triggeredAtMillis by the clock of the JobManager
+     * @param triggeredAtMillis trigger time by the JobManager's clock
      */
     void watch(CompletableFuture<?> result, long triggeredAtMillis) {
         if (result.isDone()) {
@@ -111,7 +112,10 @@ public final class CheckpointDeadline {
                 result.whenComplete((ignored, failure) -> timer.cancel(false));
     }
 
-    /** Clocks differ between machines: at least half of the timeout is waited in any case. */
+    /**
+     * Returns the delay in milliseconds; at least half of the timeout, since the clocks of machines
+     * differ.
+     */
     private long delayMillis(long triggeredAtMillis) {
         long passed = Math.max(0, wallClockMillis.getAsLong() - triggeredAtMillis);
         return Math.max(timeoutMillis / 2, (long) (timeoutMillis * SHARE) - passed);

@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 
 /**
- * The asynchronous part of a checkpoint, as a Flink future. It may be completed by any thread, and
- * cancelling wakes the threads that wait for it. Thread safe.
+ * The asynchronous part of a checkpoint as a Flink future. It may be completed by any thread;
+ * cancelling it wakes the threads that wait for it. Thread-safe.
  */
 final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
 
@@ -39,13 +39,13 @@ final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedState
         this.result = result;
     }
 
-    /** A checkpoint that completes on the threads of others. */
+    /** Creates a future of a checkpoint that other threads complete. */
     static CheckpointFuture of(CompletableFuture<SnapshotResult<KeyedStateHandle>> result) {
         return new CheckpointFuture(() -> {}, result);
     }
 
     /**
-     * A checkpoint for which Flink's asynchronous thread has to work.
+     * Creates a future of a checkpoint that Flink's asynchronous thread works for.
      *
      * @param work contributes to {@code result}; throws nothing
      */
@@ -54,7 +54,7 @@ final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedState
         return new CheckpointFuture(work, result);
     }
 
-    /** A checkpoint that will be declined. */
+    /** Creates a future of a checkpoint that is declined. */
     static CheckpointFuture failed(Throwable cause) {
         return of(CompletableFuture.failedFuture(cause));
     }

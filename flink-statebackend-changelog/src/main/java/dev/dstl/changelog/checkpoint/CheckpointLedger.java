@@ -26,7 +26,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
 /**
  * The checkpoints of one backend that may still be needed. Notifications may arrive in any order,
- * late, twice or never, and may concern checkpoints of other attempts. Belongs to the task thread.
+ * late, repeatedly or never, and may concern checkpoints of other attempts. Used by the task
+ * thread.
  */
 public final class CheckpointLedger {
 
@@ -34,10 +35,10 @@ public final class CheckpointLedger {
     private final Set<Long> confirmed = new HashSet<>();
 
     /**
-     * Notes a checkpoint when it starts.
+     * Records a checkpoint when it starts.
      *
-     * @param from begin of its log, inclusive; not before that of any earlier checkpoint
-     * @param to end of its log, exclusive; not before that of any earlier checkpoint
+     * @param from start of its changelog, inclusive; not before that of any earlier checkpoint
+     * @param to end of its changelog, exclusive; not before that of any earlier checkpoint
      */
     public void started(
             long checkpointId, long materializationId, SequenceNumber from, SequenceNumber to) {
@@ -46,9 +47,9 @@ public final class CheckpointLedger {
     }
 
     /**
-     * The JobManager has completed a checkpoint.
+     * Records that a checkpoint is complete.
      *
-     * @return empty if this backend did not take it, it is no longer wanted, or known to be
+     * @return empty if this backend did not take it, if it is subsumed, or if it is known to be
      *     complete
      */
     public Optional<LoggedCheckpoint> confirm(long checkpointId) {
@@ -59,10 +60,10 @@ public final class CheckpointLedger {
     }
 
     /**
-     * The JobManager has given a checkpoint up.
+     * Records that a checkpoint was aborted.
      *
-     * @return the part of its log that no other checkpoint covers; empty if there is none, or if
-     *     the checkpoint is unknown, no longer wanted, or complete
+     * @return the part of its changelog that no other checkpoint covers; empty if there is none, or
+     *     if the checkpoint is unknown, subsumed or complete
      */
     public Optional<LoggedCheckpoint> abort(long checkpointId) {
         if (confirmed.contains(checkpointId)) {
@@ -89,9 +90,9 @@ public final class CheckpointLedger {
     }
 
     /**
-     * No checkpoint up to and including this one is wanted any more.
+     * Records that all checkpoints up to and including this one are subsumed.
      *
-     * @return where the log of the newest of them ended, exclusive; empty if none is known
+     * @return end of the newest one's changelog, exclusive; empty if none is known
      */
     public Optional<SequenceNumber> subsume(long checkpointId) {
         NavigableMap<Long, LoggedCheckpoint> subsumed = checkpoints.headMap(checkpointId, true);

@@ -42,10 +42,10 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Takes the checkpoints of one keyed backend and follows them until they are subsumed. Belongs to
- * the task thread; checkpoints complete on threads of the log, or on Flink's asynchronous thread if
- * they need a snapshot of the delegate. A checkpoint that cannot be taken is declined; the task
- * continues.
+ * Takes the checkpoints of one keyed backend and follows them until they are subsumed. Used by the
+ * task thread. Checkpoints complete on threads of the changelog storage, or on Flink's asynchronous
+ * thread if they need a snapshot of the delegate. A checkpoint that cannot be taken is declined;
+ * the task continues.
  *
  * @param <K> type of the key
  */
@@ -66,7 +66,7 @@ public final class Checkpointer<K> {
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
 
-    /** Everything given stays the caller's. */
+    /** Creates a checkpointer. All arguments stay the caller's. */
     public Checkpointer(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
@@ -94,8 +94,10 @@ public final class Checkpointer<K> {
     }
 
     /**
-     * Starts a checkpoint or a savepoint in the native format.
+     * Starts a checkpoint or a savepoint in the native format. Failures fail the returned future
+     * instead of this method.
      *
+     * @param timestamp trigger time by the JobManager's clock, in milliseconds since the epoch
      * @return fails instead of this method
      */
     public RunnableFuture<SnapshotResult<KeyedStateHandle>> take(
@@ -122,7 +124,7 @@ public final class Checkpointer<K> {
         if (sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
             return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
         }
-        // a base that no complete checkpoint has is as independent as one that is taken now
+        // a base that no completed checkpoint contains is as independent as a new one
         if (bases.isNewAndFull()) {
             return takeLog(checkpointId);
         }
@@ -165,7 +167,7 @@ public final class Checkpointer<K> {
                         });
     }
 
-    /** Joins the full snapshot that is being uploaded, or begins one. */
+    /** Joins the full snapshot that is being uploaded, or starts one. */
     private CheckpointFuture takeFull(long checkpointId) throws Exception {
         if (isFullSnapshotUploading()) {
             Optional<BaseReference> joined = uploading.tryJoin();
@@ -208,7 +210,7 @@ public final class Checkpointer<K> {
     private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
             throws IOException {
         SequenceNumber to = writer.nextSequenceNumber();
-        // A log that shares segments with others has to hear of every checkpoint.
+        // A changelog that shares segments with others must be notified of every checkpoint.
         PersistedLog log =
                 from.compareTo(to) < 0 || writer instanceof ChangelogWriter
                         ? PersistedLog.of(writer, from, checkpointId)
@@ -218,7 +220,7 @@ public final class Checkpointer<K> {
         return log;
     }
 
-    /** The JobManager has completed a checkpoint. */
+    /** Reports that the JobManager has completed a checkpoint. */
     public void confirm(long checkpointId) throws Exception {
         adoptFullSnapshot();
         Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
@@ -231,31 +233,31 @@ public final class Checkpointer<K> {
         }
     }
 
-    /** The JobManager has given a checkpoint up. */
+    /** Reports that the JobManager has aborted a checkpoint. */
     public void abort(long checkpointId) throws Exception {
         adoptFullSnapshot();
         ledger.abort(checkpointId)
                 .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
     }
 
-    /** The JobManager no longer wants any checkpoint up to and including this one. */
+    /** Reports that the JobManager has subsumed all checkpoints up to and including this one. */
     public void subsume(long checkpointId) {
         ledger.subsume(checkpointId).ifPresent(truncation::subsumed);
     }
 
-    /** No more checkpoints: a base that none was sent with is deleted. */
+    /** Ends checkpointing. A base that no checkpoint was sent with is deleted. */
     public void close() {
         bases.close();
     }
 
-    /** What was appended from here on, inclusive, was in no checkpoint. */
+    /** Returns the sequence number from which on, inclusive, no record was in a checkpoint. */
     public SequenceNumber persistedTo() {
         return persistedTo;
     }
 
     /**
-     * Makes a full snapshot that is uploaded the base. No mail is involved: the next checkpoint
-     * must see it even if it overtakes all mails.
+     * Makes an uploaded full snapshot the base. Needs no mail: the next checkpoint must see it even
+     * if it overtakes all mails.
      */
     private void adoptFullSnapshot() throws Exception {
         if (uploading == null || !uploading.base().isDone()) {

@@ -28,14 +28,14 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * A full snapshot of the delegate that is part of a checkpoint. Checkpoints that begin during its
- * upload join it: they refer to it and to the log since. So every checkpoint from the first one on
- * contains it. That is necessary for a base, since the JobManager deletes files that one checkpoint
- * refers to and a later one does not.
+ * A full snapshot of the delegate that is part of a checkpoint. Checkpoints that start during its
+ * upload join it: they refer to it and to the changelog since. So every checkpoint from the first
+ * one on contains it. This is necessary for a base, since the JobManager deletes files that a later
+ * checkpoint does not contain.
  *
- * <p>No checkpoint joins once the first one was aborted, so that a hanging upload ends with the
- * checkpoints that already wait for it. Without waiting checkpoints it is interrupted and deleted.
- * Thread safe.
+ * <p>Once the first checkpoint was aborted, no further one joins, so that a hanging upload ends
+ * with the checkpoints that already wait for it. Without waiting checkpoints it is interrupted and
+ * deleted. Thread-safe.
  */
 final class FullSnapshot {
 
@@ -46,10 +46,9 @@ final class FullSnapshot {
     private volatile boolean closed;
 
     /**
-     * The first reference is that of the checkpoint which begins it.
+     * Creates the snapshot with one reference, for the checkpoint that started it.
      *
-     * @param forget called with where the log begins behind the snapshot, when no checkpoint can
-     *     begin there any more
+     * @param forget called with {@link #to()} when no checkpoint can use the snapshot any more
      */
     FullSnapshot(
             DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, SnapshotDeleter deleter) {
@@ -68,17 +67,17 @@ final class FullSnapshot {
         CompletableFuture<?> unused = base.thenAccept(deleter::deleteLocalCopiesLater);
     }
 
-    /** Materialization id. */
+    /** Returns the materialization id. */
     long id() {
         return snapshot.id();
     }
 
-    /** The log from here on, inclusive, is not in the snapshot. */
+    /** Returns the sequence number from which on, inclusive, records are not in the snapshot. */
     SequenceNumber to() {
         return snapshot.to();
     }
 
-    /** Completes when it is uploaded. */
+    /** Returns a future that completes after the upload. */
     CompletableFuture<MaterializedBase> base() {
         return base;
     }
@@ -96,7 +95,7 @@ final class FullSnapshot {
     /**
      * Takes a reference for one more checkpoint.
      *
-     * @return empty if it has to do without
+     * @return empty if the checkpoint cannot join
      */
     Optional<BaseReference> tryJoin() {
         return closed || base.isCompletedExceptionally()
@@ -104,12 +103,15 @@ final class FullSnapshot {
                 : references.tryRetain();
     }
 
-    /** The reference of the checkpoint that begins this. */
+    /** Returns the reference of the checkpoint that started the snapshot. */
     BaseReference first() {
         return first;
     }
 
-    /** The checkpoint with this reference will never be sent; after the first one, nobody joins. */
+    /**
+     * Drops the reference of a checkpoint that will never be sent. After the first one, no
+     * checkpoint can join.
+     */
     void drop(BaseReference reference) {
         if (reference == first) {
             closed = true;
@@ -117,7 +119,10 @@ final class FullSnapshot {
         reference.drop();
     }
 
-    /** A reference for who may hand the uploaded base on; empty if it is of no use. */
+    /**
+     * Takes a reference that keeps the base after the upload; empty if the upload failed or the
+     * files are being deleted.
+     */
     Optional<BaseReference> retainUploaded() {
         return base.isCompletedExceptionally() ? Optional.empty() : references.tryRetain();
     }

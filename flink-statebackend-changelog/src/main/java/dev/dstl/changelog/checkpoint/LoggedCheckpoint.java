@@ -18,7 +18,7 @@ package dev.dstl.changelog.checkpoint;
 
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
-/** The content of a checkpoint of this backend: a base and the log range {@code [from, to)}. */
+/** A checkpoint of this backend: a base and the changelog range {@code [from, to)}. */
 public final class LoggedCheckpoint {
 
     private final long checkpointId;
@@ -34,22 +34,22 @@ public final class LoggedCheckpoint {
         this.to = to;
     }
 
-    /** The JobManager's id. */
+    /** Returns the checkpoint id. */
     public long checkpointId() {
         return checkpointId;
     }
 
-    /** The base. */
+    /** Returns the materialization id of the base. */
     public long materializationId() {
         return materializationId;
     }
 
-    /** Begin of the log, inclusive. */
+    /** Returns the start of the changelog, inclusive. */
     public SequenceNumber from() {
         return from;
     }
 
-    /** End of the log, exclusive. */
+    /** Returns the end of the changelog, exclusive. */
     public SequenceNumber to() {
         return to;
     }

@@ -32,8 +32,9 @@ import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.util.concurrent.FutureUtils;
 
 /**
- * Savepoints in the format of the delegate. They contain no log and equal those of the delegate
- * alone, so a job can be restored from them without this backend. Belongs to the task thread.
+ * Savepoints in the delegate's native format. They contain no changelog and equal those of the
+ * delegate alone, so a job can be restored from them without the changelog state backend. Used by
+ * the task thread.
  *
  * @param <K> type of the key
  */
@@ -44,9 +45,11 @@ final class NativeSavepoints<K> {
     private final CloseableRegistry cancelRegistry;
 
     /**
-     * @param omitTimers whether the native format of the delegate lacks the timers; then the
-     *     canonical format is written, which has them
-     * @param cancelRegistry closes what is being written
+     * Creates savepoints.
+     *
+     * @param omitTimers whether the delegate's native format lacks timers; savepoints are then
+     *     written in the canonical format, which has them
+     * @param cancelRegistry closes open streams when the task is cancelled
      */
     NativeSavepoints(
             AbstractKeyedStateBackend<K> delegate,
@@ -60,7 +63,7 @@ final class NativeSavepoints<K> {
     /**
      * Starts a savepoint.
      *
-     * @param snapshotId unique to the delegate
+     * @param snapshotId id that the delegate has not seen before
      */
     CheckpointFuture take(
             long snapshotId,
@@ -76,7 +79,10 @@ final class NativeSavepoints<K> {
         return follow(checkpointId, snapshot);
     }
 
-    /** The savepoint that {@code snapshot} makes; deletes what comes after it was cancelled. */
+    /**
+     * Returns a future of the savepoint that {@code snapshot} writes. If it is cancelled, files
+     * that are written afterwards are deleted.
+     */
     static CheckpointFuture follow(
             long checkpointId, RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot) {
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result = new CompletableFuture<>();
@@ -117,7 +123,10 @@ final class NativeSavepoints<K> {
                 .snapshot(checkpointId, timestamp, streams, options);
     }
 
-    /** Outside, the snapshot is known by the id of the checkpoint, and a local copy by nobody. */
+    /**
+     * Replaces the snapshot id by the checkpoint id, under which Flink knows the savepoint, and
+     * drops the local copy.
+     */
     private static SnapshotResult<KeyedStateHandle> bind(
             long checkpointId, SnapshotResult<KeyedStateHandle> result) {
         if (result.getTaskLocalSnapshot() != null) {

@@ -25,7 +25,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
-/** The log of one checkpoint, which the storage persists asynchronously. Thread safe. */
+/** The changelog of one checkpoint, which the storage persists asynchronously. Thread-safe. */
 final class PersistedLog {
 
     private final StateChangelogWriter<?> writer;
@@ -39,24 +39,25 @@ final class PersistedLog {
         this.future = future;
     }
 
-    /** Begins to persist the log from a sequence number on, inclusive. */
+    /** Starts to persist the changelog from a sequence number on, inclusive. */
     static PersistedLog of(StateChangelogWriter<?> writer, SequenceNumber from, long checkpointId)
             throws IOException {
         return new PersistedLog(writer, writer.persist(from, checkpointId));
     }
 
-    /** There is nothing to persist. */
+    /** Returns an empty changelog. */
     static PersistedLog empty(StateChangelogWriter<?> writer) {
         return new PersistedLog(writer, CompletableFuture.completedFuture(SnapshotResult.empty()));
     }
 
-    /** What the storage gives. */
+    /** Returns the result of the storage. */
     CompletableFuture<? extends SnapshotResult<? extends ChangelogStateHandle>> future() {
         return future;
     }
 
     /**
-     * The checkpoint will not be sent: notifies the storage, whether persisting has ended or not.
+     * Reports that the checkpoint will not be sent. May be called before and after the persist has
+     * ended.
      */
     void drop() {
         if (future.cancel(false)

@@ -25,12 +25,12 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.Chan
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
 /**
- * The handle of a checkpoint on the TaskManager that took it. Discarding it means that it was
- * cancelled before it was sent, so the TaskManager can delete its segments itself. Flink's own
- * handle leaves such files behind.
+ * The handle of a checkpoint on the TaskManager that took it. If it is discarded, it was cancelled
+ * before it was sent, so the TaskManager can delete its segments. Flink's own handle leaves such
+ * files behind.
  *
- * <p>Serialized, it is Flink's own handle. A JobManager in the same process registers this object
- * before any other use; from then on discarding does nothing.
+ * <p>Serialized, it becomes Flink's own handle. A JobManager in the same process registers this
+ * object before any other use; from then on, discarding has no effect.
  */
 final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
 
@@ -40,7 +40,9 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
     private final transient AtomicReference<Runnable> drop;
 
     /**
-     * @param drop called, on any thread, if the checkpoint will never be sent
+     * Creates a handle.
+     *
+     * @param drop called on any thread if the checkpoint will never be sent
      */
     ReportedCheckpoint(
             List<KeyedStateHandle> snapshots,

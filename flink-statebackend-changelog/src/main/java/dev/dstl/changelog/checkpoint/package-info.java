@@ -1,2 +1,4 @@
-/** From a barrier to a handle, and what becomes of the checkpoint afterwards. */
+/**
+ * Checkpoints: taking them, assembling their handles, and following them until they are subsumed.
+ */
 package dev.dstl.changelog.checkpoint;

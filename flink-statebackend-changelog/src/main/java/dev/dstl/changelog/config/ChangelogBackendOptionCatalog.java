@@ -18,7 +18,7 @@ package dev.dstl.changelog.config;
 
 import dev.dstl.log.config.OptionCatalog;
 
-/** The keys of this backend. */
+/** The configuration keys of the changelog state backend. */
 public final class ChangelogBackendOptionCatalog implements OptionCatalog {
 
     @Override

@@ -21,10 +21,12 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
-/** Options of the changelog state backend beside Flink's own {@code state.changelog.*}. */
+/** Options of the changelog state backend, in addition to Flink's own {@code state.changelog.*}. */
 public final class ChangelogBackendOptions {
 
-    /** State backend behind the changelog if state.backend.type names DSTL's factory. */
+    /**
+     * Delegate of the changelog state backend, if {@code state.backend.type} names DSTL's factory.
+     */
     public static final ConfigOption<String> DELEGATE =
             ConfigOptions.key("state.changelog.dstl.delegate")
                     .stringType()
@@ -36,7 +38,7 @@ public final class ChangelogBackendOptions {
                                     + " 'state.changelog.enabled', which wraps the backend in"
                                     + " 'state.backend.type'.");
 
-    /** Threads of a TaskManager that upload materializations. */
+    /** Number of threads of a TaskManager that upload materializations. */
     public static final ConfigOption<Integer> MATERIALIZE_THREADS =
             ConfigOptions.key("state.changelog.dstl.materialize.num-threads")
                     .intType()
@@ -60,7 +62,7 @@ public final class ChangelogBackendOptions {
                                     + " 'state.changelog.periodic-materialize.enabled'. A job may"
                                     + " override the cluster.");
 
-    /** Changelog size up to which the ratio to the base does not matter. */
+    /** Changelog size up to which the ratio to the base does not trigger a materialization. */
     public static final ConfigOption<MemorySize> MATERIALIZE_MIN_LOG_SIZE =
             ConfigOptions.key("state.changelog.dstl.materialize.min-log-size")
                     .memoryType()
@@ -71,7 +73,7 @@ public final class ChangelogBackendOptions {
                                     + " uploads small bases more often. A job may override the"
                                     + " cluster.");
 
-    /** Replay time above which a subtask materializes early. */
+    /** Estimated replay time above which a subtask materializes early. */
     public static final ConfigOption<Duration> MATERIALIZE_REPLAY_TIME =
             ConfigOptions.key("state.changelog.dstl.materialize.replay-time")
                     .durationType()
@@ -93,7 +95,7 @@ public final class ChangelogBackendOptions {
                                     + " Compaction keeps most changelogs below. 0 or less disables it."
                                     + " A job may override the cluster.");
 
-    /** Fraction of its time that a subtask may spend on early materializations. */
+    /** Maximum fraction of its time that a subtask may spend on early materializations. */
     public static final ConfigOption<Double> MATERIALIZE_MAX_TIME_FRACTION =
             ConfigOptions.key("state.changelog.dstl.materialize.max-time-fraction")
                     .doubleType()

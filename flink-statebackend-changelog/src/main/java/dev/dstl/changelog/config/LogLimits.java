@@ -25,12 +25,12 @@ import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPL
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ReadableConfig;
 
-/** The limits of a changelog above which it is materialized early. Immutable. */
+/** Limits of a changelog above which it is materialized early. Immutable. */
 public final class LogLimits {
 
     /**
-     * A changelog of fewer checkpoints than this is never too large: a base would be uploaded again
-     * and again where a checkpoint changes most of the state, or more than there is.
+     * A changelog of fewer checkpoints than this is never too large. Otherwise, where a checkpoint
+     * changes most of the state, a base would be uploaded again and again.
      */
     private static final int MIN_CHECKPOINTS = 4;
 
@@ -56,16 +56,16 @@ public final class LogLimits {
     /**
      * Reads the limits.
      *
-     * @param job what the job set; wins
-     * @param cluster the configuration of the TaskManager
-     * @throws MisconfigurationException if a value makes no sense
+     * @param job configuration of the job, which takes precedence
+     * @param cluster configuration of the TaskManager
+     * @throws MisconfigurationException if a value is invalid
      */
     public static LogLimits of(ReadableConfig job, ReadableConfig cluster) {
         double fraction = read(MATERIALIZE_MAX_TIME_FRACTION, job, cluster);
         if (!(fraction > 0 && fraction <= 1)) {
             throw new MisconfigurationException(
                     String.format(
-                            "'%s: %s' is no share of the time; set it to more than 0 and at most 1.",
+                            "'%s: %s' is not a fraction; set it to more than 0 and at most 1.",
                             MATERIALIZE_MAX_TIME_FRACTION.key(), fraction));
         }
         return new LogLimits(
@@ -81,13 +81,14 @@ public final class LogLimits {
     }
 
     /**
-     * Whether a log is too long, or will be too large for its base with the next checkpoint.
+     * Returns whether a changelog exceeds a limit, or will exceed the ratio to its base with the
+     * next checkpoint.
      *
-     * @param logBytes of the log
-     * @param parts of the log that a checkpoint names one by one
-     * @param baseBytes of the base below it
-     * @param checkpointBytes that a checkpoint adds to the log
-     * @param replayRate bytes of log that a restore replays in a second
+     * @param logBytes size of the changelog
+     * @param parts number of runs that a checkpoint names
+     * @param baseBytes size of the base
+     * @param checkpointBytes size that a checkpoint adds to the changelog
+     * @param replayRate bytes of changelog that a restore replays per second
      */
     public boolean exceeded(
             long logBytes, int parts, long baseBytes, long checkpointBytes, long replayRate) {
@@ -98,8 +99,8 @@ public final class LogLimits {
     }
 
     /**
-     * What a log may have as long as materializations follow: its share of the base or what some
-     * checkpoints write, whichever is more.
+     * Returns the maximum size of the changelog in bytes: its ratio to the base, or the size of
+     * some checkpoints if that is larger.
      */
     private double maxBytes(long baseBytes, long checkpointBytes) {
         double share =
@@ -107,7 +108,7 @@ public final class LogLimits {
         return Math.max((double) minBytes, share);
     }
 
-    /** The share of the time that may be spent on early materializations, in (0, 1]. */
+    /** Returns the maximum fraction of the time for early materializations, in (0, 1]. */
     public double maxTimeFraction() {
         return maxTimeFraction;
     }

@@ -24,7 +24,7 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.util.MathUtils;
 
-/** When a task materializes. Immutable. */
+/** When a task materializes, and how many failures it tolerates. Immutable. */
 public final class MaterializationSettings {
 
     private final boolean periodic;
@@ -32,10 +32,12 @@ public final class MaterializationSettings {
     private final int maxFailuresAllowed;
 
     /**
-     * @param periodic false: only on demand
-     * @param intervalMillis between the end of one materialization and the start of the next; zero
-     *     or less means not periodic
-     * @param maxFailuresAllowed how many may fail in a row before the task fails
+     * Creates settings.
+     *
+     * @param periodic whether materializations start at an interval
+     * @param intervalMillis time between the end of one materialization and the start of the next;
+     *     zero or less disables periodic materialization
+     * @param maxFailuresAllowed number of failures in a row that the task tolerates
      */
     public MaterializationSettings(boolean periodic, long intervalMillis, int maxFailuresAllowed) {
         this.periodic = periodic && intervalMillis > 0;
@@ -46,8 +48,8 @@ public final class MaterializationSettings {
     /**
      * Reads Flink's keys.
      *
-     * @param job what the job set; wins
-     * @param cluster the configuration of the TaskManager
+     * @param job configuration of the job, which takes precedence
+     * @param cluster configuration of the TaskManager
      */
     public static MaterializationSettings of(ReadableConfig job, ReadableConfig cluster) {
         return new MaterializationSettings(
@@ -60,26 +62,26 @@ public final class MaterializationSettings {
         return job.getOptional(option).orElseGet(() -> cluster.get(option));
     }
 
-    /** Whether materializations start by themselves. */
+    /** Returns whether materializations start at an interval. */
     public boolean periodic() {
         return periodic;
     }
 
-    /** Positive if {@link #periodic()}. */
+    /** Returns the interval in milliseconds; positive if {@link #periodic()}. */
     public long intervalMillis() {
         return intervalMillis;
     }
 
-    /** How many materializations may fail in a row before the task fails. */
+    /** Returns the number of failures in a row that the task tolerates. */
     public int maxFailuresAllowed() {
         return maxFailuresAllowed;
     }
 
     /**
-     * When the first materialization of a subtask starts, so that not all subtasks start at once.
-     * To be asked only if {@link #periodic()}.
+     * Returns the delay before the first materialization of a subtask in milliseconds, which
+     * spreads the subtasks over the interval. Requires {@link #periodic()}.
      *
-     * @param subtask names operator and subtask
+     * @param subtask name of operator and subtask
      * @return in {@code [0, intervalMillis)}
      */
     public long initialDelayMillis(String subtask) {

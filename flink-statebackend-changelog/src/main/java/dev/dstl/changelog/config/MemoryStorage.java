@@ -27,16 +27,17 @@ public final class MemoryStorage {
 
     private MemoryStorage() {}
 
-    /** Whether the log goes there. */
+    /** Returns whether the configuration selects the in-memory storage. */
     public static boolean isMeantBy(ReadableConfig cluster) {
         return NAME.equalsIgnoreCase(cluster.get(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE));
     }
 
     /**
-     * Refuses it as early as the JobManager knows, where a configuration alone says enough.
+     * Rejects the in-memory storage on the JobManager already, where the configuration alone shows
+     * that checkpoints are durable.
      *
-     * @throws MisconfigurationException if the log would be in memory and checkpoints in a
-     *     directory
+     * @throws MisconfigurationException if the changelog would be in memory although checkpoints go
+     *     to a directory
      */
     public static void refuseWithDurableCheckpoints(ReadableConfig cluster) {
         String storage = cluster.get(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE);
@@ -50,7 +51,11 @@ public final class MemoryStorage {
         }
     }
 
-    /** What to say. */
+    /**
+     * Returns the exception to throw.
+     *
+     * @param storage configured value
+     */
     public static MisconfigurationException refusal(String storage) {
         return new MisconfigurationException(
                 String.format(

@@ -32,14 +32,19 @@ public final class MisconfigurationException extends IllegalConfigurationExcepti
 
     private static final long serialVersionUID = 1L;
 
-    /** The {@code message} is a whole sentence. */
+    /**
+     * Creates an exception.
+     *
+     * @param message a whole sentence with key, value and fix
+     */
     public MisconfigurationException(String message) {
         super(message);
     }
 
     /**
-     * The same for a job that has checkpoints. Flink would delete them together with a job that it
-     * ends for good, and a machine that is not set up like the others can be repaired or replaced.
+     * Returns an equivalent exception that lets the job restart, for a job with checkpoints: Flink
+     * deletes the checkpoints of a job that fails for good, and a misconfigured machine can be
+     * corrected or replaced.
      */
     public IllegalConfigurationException butRestartable() {
         return new IllegalConfigurationException(

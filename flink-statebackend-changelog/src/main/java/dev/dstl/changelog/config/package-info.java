@@ -1,2 +1,2 @@
-/** What the user can set: keys, defaults and the values they become. */
+/** Configuration keys of the changelog state backend and their checked values. */
 package dev.dstl.changelog.config;

@@ -24,16 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes records to a delegate as bytes and in batches, while nothing else writes to it. Must be
- * closed before any other use of the delegate. Belongs to the task thread; the delegate stays the
- * caller's.
+ * Writes records to a delegate as bytes and in batches, while nothing else writes to the delegate.
+ * Must be closed before any other use of the delegate. Used by the task thread; the delegate stays
+ * the caller's.
  */
 public interface BulkLoad extends AutoCloseable {
 
     /**
-     * Begins to load {@code delegate}.
+     * Starts a bulk load of {@code delegate}.
      *
-     * @return null if entries have to be written through its states
+     * @return null if the delegate does not support it
      */
     @Nullable
     static BulkLoad of(AbstractKeyedStateBackend<?> delegate) {
@@ -54,24 +54,27 @@ public interface BulkLoad extends AutoCloseable {
     }
 
     /**
-     * Where the entries of a state go, which must have been registered.
+     * Returns the target for the entries of a registered state.
      *
-     * @param namespaceSerializer of the state
-     * @return null if the delegate's keys are not the bytes of record keys
+     * @param namespaceSerializer namespace serializer of the state
+     * @return null if the delegate's keys do not have the bytes of record keys
      */
     @Nullable
     BulkTarget state(String name, TypeSerializer<?> namespaceSerializer);
 
     /**
-     * Where the elements of a queue go, which must have been registered. Queue objects that exist
-     * need not notice, so that they must be created again.
+     * Returns the target for the elements of a registered queue. Existing queue objects may not see
+     * the changes, so they must be created again.
      *
-     * @return null if the delegate does not hold queues as it holds states
+     * @return null if the delegate does not store queues as it stores states
      */
     @Nullable
     BulkTarget queue(String name);
 
-    /** Goes back to what is right for a job that runs. Everything must have been flushed. */
+    /**
+     * Ends the bulk load and restores the settings for normal operation. All targets must be
+     * flushed before.
+     */
     @Override
     void close() throws IOException;
 }

@@ -20,25 +20,25 @@ import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 
 /**
- * One state of a delegate, or one queue. Records are not retained. The last write of a key wins.
- * Belongs to the task thread.
+ * A state or a queue of a delegate during a bulk load. Records are not retained. The last write of
+ * a key wins. Used by the task thread.
  */
 public interface BulkTarget {
 
-    /** Writes the payload. */
+    /** Sets the value of the record key to the record's payload. */
     default void put(LogRecord record) throws IOException {
         put(record, record.buffer(), record.payloadOffset(), record.payloadLength());
     }
 
-    /** Writes {@code length} bytes of {@code value} from {@code offset} on. */
+    /** Sets the value of the record key to {@code value[offset, offset + length)}. */
     void put(LogRecord record, byte[] value, int offset, int length) throws IOException;
 
-    /** Adds {@code length} bytes of {@code value} to the list that is there. */
+    /** Appends {@code value[offset, offset + length)} to the list of the record key. */
     void append(LogRecord record, byte[] value, int offset, int length) throws IOException;
 
-    /** Removes what is there, if anything is. */
+    /** Removes the record key; no effect if it does not exist. */
     void delete(LogRecord record) throws IOException;
 
-    /** Until this returns the delegate may lack what was written to any target. */
+    /** Writes buffered changes. Until this returns, the delegate may lack changes to any target. */
     void flush() throws IOException;
 }

@@ -23,13 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Flushes the memory of a delegate to its files, so that the synchronous part of a snapshot, which
- * flushes on the task thread, is short.
+ * Flushes the memory of a delegate to its files before a snapshot, whose synchronous part would
+ * otherwise flush on the task thread.
  */
 public interface DelegateFlush {
 
     /**
-     * A flush of all states that {@code delegate} has now. Called on the task thread.
+     * Returns a flush of the current states of {@code delegate}. Called on the task thread.
      *
      * @return null if snapshots of the delegate flush nothing, or little
      */
@@ -49,10 +49,10 @@ public interface DelegateFlush {
     }
 
     /**
-     * Flushes, while the task thread goes on. Called on any other thread, once; blocks as long as
+     * Flushes while the task thread continues. Called once, on any other thread; blocks as long as
      * the disk needs.
      *
-     * @throws IOException if it fails, or if the delegate has been disposed of
+     * @throws IOException if the flush fails or the delegate was disposed of
      */
     void run() throws IOException;
 }

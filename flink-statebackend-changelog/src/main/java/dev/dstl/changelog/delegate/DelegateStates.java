@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Registers states with a delegate, for the first time or again with other serializers. Belongs to
- * the task thread; stateless.
+ * Registers states with a delegate, for the first time or again with other serializers. Used by the
+ * task thread; stateless.
  */
 public final class DelegateStates {
 
@@ -35,8 +35,9 @@ public final class DelegateStates {
     /**
      * Registers a state with {@code delegate}.
      *
-     * @return what the delegate uses from now on, also if it had the state before
-     * @throws StateMigrationException if the serializers cannot take over what others wrote
+     * @return the state to use from now on, also if it was registered before
+     * @throws StateMigrationException if the serializers are incompatible with those that wrote the
+     *     state
      * @throws Exception if the delegate fails otherwise
      */
     @SuppressWarnings("unchecked") // every state of a keyed backend is internal
@@ -60,10 +61,10 @@ public final class DelegateStates {
     }
 
     /**
-     * RocksDB migrates the data of a reducing state that is registered again, and then goes on
-     * reading it with the serializer from before. Only a restored log makes a state registered
-     * twice, so that Flink does not notice. All other delegates take the new serializer over, and
-     * so does RocksDB when it makes the state anew.
+     * RocksDB migrates the data of a reducing state that is registered again, but continues to read
+     * it with the previous serializer. Flink does not notice, since only a restored changelog
+     * registers a state twice. All other delegates use the new serializer, and so does RocksDB when
+     * it creates the state anew.
      */
     private static void forgetReducingState(AbstractKeyedStateBackend<?> delegate, String name)
             throws StateMigrationException {
@@ -81,11 +82,12 @@ public final class DelegateStates {
     }
 
     /**
-     * Makes a restored delegate that goes on without a changelog forget that its states were
-     * registered, for the reason above: then the job's own registration makes them anew, with the
-     * serializers of the job. What they hold stays.
+     * Makes a restored delegate that continues without a changelog forget its registrations, but
+     * not its data, for the reason above: the job's own registration then creates the states anew,
+     * with the serializers of the job.
      *
-     * @throws StateMigrationException if this Flink's RocksDB backend cannot do that
+     * @throws StateMigrationException if this version of Flink's RocksDB backend does not allow
+     *     that
      */
     public static void forgetRegistrations(AbstractKeyedStateBackend<?> delegate)
             throws StateMigrationException {

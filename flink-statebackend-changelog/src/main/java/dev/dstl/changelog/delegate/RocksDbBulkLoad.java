@@ -32,18 +32,18 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * Loads RocksDB in batches of {@value #BATCH_BYTES} bytes, which it takes without a call per entry,
- * and without compactions meanwhile, which would rewrite what the next batches change again.
- * Belongs to the task thread.
+ * Loads RocksDB in batches of {@value #BATCH_BYTES} bytes, without a call per entry, and with
+ * compactions suspended, since the next batches would change again what they rewrite. Used by the
+ * task thread.
  */
 final class RocksDbBulkLoad implements BulkLoad {
 
     private static final int BATCH_BYTES = 1 << 20;
 
-    /** How often the number of files is looked at. */
+    /** Number of batches between checks of the number of files. */
     private static final int BATCHES_PER_CHECK = 16;
 
-    /** Compactions go on when so many files are missing to where RocksDB slows writes down. */
+    /** Compactions resume when the number of files is this close to RocksDB's write slowdown. */
     private static final int FILES_TO_SLOWDOWN = 4;
 
     private final AbstractKeyedStateBackend<?> delegate;
@@ -61,8 +61,8 @@ final class RocksDbBulkLoad implements BulkLoad {
     }
 
     /**
-     * Flink writes the length of a key behind it where both it and the namespace may be of any
-     * length; records do not have it.
+     * Returns null if both key and namespace are of variable length: Flink then appends the length
+     * of the key to each key, which records do not contain.
      */
     @Override
     @Nullable
@@ -165,7 +165,7 @@ final class RocksDbBulkLoad implements BulkLoad {
                                                 columnFamily, "rocksdb.num-files-at-level0"))
                                 < options.level0SlowdownWritesTrigger() - FILES_TO_SLOWDOWN;
             } catch (RocksDBException e) {
-                throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
+                throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);
             }
         }
 

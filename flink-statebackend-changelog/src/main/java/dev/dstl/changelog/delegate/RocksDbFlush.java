@@ -27,17 +27,17 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * Flushes the memtables of RocksDB. Without a write-ahead log its checkpoints have to; 50 MB took
- * them 0.4 to 0.9 s of the task thread, and 0.2 s when flushed before while the task went on at
- * full speed (two busy cores, 2026-11-22). Holds the database open while it runs.
+ * Flushes the memtables of RocksDB. Without a write-ahead log, its checkpoints flush them: 50 MB
+ * took 0.4 to 0.9 s of the task thread, and 0.2 s when flushed before while the task continued at
+ * full speed (two busy cores, 2026-11-22). Keeps the database open while it runs.
  */
 final class RocksDbFlush implements DelegateFlush {
 
     /**
-     * Fewer entries a checkpoint may as well flush itself, unless they are large: a memtable with
-     * little in it counts as a whole block, of 8 MB with Flink's defaults. Each flush makes a file
-     * of level 0, and four of these are compacted with all of level 1, so a second flush for what
-     * was written during the first would cost more than it saves.
+     * Below this number of entries the checkpoint itself may flush, unless the entries are large: a
+     * memtable with few entries still occupies a whole block, of 8 MB with Flink's defaults. Each
+     * flush creates a file of level 0, and four of these are compacted with all of level 1, so a
+     * second flush of what was written during the first would cost more than it saves.
      */
     private static final long FEW_ENTRIES = 100_000;
 
@@ -55,7 +55,7 @@ final class RocksDbFlush implements DelegateFlush {
         }
     }
 
-    /** Whether it is not worth a thread. The database must be open. */
+    /** Returns whether there is too little to flush to use a thread. The database must be open. */
     boolean isLittle() throws IOException {
         try {
             long entries = 0;
@@ -67,7 +67,7 @@ final class RocksDbFlush implements DelegateFlush {
             }
             return entries < FEW_ENTRIES;
         } catch (RocksDBException e) {
-            throw new IOException("RocksDB cannot be asked: " + e.getMessage(), e);
+            throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);
         }
     }
 

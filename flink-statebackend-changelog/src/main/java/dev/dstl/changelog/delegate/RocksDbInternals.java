@@ -25,12 +25,12 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.util.ResourceGuard;
 
 /**
- * Reads the private fields of Flink's RocksDB backend, where it has no accessors. Compiled without
- * that backend, which may not be installed. Belongs to the task thread; stateless.
+ * Reads private fields of Flink's RocksDB backend that have no accessors. Compiled without that
+ * backend, which may not be installed. Used by the task thread; stateless.
  */
 final class RocksDbInternals {
 
-    /** In Flink 1.x and in Flink 2.x. */
+    /** Class names in Flink 1.x and Flink 2.x. */
     private static final Set<String> BACKENDS =
             Set.of(
                     "org.apache.flink.contrib.streaming.state.RocksDBKeyedStateBackend",
@@ -38,13 +38,13 @@ final class RocksDbInternals {
 
     private RocksDbInternals() {}
 
-    /** Whether {@code delegate} is Flink's RocksDB backend, none derived from it. */
+    /** Returns whether {@code delegate} is Flink's RocksDB backend, not a subclass. */
     static boolean isRocksDb(AbstractKeyedStateBackend<?> delegate) {
         return BACKENDS.contains(delegate.getClass().getName());
     }
 
     /**
-     * The states that were registered with a RocksDB backend, by name.
+     * Returns the states that were registered with a RocksDB backend, by name.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */
@@ -54,7 +54,7 @@ final class RocksDbInternals {
     }
 
     /**
-     * The database itself.
+     * Returns the database.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */
@@ -64,7 +64,7 @@ final class RocksDbInternals {
     }
 
     /**
-     * How many bytes of each key hold the key group.
+     * Returns the number of bytes of each key that hold the key group.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */
@@ -74,7 +74,7 @@ final class RocksDbInternals {
     }
 
     /**
-     * The column family of a state or queue, null if RocksDB does not hold it.
+     * Returns the column family of a state or queue, null if RocksDB does not store it.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */
@@ -85,7 +85,7 @@ final class RocksDbInternals {
     }
 
     /**
-     * The column families of all states and queues.
+     * Returns the column families of all states and queues.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */
@@ -99,7 +99,7 @@ final class RocksDbInternals {
     }
 
     /**
-     * Keeps the database open for those who use it on other threads.
+     * Returns the guard that keeps the database open for other threads.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such field
      */

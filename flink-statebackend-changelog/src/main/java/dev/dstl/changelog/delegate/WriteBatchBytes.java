@@ -37,7 +37,7 @@ import java.util.Arrays;
  *   key:     key group, big-endian (1 or 2) | record key
  * </pre>
  *
- * Not thread safe.
+ * Not thread-safe.
  */
 final class WriteBatchBytes {
 
@@ -57,8 +57,10 @@ final class WriteBatchBytes {
     private int count;
 
     /**
-     * @param keyGroupBytes of each key
-     * @param capacity bytes that are held while it is empty
+     * Creates an empty batch.
+     *
+     * @param keyGroupBytes number of bytes of the key group in each key
+     * @param capacity initial size of the buffer in bytes
      */
     WriteBatchBytes(int keyGroupBytes, int capacity) {
         this.keyGroupBytes = keyGroupBytes;
@@ -66,24 +68,24 @@ final class WriteBatchBytes {
         this.bytes = new byte[capacity];
     }
 
-    /** Adds a change that replaces the value. */
+    /** Adds a change that sets a value. */
     void put(int columnFamily, LogRecord record, byte[] value, int offset, int valueLength) {
         add(PUT, columnFamily, record, valueLength);
         addBytes(value, offset, valueLength);
     }
 
-    /** Adds a change that adds to the value. */
+    /** Adds a change that appends to a value. */
     void merge(int columnFamily, LogRecord record, byte[] value, int offset, int valueLength) {
         add(MERGE, columnFamily, record, valueLength);
         addBytes(value, offset, valueLength);
     }
 
-    /** Adds a change that removes the value. */
+    /** Adds a change that removes a value. */
     void delete(int columnFamily, LogRecord record) {
         add(DELETE, columnFamily, record, 0);
     }
 
-    /** Bytes so far. */
+    /** Returns the size of the batch in bytes. */
     int length() {
         return length;
     }
@@ -92,7 +94,7 @@ final class WriteBatchBytes {
         return count == 0;
     }
 
-    /** A batch with all changes; this one is empty then. */
+    /** Returns the batch and starts an empty one. */
     byte[] take() {
         for (int i = 0; i < Integer.BYTES; i++) {
             bytes[COUNT_OFFSET + i] = (byte) (count >>> (i * Byte.SIZE));

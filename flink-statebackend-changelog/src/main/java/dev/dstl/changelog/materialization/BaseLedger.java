@@ -19,8 +19,8 @@ package dev.dstl.changelog.materialization;
 import static org.apache.flink.util.Preconditions.checkState;
 
 /**
- * Tracks the current base, the used ids, and the snapshot on which the next incremental one may
- * build. Belongs to the task thread.
+ * Tracks the current base, the materialization ids, and the snapshot on which the next incremental
+ * one may be built. Used by the task thread.
  */
 public final class BaseLedger {
 
@@ -29,23 +29,30 @@ public final class BaseLedger {
     private MaterializedBase current;
     private BaseReference reference;
 
-    /** No new checkpoint may refer to a base with this id or a smaller one. */
+    /** New checkpoints must not refer to bases with this id or a lower one. */
     private long unusableId;
 
     private long confirmedId;
     private long takenId;
 
     /**
-     * @param restored the base of the restored checkpoint; its id is not less than any id that the
-     *     delegate saw before
-     * @param fullSnapshotNeeded whether the restored base must not be part of a new checkpoint
+     * Creates a ledger.
+     *
+     * @param restored base of the restored checkpoint; its id is not less than any id that the
+     *     delegate has seen
+     * @param fullSnapshotNeeded whether new checkpoints must not contain the restored base
      */
     public BaseLedger(MaterializedBase restored, boolean fullSnapshotNeeded) {
         this(restored, fullSnapshotNeeded, new BaseReferences(() -> {}, () -> {}));
     }
 
     /**
-     * @param references to the restored base, whose remote files are the JobManager's already
+     * Creates a ledger.
+     *
+     * @param references to the restored base, whose remote files the JobManager owns
+     * @param restored base of the restored checkpoint; its id is not less than any id that the
+     *     delegate has seen
+     * @param fullSnapshotNeeded whether new checkpoints must not contain the restored base
      */
     public BaseLedger(
             MaterializedBase restored, boolean fullSnapshotNeeded, BaseReferences references) {
@@ -56,13 +63,13 @@ public final class BaseLedger {
         this.unusableId = fullSnapshotNeeded ? restored.id() : NONE;
     }
 
-    /** The current base. */
+    /** Returns the current base. */
     public MaterializedBase current() {
         return current;
     }
 
     /**
-     * The current base is handed to a checkpoint.
+     * Takes a reference to the current base for a checkpoint.
      *
      * @return to be dropped if the checkpoint is never sent
      */
@@ -70,20 +77,20 @@ public final class BaseLedger {
         return reference.references().tryRetain().orElseThrow();
     }
 
-    /** An id that the delegate never saw. */
+    /** Returns a new materialization id. */
     public long takeId() {
         return ++takenId;
     }
 
-    /** The newest snapshot whose completion was reported to the delegate. */
+    /** Returns the id of the newest snapshot that was confirmed to the delegate. */
     public long confirmedId() {
         return confirmedId;
     }
 
     /**
-     * Notes that a checkpoint that contains a snapshot of the delegate is complete.
+     * Records that a checkpoint with a snapshot of the delegate is complete.
      *
-     * @return whether the delegate does not know yet
+     * @return whether the delegate must be notified
      */
     public boolean confirm(long id) {
         if (id <= confirmedId) {
@@ -94,47 +101,49 @@ public final class BaseLedger {
     }
 
     /**
-     * Whether the delegate may take a snapshot that shares files with the newest confirmed one. The
-     * JobManager keeps a file only as long as every checkpoint in between refers to it, so the
-     * current base must be the confirmed one, or itself have been built on it.
+     * Returns whether the delegate may take a snapshot that shares files with the newest confirmed
+     * one. The JobManager keeps a file only as long as every checkpoint in between contains it, so
+     * the current base must be the confirmed snapshot, or be built on it.
      */
     public boolean sharingIsSafe() {
         return !fullSnapshotNeeded()
                 && (current.id() == confirmedId || current.builtOn() == confirmedId);
     }
 
-    /** Whether no new checkpoint may refer to the current base. */
+    /** Returns whether new checkpoints must not contain the current base. */
     public boolean fullSnapshotNeeded() {
         return !isUsable(current.id());
     }
 
-    /** Whether a new checkpoint may refer to a base with this id. */
+    /** Returns whether new checkpoints may contain a base with this id. */
     public boolean isUsable(long id) {
         return id > unusableId;
     }
 
-    /** From now on, no new checkpoint may refer to a snapshot that was begun until now. */
+    /** Excludes all snapshots that were started until now from new checkpoints. */
     public void demandFullSnapshot() {
         unusableId = takenId;
     }
 
-    /** Whether the current base shares no file with anything that a complete checkpoint has. */
+    /** Returns whether the current base shares no file with any completed checkpoint. */
     public boolean isNewAndFull() {
         return current.builtOn() == MaterializedBase.BUILT_ON_NOTHING
                 && current.id() > confirmedId
                 && !fullSnapshotNeeded();
     }
 
-    /** Whether a snapshot of this id, if it ended now, would be older than the current base. */
+    /**
+     * Returns whether a snapshot with this id would be older than the current base if it ended now.
+     */
     public boolean isObsolete(long id) {
         return id <= current.id();
     }
 
     /**
-     * Makes another base the current one.
+     * Replaces the current base.
      *
-     * @param nextReference becomes this ledger's
-     * @return whether the former base is being deleted, since no checkpoint was sent with it
+     * @param nextReference owned by this ledger from now on
+     * @return whether the former base is being deleted because no checkpoint was sent with it
      */
     public boolean replace(MaterializedBase next, BaseReference nextReference) {
         checkState(!isObsolete(next.id()), "Base %s is older than %s", next, current);
@@ -144,7 +153,7 @@ public final class BaseLedger {
         return former.drop();
     }
 
-    /** There will be no more checkpoints; the current base goes if none was sent with it. */
+    /** Ends checkpointing. Deletes the current base if no checkpoint was sent with it. */
     public void close() {
         reference.drop();
     }

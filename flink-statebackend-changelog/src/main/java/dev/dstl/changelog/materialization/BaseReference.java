@@ -18,7 +18,9 @@ package dev.dstl.changelog.materialization;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The reference of one checkpoint, or of the checkpointer, to the files of a base. Thread safe. */
+/**
+ * A reference to the files of a base, held by one checkpoint or by the checkpointer. Thread-safe.
+ */
 public final class BaseReference {
 
     private final BaseReferences references;
@@ -29,13 +31,13 @@ public final class BaseReference {
         this.references = references;
     }
 
-    /** Where more can be had. */
+    /** Returns the references of the same base. */
     public BaseReferences references() {
         return references;
     }
 
     /**
-     * No file is needed, since the checkpoint will never be sent. No effect the second time.
+     * Drops the reference because the checkpoint will never be sent. No effect the second time.
      *
      * @return whether this was the last reference, so that the files are being deleted
      */
@@ -48,7 +50,7 @@ public final class BaseReference {
         return last;
     }
 
-    /** No local copy is needed, at least for this. No effect the second time. */
+    /** Drops the reference to the local copies. No effect the second time. */
     public void dropLocal() {
         if (neededLocally.getAndSet(false)) {
             references.releaseLocal();

@@ -20,10 +20,10 @@ import java.util.Optional;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
- * Counts the references to the files of a base: of checkpoints, and of the checkpointer that may
- * add it to another one. Without a sent checkpoint, the files are deleted with the last reference;
- * a sent checkpoint never drops its reference, since the JobManager then owns the files. Copies on
- * the local disk are deleted when no task can restore from them any more. Thread safe.
+ * Counts the references to the files of a base: those of checkpoints, and that of the checkpointer,
+ * which may add the base to further checkpoints. The files are deleted with the last reference. A
+ * sent checkpoint never drops its reference, since the JobManager then owns the files. Copies on
+ * the local disk are deleted when no task can restore from them any more. Thread-safe.
  */
 public final class BaseReferences {
 
@@ -40,10 +40,11 @@ public final class BaseReferences {
     private boolean deleted;
 
     /**
-     * Begins without a reference.
+     * Creates a base without references.
      *
-     * @param delete called once, when nobody needs any file; must not block
-     * @param deleteLocalCopies called when nobody needs the local copies; must not block
+     * @param delete called once, when the last reference is dropped; must not block
+     * @param deleteLocalCopies called when the last reference to local copies is dropped; must not
+     *     block
      */
     public BaseReferences(Runnable delete, Runnable deleteLocalCopies) {
         this.delete = delete;

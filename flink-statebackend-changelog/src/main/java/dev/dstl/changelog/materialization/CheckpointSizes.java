@@ -19,7 +19,7 @@ package dev.dstl.changelog.materialization;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 
 /**
- * The bytes that the latest checkpoints of a subtask added to its changelog. Not thread safe.
+ * The bytes that the latest checkpoints of a subtask added to its changelog. Not thread-safe.
  *
  * <p>The size a checkpoint reports as new includes runs written by compaction. The appended bytes
  * lie between the growth of the changelog and that size; within these bounds, they are assumed to
@@ -27,7 +27,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
  */
 final class CheckpointSizes {
 
-    /** A burst counts for so many checkpoints. */
+    /** Number of checkpoints for which a burst counts. */
     private static final int REMEMBERED = 4;
 
     private final long[] appended = new long[REMEMBERED];
@@ -36,9 +36,9 @@ final class CheckpointSizes {
     private long lastLogBytes;
 
     /**
-     * Takes a checkpoint.
+     * Adds a checkpoint.
      *
-     * @param logBytes of its changelog, what earlier checkpoints appended included
+     * @param logBytes total size of its changelog
      */
     void add(ChangelogStateBackendHandle checkpoint, long logBytes) {
         long most = Math.min(logBytes, checkpoint.getCheckpointedSize());
@@ -50,7 +50,9 @@ final class CheckpointSizes {
         lastLogBytes = logBytes;
     }
 
-    /** Bytes that the largest of the latest checkpoints appended, not negative. */
+    /**
+     * Returns the size in bytes that the largest of the latest checkpoints appended, not negative.
+     */
     long largest() {
         long largest = 0;
         for (long bytes : appended) {

@@ -25,8 +25,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.concurrent.FutureUtils;
 
 /**
- * A snapshot of the delegate whose synchronous part is done. The caller that runs it owns the
- * result. Thread safe.
+ * A snapshot of the delegate after its synchronous part. The caller that runs it owns the result.
+ * Thread-safe.
  */
 public final class DelegateSnapshot {
 
@@ -38,7 +38,9 @@ public final class DelegateSnapshot {
     private final SnapshotFiles files;
 
     /**
-     * @param files where {@code upload} writes
+     * Creates a snapshot.
+     *
+     * @param files records the files that {@code upload} writes
      */
     DelegateSnapshot(
             long id,
@@ -55,18 +57,18 @@ public final class DelegateSnapshot {
         this.files = files;
     }
 
-    /** Materialization id. */
+    /** Returns the materialization id. */
     public long id() {
         return id;
     }
 
-    /** The snapshot covers the log up to here, exclusive. */
+    /** Returns the end of the changelog that the snapshot covers, exclusive. */
     public SequenceNumber to() {
         return to;
     }
 
     /**
-     * Runs the asynchronous part on the calling thread, or waits for it.
+     * Runs the asynchronous part on the calling thread, or waits for the thread that runs it.
      *
      * @throws Exception if it fails or is cancelled
      */
@@ -74,7 +76,7 @@ public final class DelegateSnapshot {
         return FutureUtils.runIfNotDoneAndGet(upload);
     }
 
-    /** The base that {@code result} makes. */
+    /** Returns the base that consists of {@code result}. */
     public MaterializedBase base(SnapshotResult<KeyedStateHandle> result) {
         return new MaterializedBase(
                 id,
@@ -86,15 +88,15 @@ public final class DelegateSnapshot {
     }
 
     /**
-     * Interrupts the asynchronous part; no effect once it has ended. What it has written stays
-     * until {@link #discard()}.
+     * Interrupts the asynchronous part. No effect once it has ended. Its files stay until {@link
+     * #discard()}.
      */
     public void cancel() {
         upload.cancel(true);
     }
 
     /**
-     * Cancels, and deletes what was written and what still is being written. Blocks.
+     * Cancels the snapshot and deletes its files, also those that are still being written. Blocks.
      *
      * @throws Exception if a file could not be deleted
      */
@@ -107,7 +109,7 @@ public final class DelegateSnapshot {
         }
     }
 
-    /** The result, or null if there will never be one. */
+    /** Returns the result, or null if there will be none. */
     @Nullable
     private SnapshotResult<KeyedStateHandle> cancelOrGetResult() throws InterruptedException {
         if (upload.cancel(true) || upload.isCancelled()) {

@@ -34,8 +34,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Takes snapshots of the delegate that can become a base, and notes the changelog position at which
- * they are taken. Belongs to the task thread.
+ * Takes snapshots of the delegate that can become a base, and records the changelog position of
+ * each. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -50,9 +50,9 @@ public final class DelegateSnapshots<K> {
     private final boolean omitTimers;
 
     /**
-     * All arguments stay the caller's.
+     * Creates snapshots. All arguments stay the caller's.
      *
-     * @param afterAWhile runs what may block, some time later
+     * @param afterAWhile runs actions later, on threads that may block
      */
     public DelegateSnapshots(
             AbstractKeyedStateBackend<K> delegate,
@@ -71,36 +71,36 @@ public final class DelegateSnapshots<K> {
                 delegate.requiresLegacySynchronousTimerSnapshots(CheckpointType.CHECKPOINT);
     }
 
-    /** Whether snapshots leave the timers out, which then have to be found in the log. */
+    /** Returns whether snapshots do not contain timers, which must then be in the changelog. */
     public boolean omitTimers() {
         return omitTimers;
     }
 
     /**
-     * What to run on another thread before a snapshot, which then blocks the task thread less; null
-     * if it would not.
+     * Returns a flush to run on another thread before a snapshot, to shorten its synchronous part;
+     * null if it would not.
      */
     @Nullable
     DelegateFlush flush() {
         return DelegateFlush.of(delegate);
     }
 
-    /** Starts a snapshot that may share files with the newest one confirmed to the delegate. */
+    /** Starts a snapshot that may share files with the newest confirmed snapshot. */
     DelegateSnapshot startSharing(BaseLedger bases) throws Exception {
         return start(bases.takeId(), bases.confirmedId(), CheckpointType.CHECKPOINT);
     }
 
-    /** Starts a snapshot that shares no file with an earlier one. */
+    /** Starts a snapshot that shares no files with earlier ones. */
     public DelegateSnapshot startFull(BaseLedger bases) throws Exception {
         return start(
                 bases.takeId(), MaterializedBase.BUILT_ON_NOTHING, CheckpointType.FULL_CHECKPOINT);
     }
 
     /**
-     * A snapshot came to nothing, so that no checkpoint will build on it. Called by any thread,
-     * once at most for each snapshot.
+     * Reports that a snapshot failed or was dropped, so that no checkpoint will be built on it.
+     * Called on any thread, at most once per snapshot.
      *
-     * @param to what it covered
+     * @param to end of the changelog that it covered
      */
     public void forget(SequenceNumber to) {
         log.forgetRange(to);

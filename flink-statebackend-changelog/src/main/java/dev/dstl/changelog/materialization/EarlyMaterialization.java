@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 /**
  * Triggers an early materialization when the changelog of a checkpoint exceeds a limit, or would
  * exceed it with the next checkpoint, within the configured fraction of time. Until a checkpoint
- * has a new base, it triggers again only after a growing pause. Thread safe; triggers on the thread
+ * has a new base, it triggers again only after a growing pause. Thread-safe; triggers on the thread
  * that assembled the checkpoint.
  */
 public final class EarlyMaterialization {
@@ -58,10 +58,12 @@ public final class EarlyMaterialization {
     private long notBeforeNanos;
 
     /**
-     * @param replayRate bytes of log that a restore replays in a second
-     * @param materialize asks; must not block
+     * Creates a trigger.
+     *
+     * @param replayRate returns the bytes of changelog that a restore replays per second
+     * @param materialize requests a materialization; must not block
      * @param throttle of the subtask
-     * @param nanoTime a clock that only runs forward
+     * @param nanoTime a monotonic clock
      */
     public EarlyMaterialization(
             LogLimits limits,
@@ -76,7 +78,7 @@ public final class EarlyMaterialization {
         this.nanoTime = nanoTime;
     }
 
-    /** Takes a checkpoint as it goes to the JobManager. */
+    /** Checks a checkpoint that is about to be sent to the JobManager. */
     public void checkpointAssembled(ChangelogStateBackendHandle checkpoint) {
         if (isDue(checkpoint)) {
             materialize.run();

@@ -35,19 +35,21 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
 
     private static final long serialVersionUID = 1L;
 
-    /** No snapshot of a delegate has this id. */
+    /** No snapshot of the delegate has this id. */
     private static final long NO_DIRECTORY = -1;
 
     private final long baseId;
 
-    /** Null after a restart of the TaskManager, when it is not known who else needs the copies. */
+    /** Null after a restart of the TaskManager, when other references to the copies are unknown. */
     @Nullable private final transient BaseReference base;
 
     /**
+     * Creates a local checkpoint.
+     *
      * @param snapshots copies of the base
-     * @param logs copies of the logs
-     * @param remote the checkpoint as the JobManager gets it
-     * @param base dropped locally when Flink no longer keeps this
+     * @param logs copies of the changelogs
+     * @param remote the checkpoint that is sent to the JobManager
+     * @param base reference whose local copies are dropped when Flink drops this checkpoint
      */
     public LocalCheckpoint(
             List<KeyedStateHandle> snapshots,
@@ -59,14 +61,14 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
         this.base = base;
     }
 
-    /** The materialization id of a checkpoint's base. */
+    /** Returns the materialization id of a checkpoint's base. */
     public static long baseId(ChangelogStateBackendHandle handle) {
         return handle instanceof LocalCheckpoint
                 ? ((LocalCheckpoint) handle).baseId
                 : handle.getMaterializationID();
     }
 
-    /** Who else needs the copies; null if that is not known. */
+    /** Returns the references to the copies; null if they are unknown. */
     @Nullable
     public BaseReferences references() {
         return base == null ? null : base.references();

@@ -20,9 +20,8 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Truncates a log up to the position that neither a later checkpoint nor a checkpoint still in use
- * needs: the smaller of the positions covered by the base and by the newest subsumed checkpoint.
- * Belongs to the task thread.
+ * Truncates a changelog up to the position that no checkpoint needs any more: the lower of the
+ * positions covered by the base and by the newest subsumed checkpoint. Used by the task thread.
  */
 public final class LogTruncation {
 
@@ -31,7 +30,7 @@ public final class LogTruncation {
     private SequenceNumber subsumedTo;
     private SequenceNumber truncatedTo;
 
-    /** The {@code writer} stays the caller's. */
+    /** Creates a truncation; the {@code writer} stays the caller's. */
     public LogTruncation(StateChangelogWriter<?> writer) {
         this.writer = writer;
         this.materializedTo = writer.initialSequenceNumber();
@@ -39,13 +38,13 @@ public final class LogTruncation {
         this.truncatedTo = writer.initialSequenceNumber();
     }
 
-    /** The base now holds everything logged before {@code to}, exclusive. */
+    /** Reports that the base covers the changelog up to {@code to}, exclusive. */
     public void materialized(SequenceNumber to) {
         materializedTo = larger(materializedTo, to);
         truncate();
     }
 
-    /** A checkpoint was subsumed that held the log up to {@code to}, exclusive. */
+    /** Reports that a checkpoint was subsumed whose changelog ends at {@code to}, exclusive. */
     public void subsumed(SequenceNumber to) {
         subsumedTo = larger(subsumedTo, to);
         truncate();

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The steps of a materialization on the task thread: whether one may start, and the effects of its
- * end. {@link Materializer} schedules it, and uploads on another thread.
+ * The steps of a materialization on the task thread: whether one may start, and what its end
+ * changes. {@link Materializer} schedules materializations and uploads them on another thread.
  */
 public final class MaterializationLifecycle {
 
@@ -40,8 +40,10 @@ public final class MaterializationLifecycle {
     private final SnapshotDeleter deleter;
 
     /**
-     * @param delegate hears of snapshots that came to nothing
-     * @param deleter deletes what no checkpoint got
+     * Creates a lifecycle. All arguments stay the caller's.
+     *
+     * @param delegate notified of snapshots that failed or were dropped
+     * @param deleter deletes snapshots that no checkpoint contains
      */
     public MaterializationLifecycle(
             BaseLedger bases,
@@ -59,7 +61,7 @@ public final class MaterializationLifecycle {
         reportBase();
     }
 
-    /** Other storages than DSTL's compact nothing. */
+    /** Only DSTL's storage compacts and needs the size of the base. */
     private void reportBase() {
         if (writer instanceof ChangelogWriter) {
             ((ChangelogWriter) writer).baseReplaced(bases.current().snapshotBytes());
@@ -67,8 +69,8 @@ public final class MaterializationLifecycle {
     }
 
     /**
-     * What to run on another thread before {@link #begin}, which then blocks the task thread less;
-     * empty if it would not.
+     * Returns a flush to run on another thread before {@link #begin}, to shorten its synchronous
+     * part; empty if it would not.
      */
     Optional<DelegateFlush> flush() {
         return isDue() ? Optional.ofNullable(snapshots.flush()) : Optional.empty();
@@ -81,8 +83,8 @@ public final class MaterializationLifecycle {
     /**
      * Starts a materialization.
      *
-     * @return empty if there is nothing new, or if the delegate must not build on its last snapshot
-     *     before a checkpoint has confirmed it
+     * @return empty if nothing has changed since the last one, or if a checkpoint must first
+     *     confirm the last one
      * @throws Exception if the synchronous part fails; nothing has changed then
      */
     public Optional<DelegateSnapshot> begin() throws Exception {
@@ -96,7 +98,10 @@ public final class MaterializationLifecycle {
         return Optional.of(snapshots.startSharing(bases));
     }
 
-    /** Makes an uploaded materialization the base, unless a full snapshot has overtaken it. */
+    /**
+     * Makes an uploaded materialization the base, or drops it if a full snapshot is newer or
+     * required.
+     */
     public void complete(DelegateSnapshot snapshot, MaterializedBase base) throws Exception {
         if (bases.isObsolete(snapshot.id()) || bases.fullSnapshotNeeded()) {
             snapshots.forget(snapshot.to());
@@ -113,9 +118,9 @@ public final class MaterializationLifecycle {
 
     /**
      * Makes a full snapshot that a checkpoint contains the base, unless it is older than the
-     * current one.
+     * current base.
      *
-     * @param reference becomes the receiver's
+     * @param reference owned by this method
      */
     public void adopt(MaterializedBase full, BaseReference reference) throws Exception {
         if (bases.isObsolete(full.id())) {
@@ -136,7 +141,7 @@ public final class MaterializationLifecycle {
         }
     }
 
-    /** Forgets a materialization that failed or was cancelled. */
+    /** Drops a materialization that failed or was cancelled. */
     public void fail(DelegateSnapshot snapshot) throws Exception {
         snapshots.forget(snapshot.to());
         delegate.notifyCheckpointAborted(snapshot.id());

@@ -28,10 +28,10 @@ import java.util.concurrent.TimeUnit;
 import javax.annotation.concurrent.GuardedBy;
 
 /**
- * The threads that materializations of all tasks in this process share: a bounded number for
+ * The threads that the materializations of all tasks of this process share: a bounded number for
  * uploads, one for timers, and one for each call that hangs. Flink's pool of a task has a single
  * thread, on which checkpoints would wait for a materialization. Daemon threads; idle ones end, so
- * that they retain no class loader. Thread safe.
+ * that they retain no class loader. Thread-safe.
  */
 public final class MaterializationThreads {
 
@@ -61,9 +61,9 @@ public final class MaterializationThreads {
     }
 
     /**
-     * The threads of this process.
+     * Returns the threads of this process.
      *
-     * @param uploadThreads positive; counts only the first time
+     * @param uploadThreads number of upload threads, positive; only the first call sets it
      */
     public static synchronized MaterializationThreads shared(int uploadThreads) {
         if (shared == null) {
@@ -72,17 +72,17 @@ public final class MaterializationThreads {
         return shared;
     }
 
-    /** Runs uploads, as many at a time as there are threads. */
+    /** Returns the executor of uploads, which runs as many at a time as there are threads. */
     public Executor uploads() {
         return uploads;
     }
 
-    /** Fires timers; its tasks must not block. */
+    /** Returns the clock for timers; its tasks must not block. */
     public ScheduledExecutorService clock() {
         return clock;
     }
 
-    /** Runs, a second later, what may block for ever; on a thread of its own. */
+    /** Runs an action that may block forever after a second, on a thread of its own. */
     public void afterAWhile(Runnable action) {
         Future<?> unused =
                 clock.schedule(() -> lateActions.newThread(action).start(), 1, TimeUnit.SECONDS);

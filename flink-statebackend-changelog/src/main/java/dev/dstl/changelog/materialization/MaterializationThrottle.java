@@ -22,7 +22,7 @@ import javax.annotation.concurrent.GuardedBy;
 
 /**
  * Limits early materializations of a subtask to a fraction of its time: the pause after one is
- * proportional to its duration. Thread safe.
+ * proportional to its duration. Thread-safe.
  */
 public final class MaterializationThrottle {
 
@@ -35,10 +35,10 @@ public final class MaterializationThrottle {
     private long pauseEndNanos;
 
     /**
-     * Begins without a pause.
+     * Creates a throttle without a pause.
      *
-     * @param maxTimeFraction in (0, 1]
-     * @param nanoTime a clock that only runs forward
+     * @param maxTimeFraction maximum fraction of the time, in (0, 1]
+     * @param nanoTime a monotonic clock
      */
     public MaterializationThrottle(double maxTimeFraction, LongSupplier nanoTime) {
         this.maxTimeFraction = maxTimeFraction;
@@ -47,16 +47,16 @@ public final class MaterializationThrottle {
     }
 
     /**
-     * A materialization has ended, well or not.
+     * Reports that a materialization has ended, successfully or not.
      *
-     * @param nanos it took, not negative
+     * @param nanos its duration, not negative
      */
     public synchronized void ended(long nanos) {
         double pause = nanos * (1 / maxTimeFraction - 1);
         pauseEndNanos = nanoTime.getAsLong() + Math.min((long) pause, LONGEST_PAUSE_NANOS);
     }
 
-    /** Whether no pause is left. */
+    /** Returns whether the last pause is over. */
     synchronized boolean hasTime() {
         return nanoTime.getAsLong() - pauseEndNanos >= 0;
     }

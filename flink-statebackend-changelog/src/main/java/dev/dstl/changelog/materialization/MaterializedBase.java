@@ -22,12 +22,12 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * The first part of every checkpoint: a snapshot of the delegate, and, until the first snapshot
- * after a restore, the restored logs on top of it. Immutable.
+ * The base of checkpoints: a snapshot of the delegate; and, until the first snapshot after a
+ * restore, the restored changelogs on top of it. Immutable.
  */
 public final class MaterializedBase {
 
-    /** What a snapshot is built on that shares nothing with an earlier one. */
+    /** Value of {@link #builtOn()} for a snapshot that shares no files with earlier ones. */
     public static final long BUILT_ON_NOTHING = -1;
 
     private final long id;
@@ -38,13 +38,15 @@ public final class MaterializedBase {
     private final StateParts local;
 
     /**
+     * Creates a base.
+     *
      * @param id materialization id, which the delegate knows as a checkpoint id
-     * @param builtOn the snapshot of the delegate that this one may share files with
-     * @param to the log records before this are in the base, exclusive
-     * @param quietTo what the log ends with as long as nothing but the snapshot itself has written
+     * @param builtOn id of the snapshot with which this one may share files
+     * @param to end of the changelog that the base covers, exclusive
+     * @param quietTo end of the changelog as long as nothing but the snapshot itself has appended
      *     to it, exclusive; not less than {@code to}
-     * @param remote what the JobManager gets
-     * @param local the copy on local disk, empty if there is none
+     * @param remote handles that are sent to the JobManager
+     * @param local copies on the local disk, empty if there are none
      */
     public MaterializedBase(
             long id,
@@ -61,32 +63,38 @@ public final class MaterializedBase {
         this.local = local;
     }
 
-    /** Materialization id. */
+    /** Returns the materialization id. */
     public long id() {
         return id;
     }
 
-    /** The materialization that this one may share files with. */
+    /** Returns the id of the materialization with which this one may share files. */
     public long builtOn() {
         return builtOn;
     }
 
-    /** The log from here on, inclusive, is not in the base. */
+    /** Returns the sequence number from which on, inclusive, records are not in the base. */
     public SequenceNumber to() {
         return to;
     }
 
-    /** Whether a new base would hold more, if the log now ends with {@code end}, exclusive. */
+    /**
+     * Returns whether a new base would contain more changes, if the changelog ends at {@code end},
+     * exclusive.
+     */
     public boolean isBehind(SequenceNumber end) {
         return !remote.logs().isEmpty() || end.compareTo(quietTo) > 0;
     }
 
-    /** What the JobManager gets. */
+    /** Returns the handles that are sent to the JobManager. */
     public StateParts remote() {
         return remote;
     }
 
-    /** Bytes of the snapshots, without restored logs; files shared with other bases count. */
+    /**
+     * Returns the total size of the snapshots in bytes, including files shared with other bases,
+     * without restored changelogs.
+     */
     public long snapshotBytes() {
         long bytes = 0;
         for (StateObject snapshot : remote.snapshots()) {
@@ -95,15 +103,15 @@ public final class MaterializedBase {
         return bytes;
     }
 
-    /** The copy on local disk, empty if there is none. */
+    /** Returns the copies on the local disk, empty if there are none. */
     public StateParts local() {
         return local;
     }
 
     /**
-     * Deletes the files of a base that no checkpoint ever got.
+     * Deletes the files of a base that no checkpoint contains.
      *
-     * @throws Exception if a file could not be deleted; the others were tried
+     * @throws Exception if a file could not be deleted; deletion of the others was still tried
      */
     public void discard() throws Exception {
         discard(List.of(remote, local));
@@ -112,7 +120,7 @@ public final class MaterializedBase {
     /**
      * Deletes the copies on the local disk.
      *
-     * @throws Exception as above
+     * @throws Exception if a file could not be deleted; deletion of the others was still tried
      */
     void discardLocalCopies() throws Exception {
         discard(List.of(local));

@@ -39,10 +39,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Materializes one keyed backend. One materialization runs at a time; it starts and ends on the
- * task thread and is uploaded on a thread of its own, so that checkpoints do not wait for it. A
- * failed materialization is retried at the next interval; the task fails only if too many fail in a
- * row. May be triggered and closed from any thread.
+ * Materializes one keyed backend. One materialization runs at a time. It starts and ends on the
+ * task thread and is uploaded on another thread, so that checkpoints do not wait for it. A failed
+ * materialization is retried at the next interval; the task fails only after too many failures in a
+ * row. Can be triggered and closed on any thread.
  */
 public final class Materializer implements Closeable {
 
@@ -76,13 +76,13 @@ public final class Materializer implements Closeable {
     private int failuresInARow;
 
     /**
-     * Owns none of the arguments.
+     * Creates a materializer. All arguments stay the caller's.
      *
-     * @param subtask names operator and subtask
-     * @param uploads runs what blocks
+     * @param subtask name of operator and subtask
+     * @param uploads runs uploads, which block
      * @param clock fires timers
-     * @param userClassLoader context of the uploads
-     * @param throttle is given the duration of each materialization
+     * @param userClassLoader context class loader of uploads
+     * @param throttle receives the duration of each materialization
      * @param failTask called when more materializations failed in a row than allowed
      */
     public Materializer(
@@ -110,19 +110,19 @@ public final class Materializer implements Closeable {
         this.failTask = failTask;
     }
 
-    /** Begins to materialize periodically, if the settings say so. */
+    /** Starts periodic materialization, if it is enabled. */
     public void start() {
         if (settings.periodic()) {
             schedule(settings.initialDelayMillis(subtask));
         }
     }
 
-    /** Asks for a materialization now; no effect while one runs, or after the task has ended. */
+    /** Triggers a materialization. No effect while one runs or after {@link #close()}. */
     public void trigger() {
         post(this::flush, "materialization of %s");
     }
 
-    /** Interrupts the running materialization, if any; counts as no failure. */
+    /** Interrupts the running materialization, if there is one. Does not count as a failure. */
     public void cancelRunning() {
         synchronized (lock) {
             if (running != null) {
@@ -132,8 +132,8 @@ public final class Materializer implements Closeable {
     }
 
     /**
-     * Stops for good. What is still uploading is interrupted, what has been uploaded and not become
-     * a base is deleted.
+     * Stops materializing. A running upload is interrupted; an uploaded snapshot that has not
+     * become a base is deleted.
      */
     @Override
     public void close() {
@@ -177,7 +177,7 @@ public final class Materializer implements Closeable {
         }
     }
 
-    /** If it fails the snapshot fails as well, or manages without it. */
+    /** If the flush fails, the snapshot fails as well or succeeds without it. */
     private void flush(DelegateFlush flush, long startNanos) {
         try {
             flush.run();
@@ -222,7 +222,7 @@ public final class Materializer implements Closeable {
         }
     }
 
-    /** Whatever is thrown here, the task hears that the upload has ended. */
+    /** Reports the end of the upload to the task, whatever is thrown here. */
     private void upload(DelegateSnapshot snapshot, long startNanos) {
         MaterializedBase base;
         try {
@@ -302,7 +302,7 @@ public final class Materializer implements Closeable {
                             cause));
             return;
         }
-        LOG.warn("Materialization of {} failed and will be tried again", subtask, cause);
+        LOG.warn("Materialization of {} failed and will be retried", subtask, cause);
         scheduleNext();
     }
 
@@ -336,7 +336,7 @@ public final class Materializer implements Closeable {
         } catch (RejectedExecutionException taskHasEnded) {
             return false;
         } catch (Throwable t) {
-            // nobody would ever hear of it
+            // the exception would otherwise be lost
             failTask.accept(t);
             return false;
         }

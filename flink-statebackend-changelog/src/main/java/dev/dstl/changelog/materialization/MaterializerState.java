@@ -35,8 +35,10 @@ enum MaterializerState {
     CLOSED;
 
     /**
+     * Moves on to the next state.
+     *
      * @return {@code next}
-     * @throws IllegalStateException if the picture has no such way; closing again is one
+     * @throws IllegalStateException if there is no such transition; closing twice is allowed
      */
     MaterializerState to(MaterializerState next) {
         boolean isWay = next == CLOSED || (this == IDLE) != (next == IDLE);

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes files of snapshots that are part of no checkpoint, and that the JobManager therefore
- * never deletes. A file that cannot be deleted is logged and left behind. Thread safe.
+ * Deletes files of snapshots that no checkpoint contains, and that the JobManager therefore never
+ * deletes. A file that cannot be deleted is logged and left behind. Thread-safe.
  */
 public final class SnapshotDeleter {
 
@@ -37,37 +37,39 @@ public final class SnapshotDeleter {
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
     /**
-     * @param subtask for the log
-     * @param blocking runs what blocks; stays the caller's
+     * Creates a deleter.
+     *
+     * @param subtask name in log lines
+     * @param blocking runs deletions, which block; stays the caller's
      */
     public SnapshotDeleter(String subtask, Executor blocking) {
         this.subtask = subtask;
         this.blocking = blocking;
     }
 
-    /** Deletes on a thread that may block. */
+    /** Deletes a base on another thread. */
     public void deleteLater(MaterializedBase base) {
         deleteLater(base::discard, base);
     }
 
-    /** Deletes the copies on the local disk, on a thread that may block. */
+    /** Deletes the local copies of a base on another thread. */
     public void deleteLocalCopiesLater(MaterializedBase base) {
         if (!base.local().snapshots().isEmpty()) {
             deleteLater(base::discardLocalCopies, base);
         }
     }
 
-    /** Interrupts the snapshot or deletes its files, on a thread that may block. */
+    /** Interrupts a snapshot or deletes its files, on another thread. */
     public void deleteLater(DelegateSnapshot snapshot) {
         deleteLater(snapshot::discard, snapshot);
     }
 
-    /** Interrupts the snapshot or deletes its files, on the calling thread. */
+    /** Interrupts a snapshot or deletes its files, on the calling thread. */
     void deleteNow(DelegateSnapshot snapshot) {
         deleteNow(snapshot::discard, snapshot);
     }
 
-    /** Deletes on the calling thread. */
+    /** Deletes a base on the calling thread. */
     void deleteNow(MaterializedBase base) {
         deleteNow(base::discard, base);
     }
@@ -77,7 +79,7 @@ public final class SnapshotDeleter {
         try {
             blocking.execute(this::deleteWaiting);
         } catch (Throwable t) {
-            // such as a thread that cannot be started; whatever is deleted next takes this along
+            // such as a thread that cannot be started; the next deletion includes this one
             LOG.warn("Files of {} of {} are deleted later than usual", what, subtask, t);
         }
     }

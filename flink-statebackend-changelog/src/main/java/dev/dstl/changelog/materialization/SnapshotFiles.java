@@ -30,7 +30,7 @@ import org.apache.flink.util.ExceptionUtils;
 /**
  * The files that one snapshot of the delegate writes, so that they can be deleted after a failure:
  * if a snapshot is cancelled or fails after it has closed a file, Flink drops its result. Does not
- * include files shared with earlier snapshots. Thread safe.
+ * include files shared with earlier snapshots. Thread-safe.
  */
 final class SnapshotFiles implements CheckpointStreamFactory {
 
@@ -46,9 +46,9 @@ final class SnapshotFiles implements CheckpointStreamFactory {
     private boolean discarded;
 
     /**
-     * Everything given stays the caller's.
+     * Creates an empty set of files. All arguments stay the caller's.
      *
-     * @param afterAWhile runs what may block, some time later
+     * @param afterAWhile runs actions later, on threads that may block
      */
     SnapshotFiles(CheckpointStreamFactory streams, Executor afterAWhile) {
         this.streams = streams;
@@ -77,10 +77,10 @@ final class SnapshotFiles implements CheckpointStreamFactory {
     }
 
     /**
-     * Deletes what has been written, and from now on whatever is still being written as soon as it
-     * is closed. Only for a snapshot whose result nobody has got. May block.
+     * Deletes all files, and from now on every file that is still being written as soon as it is
+     * closed. For snapshots whose result nobody received. May block.
      *
-     * @throws Exception if a file could not be deleted; the others were tried
+     * @throws Exception if a file could not be deleted; deletion of the others was still tried
      */
     void discard() throws Exception {
         List<StreamStateHandle> deleted;
@@ -128,7 +128,9 @@ final class SnapshotFiles implements CheckpointStreamFactory {
         return new IOException("The snapshot has been discarded");
     }
 
-    /** A cancelled thread is interrupted, which must not keep it from deleting. */
+    /**
+     * Deletes with the interrupt flag cleared, since the thread of a cancelled task is interrupted.
+     */
     private static void delete(StreamStateHandle handle) throws Exception {
         boolean interrupted = Thread.interrupted();
         try {

@@ -27,11 +27,11 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Writes one file of a snapshot. Closing it never overtakes a call of the writer: Flink's stream
- * deletes its file when it is closed, but a call that is creating the file at that moment still
- * creates it, and the file leaks. So the writing thread closes the stream when its call returns.
- * Only a call that does not return has the stream closed under it, after a while; then the file
- * stays if it was about to be created.
+ * Writes one file of a snapshot. Closing it never overtakes a running call of the writer: Flink's
+ * stream deletes its file when it is closed, but a call that is creating the file at that moment
+ * still creates it, and the file leaks. So the writing thread closes the stream when its call
+ * returns. Only under a call that does not return the stream is closed after a delay; a file that
+ * was about to be created may then be left behind.
  *
  * <p>One thread writes; any thread closes.
  */
@@ -42,17 +42,19 @@ final class SnapshotStream extends CheckpointStateOutputStream {
     private final Executor afterAWhile;
     private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
 
-    /** Notes what has been written. */
+    /** Records written files. */
     interface Written {
 
         /**
-         * @throws IOException if nobody needs it any more, so that it was deleted
+         * Adds a file.
+         *
+         * @throws IOException if the file is not needed any more and was deleted
          */
         void add(StreamStateHandle handle) throws IOException;
     }
 
     /**
-     * What the stream does.
+     * State of the stream.
      *
      * <pre>
      *            a call begins           close
@@ -71,8 +73,10 @@ final class SnapshotStream extends CheckpointStateOutputStream {
     }
 
     /**
-     * @param out becomes the stream's
-     * @param afterAWhile runs what may block, some time later; stays the caller's
+     * Creates a stream.
+     *
+     * @param out owned by this stream
+     * @param afterAWhile runs actions later, on threads that may block; stays the caller's
      */
     SnapshotStream(CheckpointStateOutputStream out, Written written, Executor afterAWhile) {
         this.out = out;
@@ -154,7 +158,10 @@ final class SnapshotStream extends CheckpointStateOutputStream {
         }
     }
 
-    /** A cancelled thread is interrupted, which must not keep it from deleting the file. */
+    /**
+     * Closes with the interrupt flag cleared, since the thread of a cancelled task is interrupted
+     * and would not delete the file.
+     */
     private void closeUninterrupted() throws IOException {
         boolean interrupted = Thread.interrupted();
         try {
@@ -166,7 +173,7 @@ final class SnapshotStream extends CheckpointStateOutputStream {
         }
     }
 
-    /** Does not wait for the writer. */
+    /** Closes the stream without waiting for the writer. */
     @Override
     public void close() throws IOException {
         for (State now = state.get(); now == State.IDLE || now == State.BUSY; now = state.get()) {

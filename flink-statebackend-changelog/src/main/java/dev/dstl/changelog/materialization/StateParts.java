@@ -21,18 +21,20 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
-/** The handles of a base, in one place. Immutable. */
+/** The handles of a base. Immutable. */
 public final class StateParts {
 
-    /** No state. */
+    /** A base without state. */
     public static final StateParts EMPTY = new StateParts(List.of(), List.of());
 
     private final List<KeyedStateHandle> snapshots;
     private final List<ChangelogStateHandle> logs;
 
     /**
-     * @param snapshots of the delegate; several after a change of parallelism
-     * @param logs restored, to be replayed on top in this order
+     * Creates a base.
+     *
+     * @param snapshots snapshots of the delegate; several after rescaling
+     * @param logs restored changelogs, replayed on top in this order
      */
     public StateParts(
             List<? extends KeyedStateHandle> snapshots, List<? extends ChangelogStateHandle> logs) {
@@ -40,22 +42,24 @@ public final class StateParts {
         this.logs = List.copyOf(logs);
     }
 
-    /** A snapshot that covers all logs; null if the delegate was empty. */
+    /**
+     * Creates a base of one snapshot that covers all changelogs; null if the delegate was empty.
+     */
     public static StateParts ofSnapshot(@Nullable KeyedStateHandle snapshot) {
         return snapshot == null ? EMPTY : new StateParts(List.of(snapshot), List.of());
     }
 
-    /** Snapshots of the delegate. */
+    /** Returns the snapshots of the delegate. */
     public List<KeyedStateHandle> snapshots() {
         return snapshots;
     }
 
-    /** Restored logs on top of the snapshots. */
+    /** Returns the restored changelogs on top of the snapshots. */
     public List<ChangelogStateHandle> logs() {
         return logs;
     }
 
-    /** Whether there is nothing here. */
+    /** Returns whether there are no handles. */
     public boolean isEmpty() {
         return snapshots.isEmpty() && logs.isEmpty();
     }

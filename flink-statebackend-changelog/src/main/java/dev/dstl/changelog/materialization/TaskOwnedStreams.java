@@ -25,14 +25,14 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Streams into the task-owned directory: a base outlives the checkpoint that it was first part of.
- * Thread safe.
+ * Creates streams in the task-owned directory, since a base outlives the checkpoint that first
+ * contains it. Thread-safe.
  */
 public final class TaskOwnedStreams implements CheckpointStreamFactory {
 
     private final CheckpointStorageWorkerView storage;
 
-    /** The {@code storage} stays the caller's. */
+    /** Creates a factory; the {@code storage} stays the caller's. */
     public TaskOwnedStreams(CheckpointStorageWorkerView storage) {
         this.storage = storage;
     }

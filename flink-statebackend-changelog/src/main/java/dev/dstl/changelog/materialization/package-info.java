@@ -1,5 +1,5 @@
 /**
- * Snapshots of the delegate: when they start, where they run, which one is the base, and how much
- * of the changelog before it may go.
+ * Materialization: when it starts, where it runs, which snapshot is the base, and truncation of the
+ * changelog before it.
  */
 package dev.dstl.changelog.materialization;

@@ -22,24 +22,24 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 
-/** Sizes of the last checkpoint of one keyed backend, in bytes. Thread safe. */
+/** Sizes of the latest checkpoint of one keyed backend, in bytes. Thread-safe. */
 public final class CheckpointMetrics {
 
     private static final String PREFIX = "ChangelogStateBackend.";
 
-    /** Bytes that the base refers to. */
+    /** Total size of the base. */
     public static final String LAST_FULL_SIZE_OF_MATERIALIZATION =
             PREFIX + "lastFullSizeOfMaterialization";
 
-    /** Bytes that the base wrote when it was taken. */
+    /** Size that the base added when it was taken. */
     public static final String LAST_INC_SIZE_OF_MATERIALIZATION =
             PREFIX + "lastIncSizeOfMaterialization";
 
-    /** Bytes that the log refers to. */
+    /** Total size of the changelog. */
     public static final String LAST_FULL_SIZE_OF_NON_MATERIALIZATION =
             PREFIX + "lastFullSizeOfNonMaterialization";
 
-    /** Bytes of the log that are new in the checkpoint. */
+    /** Size of the changelog that is new in the checkpoint. */
     public static final String LAST_INC_SIZE_OF_NON_MATERIALIZATION =
             PREFIX + "lastIncSizeOfNonMaterialization";
 
@@ -48,7 +48,7 @@ public final class CheckpointMetrics {
     private volatile long logBytes;
     private volatile long newLogBytes;
 
-    /** Registers the metrics with the operator's {@code group}. */
+    /** Registers the metrics in the operator's {@code group}. */
     public CheckpointMetrics(MetricGroup group) {
         group.gauge(LAST_FULL_SIZE_OF_MATERIALIZATION, () -> baseBytes);
         group.gauge(LAST_INC_SIZE_OF_MATERIALIZATION, () -> newBaseBytes);
@@ -56,7 +56,7 @@ public final class CheckpointMetrics {
         group.gauge(LAST_INC_SIZE_OF_NON_MATERIALIZATION, () -> newLogBytes);
     }
 
-    /** Takes the sizes of a checkpoint that was assembled; null if there is no state. */
+    /** Updates the metrics; null for a checkpoint without state. */
     public void checkpointAssembled(@Nullable ChangelogStateBackendHandle handle) {
         if (handle == null) {
             baseBytes = 0;

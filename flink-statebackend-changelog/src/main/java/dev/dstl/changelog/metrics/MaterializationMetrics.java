@@ -20,21 +20,21 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 
-/** Counts and durations of the materializations of one keyed backend. Thread safe. */
+/** Counts and durations of materializations of one keyed backend. Thread-safe. */
 public final class MaterializationMetrics {
 
     private static final String PREFIX = "ChangelogMaterialization.";
 
-    /** Started, those included that found nothing to do. */
+    /** Started materializations, including those that found nothing new. */
     public static final String STARTED_MATERIALIZATION = PREFIX + "startedMaterialization";
 
-    /** Ended well, those included that found nothing to do. */
+    /** Successful materializations, including those that found nothing new. */
     public static final String COMPLETED_MATERIALIZATION = PREFIX + "completedMaterialization";
 
-    /** Failed. */
+    /** Failed materializations. */
     public static final String FAILED_MATERIALIZATION = PREFIX + "failedMaterialization";
 
-    /** From start to end of the last one that ended well, in milliseconds; -1 before the first. */
+    /** Duration of the last successful materialization in milliseconds; -1 before the first. */
     public static final String LAST_DURATION_OF_MATERIALIZATION =
             PREFIX + "lastDurationOfMaterialization";
 
@@ -43,7 +43,7 @@ public final class MaterializationMetrics {
     private final Counter failed;
     private volatile long lastDurationMillis = -1;
 
-    /** Registers the metrics with the operator's {@code group}. */
+    /** Registers the metrics in the operator's {@code group}. */
     public MaterializationMetrics(MetricGroup group) {
         started = group.counter(STARTED_MATERIALIZATION, new ThreadSafeSimpleCounter());
         completed = group.counter(COMPLETED_MATERIALIZATION, new ThreadSafeSimpleCounter());
@@ -51,18 +51,18 @@ public final class MaterializationMetrics {
         group.gauge(LAST_DURATION_OF_MATERIALIZATION, () -> lastDurationMillis);
     }
 
-    /** Counts a start. */
+    /** Counts a started materialization. */
     public void started() {
         started.inc();
     }
 
-    /** Counts an end after {@code durationMillis}. */
+    /** Counts a successful materialization. */
     public void completed(long durationMillis) {
         completed.inc();
         lastDurationMillis = durationMillis;
     }
 
-    /** Counts a failure. */
+    /** Counts a failed materialization. */
     public void failed() {
         failed.inc();
     }

@@ -20,27 +20,32 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
-/** Progress and durations of the restore of one keyed backend. Thread safe. */
+/** Progress and durations of the restore of one keyed backend. Thread-safe. */
 public final class RestoreMetrics {
 
     private static final String PREFIX = "ChangelogRestore.";
 
-    /** Bytes of the changelogs that the restore reads; 0 if it reads none. */
+    /** Total size of the restored changelogs in bytes; 0 if there are none. */
     public static final String CHANGELOG_SIZE = PREFIX + "changelogSize";
 
-    /** Records that the delegate has taken, those left out that newer ones made superfluous. */
+    /**
+     * Number of records that were applied to the delegate. Obsolete records, which are dropped, do
+     * not count.
+     */
     public static final String REPLAYED_RECORDS = PREFIX + "numberOfReplayedRecords";
 
-    /** Reads of changelogs that failed or hung and were tried again. */
+    /** Number of reads of changelogs that failed or hung and were retried. */
     public static final String READ_RETRIES = PREFIX + "numberOfReadRetries";
 
-    /** How long the delegate's base took to load, in milliseconds; -1 until it is loaded. */
+    /** Time to load the base in milliseconds; -1 until it is loaded. */
     public static final String BASE_DURATION = PREFIX + "baseDuration";
 
-    /** From the base to the last record, in milliseconds; -1 until it is over. */
+    /**
+     * Time from the loaded base to the last record in milliseconds; -1 until the replay has ended.
+     */
     public static final String REPLAY_DURATION = PREFIX + "replayDuration";
 
-    /** Bytes of changelog that a task of the process replays in a second. */
+    /** Changelog bytes per second that a task of this process replays. */
     public static final String REPLAY_RATE = PREFIX + "replayBytesPerSecond";
 
     private final AtomicLong readRetries = new AtomicLong();
@@ -50,9 +55,9 @@ public final class RestoreMetrics {
     private volatile long replayMillis = -1;
 
     /**
-     * Registers the metrics with the operator's {@code group}.
+     * Registers the metrics in the operator's {@code group}.
      *
-     * @param replayRate as it was measured last
+     * @param replayRate latest measured rate
      */
     public RestoreMetrics(MetricGroup group, Gauge<Long> replayRate) {
         group.gauge(REPLAY_RATE, replayRate);
@@ -63,27 +68,35 @@ public final class RestoreMetrics {
         group.gauge(REPLAY_DURATION, () -> replayMillis);
     }
 
-    /** The changelogs to read. */
+    /**
+     * Sets the size of the changelogs.
+     *
+     * @param bytes total size in the store
+     */
     public void started(long bytes) {
         changelogBytes = bytes;
     }
 
-    /** A read is tried again. */
+    /** Counts a retried read. */
     public void readRetried() {
         readRetries.incrementAndGet();
     }
 
-    /** The base is there. */
+    /** Sets the time to load the base. */
     public void baseLoaded(long millis) {
         baseMillis = millis;
     }
 
-    /** So many records in all are applied. */
+    /**
+     * Sets the number of applied records.
+     *
+     * @param records total since the start of the restore
+     */
     public void replayed(long records) {
         replayedRecords = records;
     }
 
-    /** All of them are. */
+    /** Sets the replay time. */
     public void finished(long millis) {
         replayMillis = millis;
     }

@@ -29,8 +29,8 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWriters;
 
 /**
- * Reads what Flink's own changelog logs before the first change of a state, behind the byte that
- * says so. Belongs to the task thread.
+ * Reads the registration that Flink's built-in changelog writes before the first change of a state,
+ * after the byte that marks it. Used by the task thread.
  *
  * <pre>
  *   meta version (4 bytes) | meta snapshot (Flink's codec) | ttl | default | state id (2) | type (1)
@@ -40,12 +40,12 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWrite
  */
 public final class BuiltInRegistration {
 
-    /** Bytes at the end, behind the state id's first. */
+    /** Length of the last fields, without the first byte of the state id. */
     private static final int ID_AND_TYPE_LENGTH = 3;
 
     private BuiltInRegistration() {}
 
-    /** The state id, without reading anything else; {@code [0, 65536)}, or -1 if there is none. */
+    /** Reads the state id only; in {@code [0, 65536)}, or -1 if there is none. */
     public static int stateId(byte[] source, int offset, int length) {
         if (length < ID_AND_TYPE_LENGTH) {
             return -1;
@@ -57,10 +57,11 @@ public final class BuiltInRegistration {
     /**
      * Reads a registration.
      *
-     * @param keySerializerSnapshot what wrote the keys: this log does not say, only a base does
-     * @param userClassLoader finds the job's serializers
-     * @throws IOException if the bytes are no registration, or need a class that the job no longer
-     *     has
+     * @param keySerializerSnapshot snapshot of the key serializer, which this format does not
+     *     contain; only a base does
+     * @param userClassLoader loads the job's serializers
+     * @throws IOException if the bytes are not a registration, or need a class that the job no
+     *     longer has
      */
     public static RestoredRegistration read(
             DataInputDeserializer source,
@@ -110,12 +111,12 @@ public final class BuiltInRegistration {
 
     private static StateKind kindOf(@Nullable StateDescriptor.Type type) {
         if (type == null) {
-            throw new IllegalArgumentException("The registration does not say what the state is");
+            throw new IllegalArgumentException("The registration has no state type");
         }
         return StateKind.of(type);
     }
 
-    /** The object does not say its length; Java's reader takes no byte too many. */
+    /** The length of the object is not stored; Java's deserialization reads no byte too many. */
     private static StateTtlConfig readTimeToLive(DataInputDeserializer source)
             throws IOException, ClassNotFoundException {
         try (ObjectInputStream object = new ObjectInputStream(new Bytes(source))) {
@@ -123,7 +124,7 @@ public final class BuiltInRegistration {
         }
     }
 
-    /** Bytes as a stream. */
+    /** A stream over the input. */
     private static final class Bytes extends InputStream {
 
         private final DataInputDeserializer source;

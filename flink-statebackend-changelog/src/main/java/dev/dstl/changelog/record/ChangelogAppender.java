@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Appends the state changes of one keyed backend to its log. Used by the task thread only. Does not
- * own the writer.
+ * Appends the state changes of one keyed backend to its changelog. Used by the task thread only.
+ * Does not own the writer.
  *
  * <p>After a state access that may have taken effect only in part, or that could not be logged, the
- * log is incomplete: the next checkpoint must contain a snapshot of the delegate taken later.
+ * changelog is incomplete: the next checkpoint must contain a later snapshot of the delegate.
  */
 public final class ChangelogAppender {
 
@@ -41,7 +41,7 @@ public final class ChangelogAppender {
 
     private static final int INITIAL_SCRATCH_BYTES = 256;
 
-    /** What one huge value may leave behind; above, the scratch is given back at once. */
+    /** Scratch memory above this size, which a huge value needed, is released at once. */
     private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
 
     private final StateChangelogWriter<?> writer;
@@ -53,15 +53,17 @@ public final class ChangelogAppender {
     private int range;
     private int warnedInRange = -1;
 
-    /** A log from which nobody takes checkpoints. */
+    /** Creates an appender of a changelog that no checkpoint contains. */
     public ChangelogAppender(StateChangelogWriter<?> writer) {
         this(writer, () -> {});
     }
 
     /**
-     * @param writer a {@link ChangelogWriter}, or any other, which then gets encoded records
-     * @param requireFullCheckpoint called, on the task thread, when the next checkpoint must not
-     *     rely on what was logged so far
+     * Creates an appender.
+     *
+     * @param writer a {@link ChangelogWriter}, or any other, which then receives encoded records
+     * @param requireFullCheckpoint called on the task thread when the next checkpoint must not rely
+     *     on what was logged so far
      */
     public ChangelogAppender(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
         this.writer = writer;
@@ -76,15 +78,15 @@ public final class ChangelogAppender {
         }
     }
 
-    /** Opens the way into the log for one more state; writes nothing yet. */
+    /** Creates the log of one more state; writes nothing yet. */
     public StateLog register(StateRegistration registration) {
         return new StateLog(this, registration);
     }
 
     /**
-     * To be called when a materialization starts, right after the writer gave the sequence number
-     * that it covers: what is logged from here on must be readable without anything logged before,
-     * so each state registers itself again before its next record.
+     * Starts a new range. Called when a materialization starts, right after the writer returned the
+     * sequence number that it covers. Records from here on must be readable without earlier ones,
+     * so each state is registered again before its next record.
      */
     public void startNewRange() {
         range++;
@@ -92,9 +94,9 @@ public final class ChangelogAppender {
     }
 
     /**
-     * To be called when a materialization came to nothing, by any thread.
+     * Forgets a range because its materialization failed or was dropped. Called on any thread.
      *
-     * @param at the sequence number that it covered
+     * @param at sequence number that the materialization covered
      */
     public void forgetRange(SequenceNumber at) {
         if (recordWriter != null) {
@@ -103,8 +105,8 @@ public final class ChangelogAppender {
     }
 
     /**
-     * The next checkpoint must bring a full snapshot of the delegate that is taken after this call,
-     * whatever is logged until then.
+     * Requires the next checkpoint to contain a full snapshot of the delegate that is taken after
+     * this call, whatever is logged until then.
      */
     public void requireFullCheckpoint() {
         requireFullCheckpoint.run();
@@ -118,7 +120,7 @@ public final class ChangelogAppender {
         return nextStateId++;
     }
 
-    /** Empty space for the next record; valid until the next call. */
+    /** Returns an empty buffer for the next record; valid until the next call. */
     DataOutputSerializer emptyScratch() {
         if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
             scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
@@ -132,13 +134,13 @@ public final class ChangelogAppender {
         if (warnedInRange != range) {
             warnedInRange = range;
             LOG.warn(
-                    "The next checkpoint is a full one: a change is missing in the {}",
+                    "The next checkpoint is a full one: a change is missing from the {}",
                     state,
                     cause);
         }
     }
 
-    /** Appends what stands in the scratch. */
+    /** Appends the content of the buffer as a record. */
     void append(RecordKind kind, int keyGroup, int stateId, int keyPrefixLength, int keyLength)
             throws IOException {
         append(

@@ -29,12 +29,12 @@ public final class RegisteredName {
         this.name = name;
     }
 
-    /** What the state is. */
+    /** Returns the kind of the state. */
     public StateKind kind() {
         return kind;
     }
 
-    /** The state's name. */
+    /** Returns the name of the state. */
     public String name() {
         return name;
     }

@@ -27,8 +27,8 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
 
 /**
- * A state as its writer registered it, read back from a log or a snapshot. The serializers are
- * those that read what was written, and for nothing else; they belong to the thread that replays.
+ * A state as its writer registered it, read from a changelog or a snapshot. Its serializers are for
+ * reading only, and belong to the thread that replays.
  */
 public final class RestoredRegistration {
 
@@ -57,7 +57,7 @@ public final class RestoredRegistration {
         this.defaultValue = defaultValue;
     }
 
-    /** Timers, as the log or a snapshot describes them. */
+    /** Creates the registration of a timer queue. */
     static RestoredRegistration ofQueue(
             StateMetaInfoSnapshot metaInfo, TypeSerializerSnapshot<?> keySerializerSnapshot) {
         return new RestoredRegistration(
@@ -70,7 +70,7 @@ public final class RestoredRegistration {
                 null);
     }
 
-    /** A state, as the log describes it. */
+    /** Creates the registration of a state from a changelog. */
     static RestoredRegistration ofState(
             StateKind kind,
             StateMetaInfoSnapshot metaInfo,
@@ -89,8 +89,8 @@ public final class RestoredRegistration {
     }
 
     /**
-     * A state or timers, as a snapshot of a delegate describes them. It does not say how long
-     * values live; they carry their time stamps with them.
+     * Creates the registration of a state or a timer queue from a snapshot of a delegate. Snapshots
+     * do not contain the time to live; values carry their timestamps.
      */
     public static RestoredRegistration ofSnapshot(
             StateMetaInfoSnapshot metaInfo, TypeSerializerSnapshot<?> keySerializerSnapshot) {
@@ -108,43 +108,43 @@ public final class RestoredRegistration {
                 null);
     }
 
-    /** What the state is. */
+    /** Returns the kind of the state. */
     public StateKind kind() {
         return kind;
     }
 
-    /** The state's name. */
+    /** Returns the name of the state. */
     public String name() {
         return schema.name();
     }
 
-    /** What wrote the keys. */
+    /** Returns the snapshot of the serializer that wrote the keys. */
     public TypeSerializerSnapshot<?> keySerializerSnapshot() {
         return keySerializerSnapshot;
     }
 
-    /** In which version the state is written. */
+    /** Returns the schema version in which the state was written. */
     public StateSchema schema() {
         return schema;
     }
 
-    /** Reads the namespaces; null for a queue. */
+    /** Returns the serializer that reads the namespaces; null for a queue. */
     @Nullable
     public TypeSerializer<?> namespaceSerializer() {
         return namespaceSerializer;
     }
 
-    /** Reads the values: a list's or a map's as a whole, a queue's elements. */
+    /** Returns the serializer that reads the values: whole lists and maps, elements of a queue. */
     public TypeSerializer<?> valueSerializer() {
         return valueSerializer;
     }
 
-    /** Disabled if the state has none. */
+    /** Returns the time to live; disabled if the state has none. */
     public StateTtlConfig timeToLive() {
         return timeToLive;
     }
 
-    /** Null if the state has none. */
+    /** Returns the default value; null if the state has none. */
     @Nullable
     public Object defaultValue() {
         return defaultValue;

@@ -18,7 +18,7 @@ package dev.dstl.changelog.record;
 
 import org.apache.flink.api.common.state.StateDescriptor;
 
-/** The kind of a state. The wire codes are part of the format of the log and never change. */
+/** The kind of a state. The codes are part of the record format and never change. */
 public enum StateKind {
     /** One value per key and namespace. */
     VALUE(1),
@@ -53,9 +53,9 @@ public enum StateKind {
     }
 
     /**
-     * The kind of a keyed state.
+     * Returns the kind of a keyed state.
      *
-     * @throws IllegalArgumentException if the changelog backend does not know the type
+     * @throws IllegalArgumentException if the changelog state backend does not support the type
      */
     public static StateKind of(StateDescriptor.Type type) {
         switch (type) {
@@ -71,7 +71,7 @@ public enum StateKind {
                 return AGGREGATING;
             default:
                 throw new IllegalArgumentException(
-                        "The changelog backend has no state of type "
+                        "The changelog backend does not support state of type "
                                 + type
                                 + ". Use value, list, map, reducing or aggregating state, or switch"
                                 + " state.changelog.enabled off.");

@@ -54,8 +54,8 @@ public final class StateLog {
     }
 
     /**
-     * Takes over what the job registered under the same name again. With other serializers the
-     * state gets a new id, since records of one id are read with one set of serializers.
+     * Updates the registration after the job has registered the state again. With other serializers
+     * the state gets a new id, since all records of an id are read with the same serializers.
      */
     public void update(StateRegistration changed) throws IOException {
         if (registration.isOutdated()
@@ -66,29 +66,33 @@ public final class StateLog {
         registration = changed;
     }
 
-    /** Starts a record; an unfinished one is forgotten. */
+    /** Starts a record; an unfinished one is dropped. */
     public DataOutputSerializer beginRecord() {
         record = log.emptyScratch();
         return record;
     }
 
-    /** What was written until here is key and namespace, and the record key unless more follows. */
+    /**
+     * Ends the key prefix: what was written so far is key and namespace. It is also the record key
+     * unless {@link #endRecordKey()} follows.
+     */
     public void endKeyPrefix() {
         keyPrefixLength = record.length();
         keyLength = keyPrefixLength;
     }
 
-    /** What was written until here is the record key. */
+    /** Ends the record key. */
     public void endRecordKey() {
         keyLength = record.length();
     }
 
     /**
-     * Appends the record that is under way, after the state's registration if the range has none,
-     * or one that does not describe the record's classes: then under a new id, since records of one
-     * id are read with one set of serializers.
+     * Appends the record. Before the first record of a range, and when the registration no longer
+     * describes the record's classes, it appends the state's registration; in the latter case under
+     * a new id, since all records of an id are read with the same serializers.
      *
-     * @throws IOException if the log cannot take it; the next checkpoint is a full one then
+     * @throws IOException if the record could not be appended; the next checkpoint is a full one
+     *     then
      */
     public void append(RecordKind kind, int keyGroup) throws IOException {
         try {
@@ -107,8 +111,8 @@ public final class StateLog {
     }
 
     /**
-     * To be called when it is not known what reached the delegate, or when what did cannot be
-     * logged: the next checkpoint is a full one.
+     * Marks the changelog as incomplete, because it is unknown what reached the delegate, or
+     * because a change could not be logged. The next checkpoint is a full one.
      */
     public void markIncomplete(Throwable cause) {
         log.markIncomplete(this, cause);

@@ -49,13 +49,13 @@ import org.apache.flink.core.memory.DataOutputView;
  *
  * <p>A record belongs to the key group of its key; that of a queue to the key group of the
  * element's key, whatever key is current. Before the first record of a state comes its META record,
- * see {@link StateRegistration}. Stateless and thread safe.
+ * see {@link StateRegistration}. Stateless and thread-safe.
  */
 public final class StateRecordFormat {
 
     private StateRecordFormat() {}
 
-    /** Writes the payload of a list: all of it or what is added. */
+    /** Writes the payload of a list: the whole list or the appended elements. */
     public static <T> void writeElements(
             List<T> elements, TypeSerializer<T> serializer, DataOutputView target)
             throws IOException {
@@ -65,7 +65,7 @@ public final class StateRecordFormat {
         }
     }
 
-    /** Writes the payload of a list of one element. */
+    /** Writes the payload of a list with one element. */
     public static <T> void writeElement(
             T element, TypeSerializer<T> serializer, DataOutputView target) throws IOException {
         target.writeInt(1);
@@ -73,9 +73,9 @@ public final class StateRecordFormat {
     }
 
     /**
-     * Reads what {@link #writeElements} and {@link #writeElement} wrote.
+     * Reads the payload of a list.
      *
-     * @return a list of the caller's own
+     * @return a new list, owned by the caller
      */
     public static <T> List<T> readElements(TypeSerializer<T> serializer, DataInputView source)
             throws IOException {
@@ -99,7 +99,7 @@ public final class StateRecordFormat {
         }
     }
 
-    /** Reads what {@link #writeMapValue} wrote; null if the value was. */
+    /** Reads the payload of a map entry; null for a null value. */
     public static <T> T readMapValue(TypeSerializer<T> serializer, DataInputView source)
             throws IOException {
         return source.readBoolean() ? null : serializer.deserialize(source);

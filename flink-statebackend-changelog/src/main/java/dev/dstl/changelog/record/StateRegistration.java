@@ -80,15 +80,16 @@ public final class StateRegistration {
     }
 
     /**
-     * Serializers change while a job runs (registered subclasses): ask for the present snapshot.
+     * Returns the current snapshot, since serializers change while a job runs (registered
+     * subclasses).
      */
     private interface StateMetaInfoSnapshotSource {
         StateMetaInfoSnapshot snapshot();
     }
 
     /**
-     * The registration of a keyed state with the serializers that the delegate uses for it, which
-     * need not be those of the descriptor.
+     * Creates the registration of a keyed state with the delegate's serializers, which may differ
+     * from those of the descriptor.
      */
     public static <K, N, V> StateRegistration ofState(
             StateDescriptor<?, V> descriptor, InternalKvState<K, N, V> state) {
@@ -108,7 +109,7 @@ public final class StateRegistration {
                 descriptor.getDefaultValue());
     }
 
-    /** The registration of a queue of timers. */
+    /** Creates the registration of a timer queue. */
     public static <T> StateRegistration ofQueue(
             String name, TypeSerializer<?> keySerializer, TypeSerializer<T> elementSerializer) {
         RegisteredPriorityQueueStateBackendMetaInfo<T> metaInfo =
@@ -123,28 +124,28 @@ public final class StateRegistration {
                 null);
     }
 
-    /** The state's name. */
+    /** Returns the name of the state. */
     String name() {
         return name;
     }
 
-    /** What the state is. */
+    /** Returns the kind of the state. */
     StateKind kind() {
         return kind;
     }
 
     /**
-     * Whether values have been written since the last {@link #toBytes} that cannot be read with
-     * what that says, once the classes of the job have changed.
+     * Returns whether values were written since the last {@link #toBytes} that its result does not
+     * suffice to read, once the classes of the job have changed.
      */
     boolean isOutdated() {
         return subclasses.areMore();
     }
 
     /**
-     * The payload of the META record as of now.
+     * Returns the payload of the META record as of now.
      *
-     * @throws IOException if a serializer's snapshot cannot be written
+     * @throws IOException if the snapshot of a serializer cannot be written
      */
     byte[] toBytes() throws IOException {
         subclasses.update();
@@ -180,9 +181,9 @@ public final class StateRegistration {
     /**
      * Reads the payload of a META record.
      *
-     * @param userClassLoader finds the job's serializers
-     * @throws IOException if the bytes are no registration of this version, or need a class that
-     *     the job no longer has; the message names the state as far as it could be read
+     * @param userClassLoader loads the job's serializers
+     * @throws IOException if the bytes are not a registration of this version, or need a class that
+     *     the job no longer has; the message names the state if its name could be read
      */
     public static RestoredRegistration read(DataInputView source, ClassLoader userClassLoader)
             throws IOException {
@@ -200,9 +201,9 @@ public final class StateRegistration {
     }
 
     /**
-     * Reads of the payload of a META record what needs no class of the job.
+     * Reads the part of a META record that needs no class of the job.
      *
-     * @throws IOException if the bytes are no registration of this version
+     * @throws IOException if the bytes are not a registration of this version
      */
     public static RegisteredName readName(DataInputView source) throws IOException {
         byte version = source.readByte();

@@ -1,2 +1,2 @@
-/** How state changes become records: what one of each kind of state looks like in bytes. */
+/** The format of records: how changes of each kind of state are encoded. */
 package dev.dstl.changelog.record;

@@ -23,9 +23,9 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 
 /**
- * Copies a base into a delegate that already holds another base in other schema versions. The base
- * is restored alone, with its own serializers, and copied entry by entry as if it were a log.
- * Belongs to the task thread.
+ * Copies a base into a delegate that already contains another base with other schema versions. The
+ * base is restored separately, with its own serializers, and copied entry by entry, as if it were a
+ * changelog. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -33,18 +33,18 @@ public final class BaseReplayer<K> {
 
     private final RestoredStates<K> target;
 
-    /** Writes to the delegate of {@code target}. */
+    /** Creates a replayer that writes to the delegate of {@code target}. */
     public BaseReplayer(RestoredStates<K> target) {
         this.target = target;
     }
 
     /**
-     * Copies all that {@code base} holds.
+     * Copies all entries of {@code base}.
      *
      * @param base only read; stays the caller's
-     * @param schema what it says of itself
-     * @throws Exception if its serializers are incompatible with those of the target, or one of the
-     *     delegates fails
+     * @param schema schema versions of the base
+     * @throws Exception if its serializers are incompatible with those of the target, or a delegate
+     *     fails
      */
     public void replay(AbstractKeyedStateBackend<K> base, SnapshotSchema schema) throws Exception {
         K keyBefore = target.delegate().getKeyContext().getCurrentKey();
@@ -55,7 +55,7 @@ public final class BaseReplayer<K> {
             new StateApplierFactory<>(source).create(registration);
             new StateApplierFactory<>(target).create(registration).copyAll(source);
         }
-        // so that nobody takes the key of the last entry for one that the job set
+        // so that the key of the last entry is not mistaken for one that the job set
         target.delegate().getKeyContext().setCurrentKey(keyBefore);
     }
 }

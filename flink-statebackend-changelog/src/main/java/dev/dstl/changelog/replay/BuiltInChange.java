@@ -26,7 +26,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * A view of a state change that Flink's built-in changelog recorded, read from front to back.
- * Reused for every change. Belongs to the task thread.
+ * Reused for every change. Used by the task thread.
  */
 final class BuiltInChange {
 
@@ -36,10 +36,10 @@ final class BuiltInChange {
     private KeyGroupRange wanted = KeyGroupRange.EMPTY_KEY_GROUP_RANGE;
 
     /**
-     * Points at a change; its operation is read.
+     * Points this view at a change and reads its operation.
      *
-     * @param record holds the change
-     * @param wantedKeyGroups what is to be restored of the log
+     * @param record contains the change
+     * @param wantedKeyGroups key groups to restore from the changelog
      */
     void wrap(LogRecord record, KeyGroupRange wantedKeyGroups) throws CorruptLogException {
         input.setBuffer(record.buffer(), record.payloadOffset(), record.payloadLength());
@@ -57,17 +57,20 @@ final class BuiltInChange {
         return operation;
     }
 
-    /** That of the key which was current when it was logged; with a timer it may be wrong. */
+    /**
+     * Returns the key group of the key that was current when the change was recorded. May be wrong
+     * for timers.
+     */
     int keyGroup() {
         return keyGroup;
     }
 
-    /** What is to be restored of the log. */
+    /** Returns the key groups to restore from the changelog. */
     KeyGroupRange wantedKeyGroups() {
         return wanted;
     }
 
-    /** What has not been read yet. */
+    /** Returns the unread part of the change. */
     DataInputDeserializer input() {
         return input;
     }
@@ -120,8 +123,8 @@ final class BuiltInChange {
             RestoredRegistration state, String found, @Nullable Throwable cause) {
         return new CorruptLogException(
                 String.format(
-                        "a change %s of state '%s' (%s) in key group %d, which Flink's own"
-                                + " changelog wrote: %s.",
+                        "a change %s of state '%s' (%s) in key group %d, which Flink's"
+                                + " built-in changelog wrote: %s.",
                         operation, state.name(), state.kind(), keyGroup, found),
                 cause);
     }

@@ -57,7 +57,7 @@ enum BuiltInOperation {
         return BY_CODE[code];
     }
 
-    /** Whether a change that begins with this byte is a registration. */
+    /** Returns whether a change that starts with this byte is a registration. */
     static boolean isMetadata(byte code) {
         return code >= 0 && code < BY_CODE.length && BY_CODE[code] == METADATA;
     }

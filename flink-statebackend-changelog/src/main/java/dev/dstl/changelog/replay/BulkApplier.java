@@ -37,8 +37,10 @@ abstract class BulkApplier extends StateApplier {
     private int recordsToCheck;
 
     /**
+     * Creates an applier.
+     *
      * @param entries applies records entry by entry
-     * @param target takes bytes of the version that {@code entries} reads
+     * @param target takes bytes in the schema version that {@code entries} reads
      */
     BulkApplier(StateApplier entries, BulkTarget target) {
         super(entries.registration());
@@ -67,19 +69,22 @@ abstract class BulkApplier extends StateApplier {
         changeAsEntry(record);
     }
 
-    /** Applies what is ordered with all that was written to the target, or independent of it. */
+    /**
+     * Applies a record entry by entry, without flushing the target. Buffered changes must not
+     * affect the record.
+     */
     final void changeAsEntry(LogRecord record) throws Exception {
         entries.apply(record);
         entries.finish();
     }
 
-    /** Whether the delegate's state is still in the version of the records. */
+    /** Returns whether the delegate's state still has the schema version of the records. */
     abstract boolean takesBytes();
 
     /**
      * Writes a record to the target.
      *
-     * @return false if it has to be applied entry by entry
+     * @return false if the record must be applied entry by entry
      */
     abstract boolean write(LogRecord record, BulkTarget to) throws Exception;
 

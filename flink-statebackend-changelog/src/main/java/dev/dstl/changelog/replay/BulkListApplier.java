@@ -35,14 +35,14 @@ final class BulkListApplier extends BulkStateApplier {
 
     private static final byte DELIMITER = ',';
 
-    /** What is held for the next list. */
+    /** Size of the buffer that is retained for the next list. */
     private static final int LARGEST_BUFFER = 1 << 20;
 
     private final BulkTarget target;
     private final TypeSerializer<?> elementSerializer;
     private final DataInputDeserializer input = new DataInputDeserializer();
 
-    /** Of the list that is gathered, null if none is. */
+    /** The list whose appends are being collected; null if there is none. */
     @Nullable private LogRecord pending;
 
     private final LogRecord first = new LogRecord();

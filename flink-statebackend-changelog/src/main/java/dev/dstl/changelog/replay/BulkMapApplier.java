@@ -22,8 +22,8 @@ import java.util.Arrays;
 
 /**
  * Applies the records of a map state as bytes. The delegate clears a map by iterating over its
- * entries, so earlier writes to that map must not be pending. None are if records come in the order
- * of their keys.
+ * entries, so earlier writes to that map must not be buffered. None are if records come in the
+ * order of their keys.
  */
 final class BulkMapApplier extends BulkStateApplier {
 
@@ -55,7 +55,7 @@ final class BulkMapApplier extends BulkStateApplier {
         }
     }
 
-    /** Makes what is on its way consist of smaller keys only. */
+    /** Flushes the target if buffered changes may have keys that are not smaller. */
     private void follow(LogRecord record) throws Exception {
         if (!followsLast(record)) {
             finish();

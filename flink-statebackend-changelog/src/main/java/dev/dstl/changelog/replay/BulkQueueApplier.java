@@ -20,7 +20,7 @@ import dev.dstl.changelog.delegate.BulkTarget;
 import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 
-/** Applies the records of a queue of timers as bytes: an element is a key without a value. */
+/** Applies the records of a timer queue as bytes: an element is a key without a value. */
 final class BulkQueueApplier extends BulkApplier {
 
     private static final byte[] NO_VALUE = new byte[0];
@@ -30,8 +30,10 @@ final class BulkQueueApplier extends BulkApplier {
     private boolean loads;
 
     /**
+     * Creates an applier.
+     *
      * @param entries applies records entry by entry
-     * @param restored where {@code target} leads
+     * @param restored queue of {@code target}
      */
     BulkQueueApplier(StateApplier entries, RestoredQueue<?> restored, BulkTarget target) {
         super(entries, target);

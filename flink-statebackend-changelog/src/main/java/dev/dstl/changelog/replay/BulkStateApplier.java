@@ -26,8 +26,10 @@ class BulkStateApplier extends BulkApplier {
     private final int version;
 
     /**
+     * Creates an applier.
+     *
      * @param entries applies records entry by entry
-     * @param restored where {@code target} leads
+     * @param restored state of {@code target}
      */
     BulkStateApplier(StateApplier entries, RestoredState<?, ?, ?, ?> restored, BulkTarget target) {
         super(entries, target);

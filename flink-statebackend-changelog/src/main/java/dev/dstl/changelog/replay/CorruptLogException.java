@@ -22,8 +22,8 @@ import java.io.IOException;
 import javax.annotation.Nullable;
 
 /**
- * The log contains a record that cannot be replayed; a retry does not help. The message names the
- * state, the record, the defect and the fix.
+ * The changelog contains a record that cannot be replayed; a retry does not help. The message names
+ * the state, the record, the defect and the fix.
  */
 public final class CorruptLogException extends IOException {
 

@@ -45,9 +45,11 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
     private final boolean open;
 
     /**
-     * @param restored where the values go
+     * Creates an applier.
+     *
+     * @param restored the delegate's state
      * @param keySerializer reads the keys
-     * @param open whether the state has to be asked before it takes a value
+     * @param open whether {@link #makeRoomFor} must be called before each value is written
      */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     KeyedStateApplier(
@@ -62,7 +64,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
         this.open = open;
     }
 
-    /** Whether {@link #makeRoomFor} has to be called with each value before it is written. */
+    /** Returns whether {@link #makeRoomFor} must be called before each value is written. */
     final boolean isOpen() {
         return open;
     }
@@ -71,7 +73,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
         return restored.state();
     }
 
-    /** The state, which from now on holds all that {@code value} holds. */
+    /** Returns the state, in a schema version that loses nothing of {@code value}. */
     final S makeRoomFor(V value) throws Exception {
         if (open) {
             restored.makeRoomFor(registration(), value);
@@ -155,7 +157,7 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
                 key, key.getClass().getName(), restored.currentKeyGroup());
     }
 
-    /** Reads what a change merges into its namespace, which stands first. */
+    /** Reads the namespaces that a change merges into its own, which comes first. */
     final List<N> mergedNamespaces(BuiltInChange change) throws CorruptLogException {
         List<N> namespaces = new ArrayList<>();
         namespaces.add(change.read(namespaceSerializer, registration()));
@@ -166,15 +168,15 @@ abstract class KeyedStateApplier<K, N, V, S extends InternalKvState<K, N, V>> ex
         return namespaces;
     }
 
-    /** Takes the current key's and namespace's content from the state of another delegate. */
+    /** Copies the content of the current key and namespace from the state of another delegate. */
     abstract void copy(S source) throws Exception;
 
-    /** The record key is read as far as key and namespace go, which are current. */
+    /** Applies a record whose key and namespace have been read and set. */
     abstract void apply(LogRecord record, S state) throws Exception;
 
-    /** Applies a record whose key and namespace have been read; reads the rest. */
+    /** Checks the rest of a record whose key and namespace have been read. */
     abstract void checkValue(LogRecord record) throws CorruptLogException;
 
-    /** The change is read as far as key and namespace go, which are current. */
+    /** Applies a change whose key and namespace have been read and set. */
     abstract void apply(BuiltInChange change, S state) throws Exception;
 }

@@ -29,9 +29,9 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /**
- * Applies the records of a list state. Consecutive appends to one list, as in a sorted log, are
- * written to the delegate in one call, since RocksDB stores each append separately until the list
- * is read or compacted.
+ * Applies the records of a list state. Consecutive appends to one list, as in a sorted changelog,
+ * are written to the delegate in one call, since RocksDB stores each append separately until the
+ * list is read or compacted.
  */
 final class ListApplier<K, N, V>
         extends KeyedStateApplier<K, N, List<V>, InternalListState<K, N, V>> {
@@ -39,7 +39,7 @@ final class ListApplier<K, N, V>
     private final ListSerializer<V> serializer;
     private final TypeSerializer<V> elementSerializer;
 
-    /** Of the list that is current; null if nothing was put off. */
+    /** Buffered elements of the current list; null if there are none. */
     @Nullable private List<V> pending;
 
     private boolean pendingIsWhole;
@@ -81,7 +81,7 @@ final class ListApplier<K, N, V>
                         pendingKeyLength);
     }
 
-    /** Key and namespace of the list are current. */
+    /** Called with key and namespace of the list set. */
     @Override
     void apply(LogRecord record, InternalListState<K, N, V> state) throws Exception {
         switch (record.kind()) {

@@ -32,9 +32,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Applies logs to a delegate while it restores, without logging. The job may later register the
- * states it creates in the delegate again, with other serializers and with its functions. Belongs
- * to the task thread; does not own the delegate. Must be closed before the job uses the delegate.
+ * Applies changelogs to a delegate during a restore, without logging. The job may later register
+ * the states again, with other serializers and with its functions. Used by the task thread; does
+ * not own the delegate. Must be closed before the job uses the delegate.
  *
  * @param <K> type of the key
  */
@@ -48,8 +48,10 @@ public final class LogReplayer<K> implements AutoCloseable {
     @Nullable private final BulkLoad bulkLoad;
 
     /**
-     * @param states what the base has brought
-     * @param userClassLoader finds the job's serializers
+     * Creates a replayer.
+     *
+     * @param states states of the restored base
+     * @param userClassLoader loads the job's serializers
      */
     public LogReplayer(RestoredStates<K> states, ClassLoader userClassLoader) {
         this.delegate = states.delegate();
@@ -59,22 +61,22 @@ public final class LogReplayer<K> implements AutoCloseable {
         this.bulkLoad = BulkLoad.of(delegate);
     }
 
-    /** The same for a delegate without a base. */
+    /** Creates a replayer for a delegate without a base. */
     public LogReplayer(AbstractKeyedStateBackend<K> delegate, ClassLoader userClassLoader) {
         this(new RestoredStates<>(delegate, null, new SchemaHistory()), userClassLoader);
     }
 
     /**
-     * Applies one log handle; state ids begin anew with each. Records of key groups that the
-     * delegate does not own are skipped. Handles must come in the order of the checkpoint.
+     * Applies one changelog handle. State ids are valid within a handle only. Records of key groups
+     * that the delegate does not own are skipped. Handles must come in the order of the checkpoint.
      *
-     * @param cursor stays the caller's, who closes it
-     * @param keyGroups of the handle: what else its files hold belongs to others, who may have
-     *     changed it since
-     * @throws CorruptLogException if the log holds what cannot be replayed
-     * @throws StateMigrationException if the key serializer, or the serializers of two logs or of a
-     *     log and the base, are incompatible
-     * @throws IOException if the log cannot be read or the delegate cannot take it
+     * @param cursor closed by the caller
+     * @param keyGroups key groups of the handle; other records in its segments are outdated or
+     *     belong to other subtasks
+     * @throws CorruptLogException if the changelog contains a record that cannot be replayed
+     * @throws StateMigrationException if the key serializer, or the serializers of two changelogs
+     *     or of a changelog and the base, are incompatible
+     * @throws IOException if the changelog cannot be read or the delegate fails
      */
     public void replay(RecordCursor cursor, KeyGroupRange keyGroups)
             throws IOException, StateMigrationException {
@@ -105,11 +107,11 @@ public final class LogReplayer<K> implements AutoCloseable {
         if (last != null) {
             finish(last);
         }
-        // so that nobody takes the key of the last record for one that the job set
+        // so that the key of the last record is not mistaken for one that the job set
         delegate.getKeyContext().setCurrentKey(keyBefore);
     }
 
-    /** What the storage calls opaque, Flink's built-in changelog wrote. */
+    /** Opaque records are changes that Flink's built-in changelog wrote. */
     private void applyBuiltIn(LogRecord record, KeyGroupRange wanted, StateIdTable ids)
             throws IOException, StateMigrationException {
         builtInChange.wrap(record, wanted);
@@ -228,7 +230,7 @@ public final class LogReplayer<K> implements AutoCloseable {
                             + registration.name()
                             + "' ("
                             + registration.kind()
-                            + ") of the log",
+                            + ") of the changelog",
                     e);
         }
     }
@@ -236,7 +238,7 @@ public final class LogReplayer<K> implements AutoCloseable {
     /**
      * Ends the replay.
      *
-     * @throws IOException if the delegate cannot be made ready for the job
+     * @throws IOException if the delegate cannot end its bulk load
      */
     @Override
     public void close() throws IOException {

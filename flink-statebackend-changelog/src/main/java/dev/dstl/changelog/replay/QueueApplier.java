@@ -25,7 +25,7 @@ import org.apache.flink.runtime.state.PriorityComparable;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.util.CloseableIterator;
 
-/** Applies the records of a queue of timers. */
+/** Applies the records of a timer queue. */
 final class QueueApplier<
                 T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
         extends StateApplier {
@@ -81,7 +81,7 @@ final class QueueApplier<
         }
     }
 
-    /** What the change says about its key group may be wrong, so every element is asked. */
+    /** The key group of the change may be wrong, so the key group of every element is computed. */
     @Override
     void apply(BuiltInChange change) throws Exception {
         switch (change.operation()) {

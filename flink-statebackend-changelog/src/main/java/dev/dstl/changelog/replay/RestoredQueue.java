@@ -31,8 +31,8 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * A queue of the delegate by name. A delegate may return a new object for each registration, whose
- * caches miss changes made through an older one, so all writers share the newest. Belongs to the
+ * A timer queue of the delegate. A delegate may return a new object for each registration, whose
+ * caches miss changes made through an older object, so all writers share the newest. Used by the
  * task thread.
  *
  * @param <T> type of the timers
@@ -49,8 +49,10 @@ final class RestoredQueue<
     private boolean outdated;
 
     /**
-     * @param delegate where the queue lives
-     * @param schema in which version, null if it does not hold the queue yet
+     * Creates a queue.
+     *
+     * @param delegate contains the queue
+     * @param schema schema version of the queue; null if the delegate does not contain it yet
      */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     RestoredQueue(AbstractKeyedStateBackend<?> delegate, @Nullable StateSchema schema) {
@@ -58,7 +60,7 @@ final class RestoredQueue<
         this.elements = schema == null ? null : (SchemaVersion<T>) schema.values();
     }
 
-    /** The newest object, once timers are expected. */
+    /** Returns the newest queue object; requires {@link #expect}. */
     KeyGroupedInternalPriorityQueue<T> queue() {
         if (outdated) {
             outdated = false;
@@ -67,19 +69,22 @@ final class RestoredQueue<
         return queue;
     }
 
-    /** Changes whenever timers are written with another serializer from then on. */
+    /** Returns a number that changes when the serializer of the queue changes. */
     int version() {
         return version;
     }
 
-    /** Whether timers that {@code registration} reads are the bytes that the delegate holds. */
+    /**
+     * Returns whether the bytes of timers that {@code registration} reads are those of the
+     * delegate.
+     */
     boolean takesBytesOf(RestoredRegistration registration) {
         return elements.hasSameBytesAs(registration.schema().values());
     }
 
     /**
-     * Makes sure that all timers are in the delegate's store, which others may write to until
-     * {@link #queue()} is asked for again.
+     * Writes all buffered timers to the delegate's store. Others may write to the store until the
+     * next call of {@link #queue()}.
      *
      * @throws IOException if the delegate fails
      */
@@ -90,14 +95,14 @@ final class RestoredQueue<
         }
         outdated = true;
         try (CloseableIterator<T> timers = queue.iterator()) {
-            // Before it looks for the first timer the delegate stores what it has put off.
+            // Before it returns the first timer, the delegate writes what it has buffered.
             boolean unused = timers.hasNext();
         } catch (Exception e) {
             throw new IOException("Timers of '" + name + "' cannot be stored", e);
         }
     }
 
-    /** Gets ready for timers that {@code registration} reads. Timers are never migrated. */
+    /** Prepares the queue for timers that {@code registration} reads. Timers are never migrated. */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     void expect(RestoredRegistration registration) {
         SchemaVersion<T> added = (SchemaVersion<T>) registration.schema().values();

@@ -37,9 +37,9 @@ import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTran
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * A state of the delegate by name, in the schema version that it is restored to. Values of other
- * versions, from logs and other bases, are read with the serializers that wrote them and written
- * with those of this version. Belongs to the task thread.
+ * A state of the delegate, in the schema version to which it is restored. Values of other versions,
+ * from changelogs and other bases, are read with the serializers that wrote them and written with
+ * those of this version. Used by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -56,8 +56,10 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     private int version;
 
     /**
-     * @param delegate where the state lives
-     * @param schema in which version, null if it does not hold the state yet
+     * Creates a state.
+     *
+     * @param delegate contains the state
+     * @param schema schema version of the state; null if the delegate does not contain it yet
      */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     RestoredState(AbstractKeyedStateBackend<K> delegate, @Nullable StateSchema schema) {
@@ -68,17 +70,20 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
         }
     }
 
-    /** The delegate's state, once values are expected. */
+    /** Returns the delegate's state; requires {@link #expect}. */
     S state() {
         return state;
     }
 
-    /** Changes whenever values are written with another serializer from then on. */
+    /** Returns a number that changes when the serializer of the state changes. */
     int version() {
         return version;
     }
 
-    /** Whether values that {@code registration} reads are the bytes that the delegate holds. */
+    /**
+     * Returns whether the bytes of values that {@code registration} reads are those of the
+     * delegate.
+     */
     boolean takesBytesOf(RestoredRegistration registration) {
         return namespaces.hasSameBytesAs(registration.schema().namespaces())
                 && values.hasSameBytesAs(registration.schema().values());
@@ -95,9 +100,9 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     }
 
     /**
-     * Gets ready for values that {@code registration} reads.
+     * Prepares the state for values that {@code registration} reads.
      *
-     * @return whether each of them has to be given to {@link #makeRoomFor} first
+     * @return whether {@link #makeRoomFor} must be called before each value is written
      */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     boolean expect(RestoredRegistration registration) throws Exception {
@@ -120,7 +125,10 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
         return choice.isOpen();
     }
 
-    /** Goes on with the version of {@code registration} if the value would lose something here. */
+    /**
+     * Changes to the schema version of {@code registration} if the present version would lose a
+     * part of the value.
+     */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     void makeRoomFor(RestoredRegistration registration, V value) throws Exception {
         TypeSerializer<V> reader = (TypeSerializer<V>) registration.valueSerializer();

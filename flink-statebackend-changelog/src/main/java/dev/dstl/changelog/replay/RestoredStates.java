@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * The states of a restored delegate. Logs and further bases create the states that are missing; the
- * job may later register any of them again. Belongs to the task thread.
+ * The states of a restored delegate. Changelogs and further bases create missing states; the job
+ * may later register any of them again. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -46,9 +46,11 @@ public final class RestoredStates<K> {
     private final Map<String, RestoredQueue<?>> queuesByName = new HashMap<>();
 
     /**
-     * @param delegate already holds the base; stays the caller's
-     * @param base what the base says of itself, null if there is none
-     * @param history hears in which versions the logs are written
+     * Creates the states.
+     *
+     * @param delegate contains the base; stays the caller's
+     * @param base schema versions of the base; null if there is none
+     * @param history records the schema versions of the changelogs
      */
     public RestoredStates(
             AbstractKeyedStateBackend<K> delegate,
@@ -64,10 +66,10 @@ public final class RestoredStates<K> {
     }
 
     /**
-     * Notes in which versions a state or queue is written.
+     * Records the schema versions of a state or queue.
      *
-     * @return reads its keys
-     * @throws StateMigrationException if the keys cannot be read with the job's serializer
+     * @return serializer that reads its keys
+     * @throws StateMigrationException if the job's key serializer cannot read the keys
      */
     TypeSerializer<K> expect(RestoredRegistration registration) throws StateMigrationException {
         TypeSerializer<K> keySerializer = readerOfKeys(registration.keySerializerSnapshot());
@@ -76,7 +78,7 @@ public final class RestoredStates<K> {
         return keySerializer;
     }
 
-    /** The delegate's state of a name; what kind it is the first registration says. */
+    /** Returns the state of a name; the first registration determines its kind. */
     @SuppressWarnings("unchecked") // the delegate refuses a name with other types
     <N, V, S extends InternalKvState<K, N, V>> RestoredState<K, N, V, S> state(String name) {
         return (RestoredState<K, N, V, S>)
@@ -84,7 +86,7 @@ public final class RestoredStates<K> {
                         name, unknown -> new RestoredState<K, N, V, S>(delegate, inBase(name)));
     }
 
-    /** The delegate's queue of a name. */
+    /** Returns the queue of a name. */
     RestoredQueue<?> queue(String name) {
         return queuesByName.computeIfAbsent(
                 name, unknown -> new RestoredQueue<>(delegate, inBase(name)));
@@ -95,7 +97,7 @@ public final class RestoredStates<K> {
         return base == null ? null : base.schemaOf(name);
     }
 
-    /** The delegate checks keys only against a base, and there may be none. */
+    /** Checks the keys, which the delegate does only for a base, and there may be none. */
     @SuppressWarnings("unchecked") // the compatibility check compares the types
     private TypeSerializer<K> readerOfKeys(TypeSerializerSnapshot<?> snapshot)
             throws StateMigrationException {

@@ -23,7 +23,10 @@ import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
-/** Applies the records of a reducing or aggregating state: results, never what was added. */
+/**
+ * Applies the records of a reducing or aggregating state, which contain results, never added
+ * values.
+ */
 final class ResultApplier<K, N, SV>
         extends KeyedStateApplier<K, N, SV, InternalAppendingState<K, N, ?, SV, ?>> {
 
@@ -94,7 +97,10 @@ final class ResultApplier<K, N, SV>
         }
     }
 
-    /** To merge two results takes a function, which no log holds. */
+    /**
+     * Moves the result of one merged namespace. Fails for several results: merging them needs the
+     * function of the job, which the changelog does not contain.
+     */
     private void merge(BuiltInChange change, InternalAppendingState<K, N, ?, SV, ?> state)
             throws Exception {
         List<N> namespaces = mergedNamespaces(change);
@@ -105,10 +111,10 @@ final class ResultApplier<K, N, SV>
             if (result != null && only != null) {
                 throw change.corrupt(
                         registration(),
-                        "it merges results, which takes the job's function, and that log does not"
-                                + " hold what came of it. Flink's own changelog cannot restore it"
-                                + " either. Take a canonical savepoint of the job while it still"
-                                + " runs there, and restore from that",
+                        "it merges results, which needs the job's function, and the changelog does"
+                                + " not contain the outcome. Flink's built-in changelog cannot"
+                                + " restore it either. Take a canonical savepoint of the job"
+                                + " while it still runs there, and restore from that",
                         null);
             }
             if (result != null) {

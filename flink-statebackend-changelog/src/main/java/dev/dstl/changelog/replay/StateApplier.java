@@ -24,14 +24,14 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 
 /**
- * Applies the records of one state id to the delegate, in the order of the log. Belongs to the task
- * thread.
+ * Applies the records of one state id to the delegate, in the order of the changelog. Used by the
+ * task thread.
  */
 abstract class StateApplier {
 
     private final RestoredRegistration registration;
 
-    /** Points at whatever part of the record is read. */
+    /** The part of the record that is being read. */
     private final DataInputDeserializer input = new DataInputDeserializer();
 
     StateApplier(RestoredRegistration registration) {
@@ -39,41 +39,41 @@ abstract class StateApplier {
     }
 
     /**
-     * Applies one record.
+     * Applies a record.
      *
-     * @throws CorruptLogException if the record does not fit the state
-     * @throws Exception if the delegate cannot take it
+     * @throws CorruptLogException if the record does not match the state
+     * @throws Exception if the delegate fails
      */
     abstract void apply(LogRecord record) throws Exception;
 
     /**
-     * Reads one record as {@link #apply(LogRecord)} would, without changing the delegate's entries.
+     * Reads a record as {@link #apply(LogRecord)} does, without changing entries of the delegate.
      *
-     * @throws CorruptLogException if the record does not fit the state
-     * @throws Exception if the delegate cannot take its key
+     * @throws CorruptLogException if the record does not match the state
+     * @throws Exception if the delegate rejects its key
      */
     abstract void check(LogRecord record) throws Exception;
 
     /**
-     * Applies what {@link #apply(LogRecord)} has put off. Called before anything else is applied to
-     * the delegate, and at the end.
+     * Applies buffered changes. Called at the end, and before anything else is applied to the
+     * delegate.
      *
-     * @throws Exception if the delegate cannot take it
+     * @throws Exception if the delegate fails
      */
     void finish() throws Exception {}
 
     /**
-     * Applies one change of Flink's own changelog, which is read as far as the state id.
+     * Applies a change of Flink's built-in changelog that was read up to the state id.
      *
-     * @throws CorruptLogException if the change does not fit the state
-     * @throws Exception if the delegate cannot take it
+     * @throws CorruptLogException if the change does not match the state
+     * @throws Exception if the delegate fails
      */
     abstract void apply(BuiltInChange change) throws Exception;
 
     /**
-     * Applies all that another delegate holds of the state.
+     * Copies all entries of the state from another delegate.
      *
-     * @param source has the state registered; only read
+     * @param source the state is registered there; only read
      * @throws Exception if one of the delegates fails
      */
     abstract void copyAll(RestoredStates<?> source) throws Exception;
@@ -82,19 +82,19 @@ abstract class StateApplier {
         return registration;
     }
 
-    /** Reads from the record key from now on. */
+    /** Starts reading the record key. */
     final DataInputDeserializer recordKey(LogRecord record) {
         input.setBuffer(record.buffer(), record.keyOffset(), record.keyLength());
         return input;
     }
 
-    /** Reads from the payload from now on. */
+    /** Starts reading the payload. */
     final DataInputDeserializer payload(LogRecord record) {
         input.setBuffer(record.buffer(), record.payloadOffset(), record.payloadLength());
         return input;
     }
 
-    /** Reads one thing behind the other. */
+    /** Reads the next value. */
     final <T> T read(TypeSerializer<T> serializer, LogRecord record) throws CorruptLogException {
         try {
             return serializer.deserialize(input);
@@ -103,7 +103,7 @@ abstract class StateApplier {
         }
     }
 
-    /** Every byte must have been read, or the serializers are not those of the writer. */
+    /** Checks that all bytes were read; otherwise the serializers are not those of the writer. */
     final void expectEnd(LogRecord record) throws CorruptLogException {
         if (input.available() != 0) {
             throw corrupt(

@@ -26,8 +26,8 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Chooses the applier of a state or queue: by its kind, and as bytes if records and delegate have
- * the same format. Belongs to the task thread.
+ * Chooses the applier of a state or queue: by its kind, and as bytes if records and delegate use
+ * the same format. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -42,8 +42,9 @@ final class StateApplierFactory<K> {
     /**
      * Creates or updates a state or queue in the delegate.
      *
-     * @param bulkLoad takes records as bytes where they are the delegate's; null if none are
-     * @throws StateMigrationException if the job's serializers cannot take over what others wrote
+     * @param bulkLoad takes records as bytes; null to apply entry by entry
+     * @throws StateMigrationException if the job's serializers are incompatible with those that
+     *     wrote the state
      * @throws Exception if the delegate fails otherwise
      */
     StateApplier create(RestoredRegistration registration, @Nullable BulkLoad bulkLoad)
@@ -89,9 +90,10 @@ final class StateApplierFactory<K> {
     }
 
     /**
-     * The same, for records that are applied entry by entry.
+     * Creates or updates a state or queue whose records are applied entry by entry.
      *
-     * @throws StateMigrationException if the job's serializers cannot take over what others wrote
+     * @throws StateMigrationException if the job's serializers are incompatible with those that
+     *     wrote the state
      * @throws Exception if the delegate fails otherwise
      */
     StateApplier create(RestoredRegistration registration) throws Exception {

@@ -25,9 +25,9 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * The records of a log that was written through Flink's plain interface, by this changelog backend
- * or, as OPAQUE records, by Flink's own: every log begins with a registration, which distinguishes
- * the two. Owns the iterator: closing the cursor closes it. Not thread safe.
+ * Returns the records of a changelog that was written through Flink's plain interface, by DSTL or,
+ * as OPAQUE records, by Flink's built-in changelog: every changelog starts with a registration,
+ * which distinguishes the two. Owns the iterator. Not thread-safe.
  */
 public final class StateChangeCursor implements RecordCursor {
 
@@ -35,7 +35,7 @@ public final class StateChangeCursor implements RecordCursor {
     private boolean started;
     private boolean builtIn;
 
-    /** Takes {@code changes} over. */
+    /** Creates a cursor that owns {@code changes}. */
     public StateChangeCursor(CloseableIterator<StateChange> changes) {
         this.changes = changes;
     }
@@ -62,7 +62,7 @@ public final class StateChangeCursor implements RecordCursor {
             record.wrap(change.getKeyGroup(), bytes, 0, bytes.length);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "The changelog contains a state change that is no record of DSTL ("
+                    "The changelog contains a state change that is not a record of DSTL ("
                             + e.getMessage()
                             + "). Was the checkpoint written by another changelog backend?",
                     e);

@@ -19,16 +19,18 @@ package dev.dstl.changelog.replay;
 import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
-/** The states behind the state ids of one log handle. Belongs to the task thread. */
+/** The states of one changelog handle by state id. Used by the task thread. */
 final class StateIdTable {
 
-    /** Ids are given one by one per registration; no job comes near. */
+    /** Ids are consecutive, one per registration; no job comes near this limit. */
     private static final int MAX_STATE_ID = 1 << 20;
 
     private StateApplier[] appliers = new StateApplier[16];
     private byte[][] registrations = new byte[16][];
 
-    /** Whether exactly this registration was put before, as it happens when ranges follow. */
+    /**
+     * Returns whether the same registration was added before, as happens when a new range starts.
+     */
     boolean isKnown(int stateId, LogRecord meta) {
         byte[] known = isInTable(stateId) ? registrations[stateId] : null;
         return known != null

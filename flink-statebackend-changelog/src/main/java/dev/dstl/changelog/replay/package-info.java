@@ -1,2 +1,2 @@
-/** Restore of the log: its records are applied to the delegate, unlogged. */
+/** Replay: records of the changelog are applied to the delegate, without being logged again. */
 package dev.dstl.changelog.replay;

@@ -37,12 +37,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores snapshots that may be written in different schema versions. A delegate reads all that it
- * restores with the serializers of one of them. So the snapshots of one version are restored
- * together, those of the larger part first; each of the others is restored alone and copied entry
- * by entry.
+ * Restores snapshots that may have different schema versions. A delegate reads all snapshots that
+ * it restores with the serializers of one of them. So the snapshots of one version are restored
+ * together, those of the version with most bytes first; each of the others is restored separately
+ * and copied entry by entry.
  *
- * <p>Belongs to the task thread.
+ * <p>Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -55,9 +55,11 @@ final class BaseRestore<K> {
     private final SnapshotSchemas schemas;
 
     /**
+     * Creates a restore.
+     *
      * @param delegates creates delegates
-     * @param keySerializer of the job
-     * @param schemas reads in which versions snapshots are written
+     * @param keySerializer key serializer of the job
+     * @param schemas reads the schema versions of snapshots
      */
     BaseRestore(
             DelegateFactory<K> delegates,
@@ -69,13 +71,13 @@ final class BaseRestore<K> {
     }
 
     /**
-     * Restores.
+     * Restores snapshots.
      *
-     * @param keyGroups of the delegate
-     * @param snapshots no two of which hold a key group of these
-     * @param history hears of the versions
+     * @param keyGroups key groups of the delegate
+     * @param snapshots must not overlap in these key groups
+     * @param history records the schema versions
      * @return the delegate is owned by the caller
-     * @throws Exception if anything cannot be restored; nothing is left open then
+     * @throws Exception if a snapshot cannot be restored; nothing is left open then
      */
     RestoredBase<K> restore(
             KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots, SchemaHistory history)
@@ -105,7 +107,7 @@ final class BaseRestore<K> {
         if (cut == null) {
             return;
         }
-        LOG.info("{} is written in other schema versions and restored alone", snapshot.handle);
+        LOG.info("{} is written in other schema versions and restored separately", snapshot.handle);
         AbstractKeyedStateBackend<K> alone = delegates.create(own, keySerializer, List.of(cut));
         try {
             new BaseReplayer<>(states).replay(alone, snapshot.schema);
@@ -119,7 +121,7 @@ final class BaseRestore<K> {
         delegate.dispose();
     }
 
-    /** The snapshots by version, that of most bytes first. */
+    /** Returns the snapshots by schema version, the version with most bytes first. */
     private List<Group> groups(List<KeyedStateHandle> snapshots, SchemaHistory history)
             throws IOException {
         List<Group> groups = new ArrayList<>();
@@ -143,7 +145,7 @@ final class BaseRestore<K> {
         return groups;
     }
 
-    /** A snapshot, and what it says of itself. */
+    /** A snapshot and its schema versions. */
     private static final class Snapshot {
 
         private final KeyedStateHandle handle;
@@ -156,21 +158,24 @@ final class BaseRestore<K> {
     }
 
     /**
-     * Snapshots that a delegate can restore together. Each may hold states that others lack, as a
-     * subtask may register a state that its siblings have not used yet.
+     * Snapshots that a delegate can restore together. Each may contain states that others lack, as
+     * a subtask may register a state that other subtasks have not used yet.
      */
     private static final class Group {
 
         private final List<Snapshot> snapshots = new ArrayList<>();
 
-        /** Of all states of all snapshots. */
+        /** Schema versions of all states of all snapshots. */
         @Nullable private SnapshotSchema schema;
 
         Group(@Nullable SnapshotSchema schema) {
             this.schema = schema;
         }
 
-        /** What only its own state backend can read is of one kind, and it knows what to do. */
+        /**
+         * Snapshots that only their own state backend can read are restored together; it detects
+         * incompatible ones.
+         */
         boolean fits(@Nullable SnapshotSchema other) {
             return schema == null ? other == null : other != null && schema.isSameAs(other);
         }

@@ -27,7 +27,7 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Snapshots that a delegate restores faster, because what it opens is buffered. */
+/** Wraps snapshots so that a delegate reads them in large chunks. */
 final class BufferedSnapshots {
 
     private static final int BUFFER_BYTES = 64 << 10;
@@ -35,15 +35,15 @@ final class BufferedSnapshots {
     private BufferedSnapshots() {}
 
     /**
-     * The same snapshots for reading. Full ones are buffered; of what else there is, delegates copy
-     * files.
+     * Returns the same snapshots with buffered streams. Only full snapshots are buffered; files of
+     * others are copied by the delegate.
      */
     static List<KeyedStateHandle> of(List<KeyedStateHandle> snapshots) {
         return snapshots.stream().map(BufferedSnapshots::of).collect(Collectors.toList());
     }
 
     private static KeyedStateHandle of(KeyedStateHandle snapshot) {
-        // Not for classes that derive from these: they may have more to tell.
+        // Not for subclasses, which may have additional fields.
         if (snapshot.getClass() == KeyGroupsStateHandle.class) {
             KeyGroupsStateHandle full = (KeyGroupsStateHandle) snapshot;
             return new KeyGroupsStateHandle(full.getGroupRangeOffsets(), buffered(full));

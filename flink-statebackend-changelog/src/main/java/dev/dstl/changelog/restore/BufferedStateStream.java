@@ -22,22 +22,24 @@ import org.apache.flink.core.fs.FSDataInputStream;
 
 /**
  * Reads a stream in large chunks. Delegates read snapshots field by field and strings byte by byte,
- * and a file system may make a system call for each read. Belongs to one thread; closing interrupts
- * it as far as the stream below can be interrupted.
+ * and a file system may make a system call for each read. Used by one thread; closing it also
+ * closes the underlying stream, from any thread.
  */
 final class BufferedStateStream extends FSDataInputStream {
 
     private final FSDataInputStream stream;
     private final byte[] buffer;
 
-    /** Where the byte behind the last one in the buffer is in the stream. */
+    /** Position in the stream after the last byte of the buffer. */
     private long end;
 
     private int next;
     private int limit;
 
     /**
-     * @param stream from where it is; closed with this one
+     * Creates a buffered stream.
+     *
+     * @param stream read from its current position; closed with this stream
      * @param bufferBytes at least 1
      */
     BufferedStateStream(FSDataInputStream stream, int bufferBytes) throws IOException {
@@ -89,7 +91,7 @@ final class BufferedStateStream extends FSDataInputStream {
         return count;
     }
 
-    /** What is as large as the buffer needs no copy in it. */
+    /** Reads as much as the buffer holds without copying it. */
     private int readAround(byte[] target, int offset, int length) throws IOException {
         int count = stream.read(target, offset, length);
         next = 0;

@@ -23,7 +23,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 
 /**
- * Creates delegates. Belongs to the task thread.
+ * Creates delegates. Used by the task thread.
  *
  * @param <K> type of the key
  */
@@ -32,12 +32,12 @@ public interface DelegateFactory<K> {
     /**
      * Creates a delegate.
      *
-     * @param keyGroups of the delegate: those of the task, or some of them if it is only to be read
-     * @param keySerializer of the job; if it has to be reconfigured for the snapshots, the delegate
-     *     does that
-     * @param snapshots what it restores
+     * @param keyGroups key groups of the task, or some of them if the delegate is only read
+     * @param keySerializer key serializer of the job, which the delegate may reconfigure for the
+     *     snapshots
+     * @param snapshots snapshots to restore
      * @return owned by the caller
-     * @throws Exception if they cannot be restored; nothing is left open then
+     * @throws Exception if a snapshot cannot be restored; nothing is left open then
      */
     AbstractKeyedStateBackend<K> create(
             KeyGroupRange keyGroups,

@@ -23,8 +23,8 @@ import java.io.InterruptedIOException;
 import java.util.function.IntConsumer;
 
 /**
- * Ends a replay soon after the task was cancelled: reading a log from a local cache never blocks,
- * so an interrupt would go unnoticed. Owns the cursor below.
+ * Ends a replay soon after the task was cancelled: reading a changelog from memory never blocks, so
+ * an interrupt would go unnoticed. Owns the underlying cursor.
  */
 final class InterruptibleCursor implements RecordCursor {
 
@@ -39,7 +39,9 @@ final class InterruptibleCursor implements RecordCursor {
     }
 
     /**
-     * @param passed hears now and then how many records more were read
+     * Creates a cursor.
+     *
+     * @param passed called periodically with the number of records read since the last call
      */
     InterruptibleCursor(RecordCursor cursor, IntConsumer passed) {
         this.cursor = cursor;

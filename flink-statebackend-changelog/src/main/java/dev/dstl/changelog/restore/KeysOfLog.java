@@ -31,24 +31,24 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 
 /**
- * Reads the key serializer from a log if there is no base to read it from. A delegate writes keys
- * as bytes from the beginning, so it needs the serializer before the replay. Task thread.
+ * Reads the key serializer from a changelog if there is no base. A delegate writes keys as bytes
+ * from the start, so it needs the serializer before the replay. Used by the task thread.
  */
 final class KeysOfLog {
 
     private final LogReaders readers;
     private final ClassLoader userClassLoader;
 
-    /** Everything given stays the caller's. */
+    /** Creates a reader. All arguments stay the caller's. */
     KeysOfLog(LogReaders readers, ClassLoader userClassLoader) {
         this.readers = readers;
         this.userClassLoader = userClassLoader;
     }
 
     /**
-     * The job's serializer, reconfigured if the keys of the first log need it.
+     * Returns the job's serializer, reconfigured if the keys of the first changelog require it.
      *
-     * @throws IOException if the log cannot be read
+     * @throws IOException if the changelog cannot be read
      */
     <K> TypeSerializer<K> serializer(TypeSerializer<K> ofJob, List<ChangelogStateHandle> logs)
             throws IOException {
@@ -63,7 +63,7 @@ final class KeysOfLog {
                         return reconfigured(ofJob, record);
                     }
                     if (record.kind() == RecordKind.OPAQUE) {
-                        return ofJob; // Flink's own changelog does not say
+                        return ofJob; // not in Flink's built-in changelog
                     }
                 }
             }

@@ -35,10 +35,10 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Opens log handles, each with the storage that wrote it. Flink gives a job one reading view per
- * TaskManager, for whatever storage was asked first; so only handles of DSTL's identifiers, which
- * name the same storage, are read through that view, and all others through separate views. Belongs
- * to the task thread; closed by its creator, after all cursors.
+ * Opens changelog handles, each with the storage that wrote it. Flink gives a job one reading view
+ * per TaskManager, of the storage that was requested first; so only handles with DSTL's
+ * identifiers, which all name the same storage, are read through that view, and all others through
+ * separate views. Used by the task thread; closed by its creator, after all cursors.
  */
 final class LogReaders implements AutoCloseable {
 
@@ -50,7 +50,9 @@ final class LogReaders implements AutoCloseable {
     private final Map<String, StateChangelogStorageView<?>> ownViews = new HashMap<>();
 
     /**
-     * @param whenReadIsRetried called on any thread, where our own storage reads
+     * Creates readers.
+     *
+     * @param whenReadIsRetried called on any thread when DSTL's storage retries a read
      */
     LogReaders(
             TaskStateManager taskStateManager,
@@ -65,7 +67,7 @@ final class LogReaders implements AutoCloseable {
      * Opens the records of a handle.
      *
      * @return to be closed by the caller
-     * @throws IOException if no storage can read the handle, or the storage cannot
+     * @throws IOException if no storage can read the handle, or the storage fails
      */
     RecordCursor open(ChangelogStateHandle handle) throws IOException {
         StateChangelogHandleReader<?> reader = view(handle).createReader();
@@ -77,9 +79,9 @@ final class LogReaders implements AutoCloseable {
     }
 
     /**
-     * The memory for records of a handle that are read and not yet replayed.
+     * Returns the memory for records of a handle that are read and not yet replayed.
      *
-     * @throws IOException as {@link #open}
+     * @throws IOException if no storage can read the handle
      */
     ReplayMemory memory(ChangelogStateHandle handle) throws IOException {
         StateChangelogHandleReader<?> reader = view(handle).createReader();
@@ -114,7 +116,7 @@ final class LogReaders implements AutoCloseable {
         return view;
     }
 
-    /** Null where there is no TaskManager behind the task, as in Flink's State Processor API. */
+    /** Returns null if there is no TaskManager, as in Flink's State Processor API. */
     @Nullable
     private StateChangelogStorageView<?> ofTaskManager(ChangelogStateHandle handle) {
         try {

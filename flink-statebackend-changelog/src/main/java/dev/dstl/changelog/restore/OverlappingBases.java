@@ -43,12 +43,12 @@ import org.apache.flink.util.IOUtils;
 
 /**
  * Makes overlapping bases restorable together, where one contains key groups that another one
- * changed later. After a change of parallelism a subtask continues with the shared base, which
- * cannot be split. If a sibling has taken its own base and both are restored together, the older
- * one would restore entries that the sibling has removed. So each base is restored alone, for its
- * own key groups, and written to local disk in the canonical format with only these key groups.
+ * changed later. After rescaling, subtasks first share the old base, which cannot be split. Once
+ * one of them has its own base, restoring both together would bring back entries that it has
+ * removed. So each base is restored separately, for the key groups for which it is the newest, and
+ * written to the local disk in the canonical format.
  *
- * <p>Belongs to the task thread. Owns the files until it is closed.
+ * <p>Used by the task thread. Owns the files until it is closed.
  *
  * @param <K> type of the key
  */
@@ -61,9 +61,11 @@ final class OverlappingBases<K> implements Closeable {
     private final CloseableRegistry cancelRegistry;
 
     /**
-     * @param temporary where to write
-     * @param delegates restores what is only read
-     * @param cancelRegistry closes what is being written when the task is cancelled
+     * Creates a directory for the files.
+     *
+     * @param temporary parent of the directory
+     * @param delegates restores bases that are only read
+     * @param cancelRegistry closes open streams when the task is cancelled
      */
     OverlappingBases(Path temporary, BaseRestore<K> delegates, CloseableRegistry cancelRegistry)
             throws IOException {

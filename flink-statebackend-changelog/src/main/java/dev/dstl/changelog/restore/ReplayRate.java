@@ -17,21 +17,21 @@
 package dev.dstl.changelog.restore;
 
 /**
- * The rate at which the tasks of this process replayed their changelogs in their last restore; used
- * to estimate the duration of the next one. Thread safe.
+ * The throughput at which tasks of this process replayed their changelogs in their latest restores;
+ * used to estimate the duration of the next one. Thread-safe.
  */
 public final class ReplayRate {
 
     /**
-     * What replay manages until a restore has shown more. Two busy cores, RocksDB: 2.2 million
-     * changes of 100 bytes in 3 s, of which 1 s is left when they are read while the base loads.
+     * Assumed throughput before the first restore. Two busy cores, RocksDB: 2.2 million changes of
+     * 100 bytes in 3 s, of which 1 s is left when they are read while the base is loaded.
      */
     static final long ASSUMED_BYTES_PER_SECOND = 32L << 20;
 
-    /** A restore of less says more about starting than about replaying. */
+    /** Smaller changelogs measure the start of a replay rather than its throughput. */
     private static final long LEAST_BYTES = 16L << 20;
 
-    /** A newer measurement counts so much. */
+    /** Weight of a new measurement. */
     private static final double WEIGHT = 0.5;
 
     private static final ReplayRate OF_PROCESS = new ReplayRate();
@@ -41,21 +41,24 @@ public final class ReplayRate {
 
     ReplayRate() {}
 
-    /** That of all jobs of this process. */
+    /** Returns the rate of this process. */
     public static ReplayRate ofProcess() {
         return OF_PROCESS;
     }
 
-    /** Bytes of changelog in the store per second of a task; 32 MiB until one was measured. */
+    /**
+     * Returns the throughput of a task in bytes of stored changelog per second; 32 MiB before the
+     * first measurement.
+     */
     public long bytesPerSecond() {
         return (long) bytesPerSecond;
     }
 
     /**
-     * A task has replayed.
+     * Adds a measurement.
      *
-     * @param bytes in the store
-     * @param nanos from the base to the last record
+     * @param bytes size of the changelog in the store
+     * @param nanos time from the loaded base to the last record
      */
     synchronized void measured(long bytes, long nanos) {
         if (bytes < LEAST_BYTES || nanos <= 0) {

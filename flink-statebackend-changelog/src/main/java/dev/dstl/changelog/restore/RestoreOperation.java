@@ -36,8 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores a delegate: the base first, then the logs on top. Belongs to the task thread; cancelling
- * the task closes open streams. Closes everything it opened if it fails.
+ * Restores a delegate: first the base, then the changelogs on top. Used by the task thread;
+ * cancelling the task closes open streams. Closes everything it opened if it fails.
  *
  * @param <K> type of the key
  */
@@ -52,11 +52,13 @@ public final class RestoreOperation<K> {
     private final RestoreMetrics metrics;
 
     /**
+     * Creates an operation.
+     *
      * @param environment of the task
      * @param cancelRegistry closed when the task is cancelled
-     * @param keySerializer of the job
+     * @param keySerializer key serializer of the job
      * @param delegates creates a delegate from snapshots
-     * @param metrics hear how far it is
+     * @param metrics receive the progress
      */
     public RestoreOperation(
             Environment environment,
@@ -74,13 +76,13 @@ public final class RestoreOperation<K> {
     }
 
     /**
-     * Restores.
+     * Restores a delegate.
      *
      * @param keyGroups of the task
-     * @param restored snapshots and logs
-     * @param snapshots those of {@code restored} as the delegate shall know them
+     * @param restored snapshots and changelogs
+     * @param snapshots snapshots of {@code restored} in the form that the delegate shall know
      * @return the delegate is owned by the caller
-     * @throws Exception if anything cannot be restored; nothing is left open then
+     * @throws Exception if the state cannot be restored; nothing is left open then
      */
     public RestoredDelegate<K> restore(
             KeyGroupRange keyGroups, RestoredHandles restored, List<KeyedStateHandle> snapshots)

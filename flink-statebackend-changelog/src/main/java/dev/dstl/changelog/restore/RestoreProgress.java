@@ -22,7 +22,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reports the progress of a restore: in the log every ten seconds, and in metrics. Task thread. */
+/**
+ * Reports the progress of a restore: in a log line every ten seconds, and in metrics. Used by the
+ * task thread.
+ */
 final class RestoreProgress {
 
     private static final Logger LOG = LoggerFactory.getLogger(RestoreProgress.class);
@@ -40,10 +43,10 @@ final class RestoreProgress {
     private long replayed;
 
     /**
-     * Starts with the restore.
+     * Starts the clock of a restore.
      *
-     * @param task its name
-     * @param nanoTime a clock that only runs forward
+     * @param task name of the task
+     * @param nanoTime a monotonic clock
      */
     RestoreProgress(String task, RestoreMetrics metrics, LongSupplier nanoTime) {
         this.task = task;
@@ -52,14 +55,19 @@ final class RestoreProgress {
         this.startNanos = nanoTime.getAsLong();
     }
 
-    /** So much is to be replayed. */
+    /**
+     * Sets what will be replayed.
+     *
+     * @param count number of changelogs
+     * @param allBytes their total size
+     */
     void changelogs(int count, long allBytes) {
         changelogs = count;
         bytes = allBytes;
         metrics.started(allBytes);
     }
 
-    /** The delegate holds the base, and the replay begins. */
+    /** Reports that the base is loaded and the replay starts. */
     void baseLoaded() {
         baseNanos = nanoTime.getAsLong();
         loggedNanos = baseNanos;
@@ -67,9 +75,10 @@ final class RestoreProgress {
     }
 
     /**
-     * Some records more are applied.
+     * Reports applied records.
      *
-     * @param readRecords what was read of all logs so far, obsolete ones included
+     * @param readRecords total number of records read, obsolete ones included
+     * @param records number applied since the last call
      */
     void replayed(long records, long readRecords) {
         replayed += records;
@@ -88,7 +97,11 @@ final class RestoreProgress {
         }
     }
 
-    /** All is replayed. */
+    /**
+     * Reports the end of the replay.
+     *
+     * @param readRecords total number of records read, obsolete ones included
+     */
     void finished(long readRecords) {
         long nanos = nanoTime.getAsLong() - baseNanos;
         metrics.finished(millis(nanos));

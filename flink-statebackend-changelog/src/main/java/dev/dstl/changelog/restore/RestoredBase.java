@@ -20,7 +20,7 @@ import dev.dstl.changelog.replay.RestoredStates;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 
 /**
- * A delegate that holds the restored bases, and their schema versions.
+ * A delegate with the restored bases, and their schema versions.
  *
  * @param <K> type of the key
  */
@@ -43,12 +43,12 @@ final class RestoredBase<K> {
         return delegate;
     }
 
-    /** What logs are replayed into. */
+    /** Returns the states into which changelogs are replayed. */
     RestoredStates<K> states() {
         return states;
     }
 
-    /** Whether the snapshots could not be restored together. */
+    /** Returns whether the snapshots could not be restored together. */
     boolean ofSeveralVersions() {
         return ofSeveralVersions;
     }

@@ -20,7 +20,7 @@ import dev.dstl.changelog.schema.SchemaHistory;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 
 /**
- * A delegate that holds all of a checkpoint.
+ * A delegate with the whole state of a checkpoint.
  *
  * @param <K> type of the key
  */
@@ -39,17 +39,17 @@ public final class RestoredDelegate<K> {
         this.needsFullSnapshot = needsFullSnapshot;
     }
 
-    /** Owned by the caller. */
+    /** Returns the delegate, owned by the caller. */
     public AbstractKeyedStateBackend<K> delegate() {
         return delegate;
     }
 
-    /** In which versions the checkpoint is written. */
+    /** Returns the schema versions of the checkpoint. */
     public SchemaHistory history() {
         return history;
     }
 
-    /** Whether no new checkpoint may refer to the restored bases. */
+    /** Returns whether new checkpoints must not contain the restored bases. */
     public boolean needsFullSnapshot() {
         return needsFullSnapshot;
     }

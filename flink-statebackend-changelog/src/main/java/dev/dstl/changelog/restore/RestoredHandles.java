@@ -45,9 +45,9 @@ import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateH
 import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
 
 /**
- * The handles of a checkpoint or savepoint by role: the bases that the delegate restores, the logs
- * to replay, and the handles that the next checkpoint contains. Handles written without a changelog
- * are bases without a log. Immutable.
+ * The handles of a checkpoint or savepoint by role: the bases that the delegate restores, the
+ * changelogs to replay, and the handles that the next checkpoint contains. Handles written without
+ * a changelog are bases without a changelog. Immutable.
  */
 public final class RestoredHandles {
 
@@ -65,9 +65,9 @@ public final class RestoredHandles {
     }
 
     /**
-     * Takes handles as Flink gives them, null and plain ones included.
+     * Creates handles from those that Flink provides; null and plain ones are allowed.
      *
-     * @param keyGroups of the task that restores
+     * @param keyGroups key groups of the restoring task
      */
     public static RestoredHandles of(
             KeyGroupRange keyGroups, Collection<KeyedStateHandle> handles) {
@@ -90,13 +90,13 @@ public final class RestoredHandles {
                                                         instanceof RelativeFileStateHandle);
     }
 
-    /** What the delegate restores; local copies if Flink chose these. */
+    /** Returns the snapshots that the delegate restores; local copies if Flink chose them. */
     public List<KeyedStateHandle> snapshots() {
         return distinct(
                 handles.stream().flatMap(handle -> handle.getMaterializedStateHandles().stream()));
     }
 
-    /** Subtasks that come from one may have gone on with the same base. */
+    /** Removes duplicates: subtasks that were one before rescaling may share a base. */
     private static List<KeyedStateHandle> distinct(Stream<KeyedStateHandle> snapshots) {
         Set<Object> seen = new HashSet<>();
         return snapshots
@@ -110,9 +110,8 @@ public final class RestoredHandles {
     }
 
     /**
-     * Whether a snapshot holds key groups of this task about which it is not right any more, since
-     * another handle has them. Then the snapshots cannot be restored together, see {@link
-     * #bases()}.
+     * Returns whether a snapshot contains key groups of this task for which another snapshot is
+     * newer. The snapshots cannot be restored together then, see {@link #bases()}.
      */
     public boolean basesOverlap() {
         for (Base base : bases()) {
@@ -129,7 +128,7 @@ public final class RestoredHandles {
         return false;
     }
 
-    /** The snapshots, each with the key groups about which it is right. */
+    /** Returns the snapshots, each with the key groups for which it is the newest. */
     List<Base> bases() {
         List<Base> bases = new ArrayList<>();
         for (ChangelogStateBackendHandle handle : handles) {
@@ -142,8 +141,8 @@ public final class RestoredHandles {
     }
 
     /**
-     * What a delegate restores that will go on without a changelog. The delegate numbered its
-     * snapshots by materializations, the JobManager numbers them by checkpoints.
+     * Returns the snapshots for a delegate that continues without a changelog. Snapshots are
+     * numbered by materialization, but the JobManager refers to them by checkpoint.
      */
     public List<KeyedStateHandle> snapshotsBoundToCheckpoints() {
         return distinct(
@@ -161,7 +160,7 @@ public final class RestoredHandles {
                 : snapshot;
     }
 
-    /** What to replay on top of the snapshots, in this order. */
+    /** Returns the changelogs to replay on top of the snapshots, in order. */
     public List<ChangelogStateHandle> logs() {
         return handles.stream()
                 .flatMap(handle -> logsOf(handle, handle.getNonMaterializedStateHandles()))
@@ -169,8 +168,9 @@ public final class RestoredHandles {
     }
 
     /**
-     * The logs without what other subtasks took over when the parallelism changed. A log in memory
-     * does not forget it by itself, and when all came together again it would be replayed twice.
+     * Returns the changelogs without key groups that other subtasks took over by rescaling. An
+     * in-memory changelog retains them, and they would be replayed twice when all come together
+     * again.
      */
     private static Stream<ChangelogStateHandle> logsOf(
             ChangelogStateBackendHandle handle, List<ChangelogStateHandle> logs) {
@@ -194,9 +194,10 @@ public final class RestoredHandles {
     }
 
     /**
-     * The base of the next checkpoint. Its id is at least every id that the delegate has seen.
+     * Returns the base of the next checkpoint. Its id is not less than any id that the delegate has
+     * seen.
      *
-     * @param to where the new log begins
+     * @param to start of the new changelog
      */
     public MaterializedBase base(SequenceNumber to) {
         long id = 0;
@@ -236,7 +237,7 @@ public final class RestoredHandles {
                 : StateParts.EMPTY;
     }
 
-    /** Who else needs the local copies of the base; empty if that is not known. */
+    /** Returns the references to the local copies of the base; empty if they are unknown. */
     public Optional<BaseReferences> localReferences() {
         return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint
                 ? Optional.ofNullable(((LocalCheckpoint) handles.get(0)).references())
@@ -244,12 +245,12 @@ public final class RestoredHandles {
     }
 
     /**
-     * Whether the next checkpoint must not refer to the restored snapshots: handles of a canonical
-     * savepoint change their identity whenever they are read or cut to fewer key groups, so the
-     * JobManager could delete a file for one subtask that another one still needs; the files of a
-     * native savepoint are relative to its directory, in our handle they are not, and the
-     * JobManager fails if one file comes in two forms; and snapshots that overlap cannot be
-     * distinguished apart once they are in one handle.
+     * Returns whether the next checkpoint must not contain the restored snapshots, for one of three
+     * reasons. Handles of a canonical savepoint change their identity whenever they are read or
+     * restricted to fewer key groups, so the JobManager could delete a file that another subtask
+     * still needs. Paths in a native savepoint are relative to its directory, in DSTL's handle they
+     * are not, and the JobManager fails if one file occurs in both forms. Overlapping snapshots
+     * cannot be told apart once they are in one handle.
      */
     public boolean needFullSnapshot() {
         return basesOverlap()
@@ -257,7 +258,7 @@ public final class RestoredHandles {
                 || snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance);
     }
 
-    /** Snapshots of one handle and its key groups, as far as the task has them. */
+    /** Snapshots of one handle, and the key groups of the task that it contains. */
     static final class Base {
 
         private final KeyGroupRange keyGroups;

@@ -26,18 +26,18 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStat
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 
 /**
- * Registers the queues that a restored delegate holds, before the job asks for them. Needed where
- * the log must contain all timers, including those of queues that the job has not registered yet.
- * Stateless; task thread.
+ * Registers the timer queues that a restored delegate contains, before the job requests them.
+ * Needed where the changelog must contain all timers, including those of queues that the job has
+ * not registered yet. Stateless; used by the task thread.
  */
 public final class RestoredQueues {
 
     private RestoredQueues() {}
 
     /**
-     * Registers what {@code delegate} holds with {@code states}.
+     * Registers the queues of {@code delegate} with {@code states}.
      *
-     * @throws Exception if the delegate cannot say what it holds
+     * @throws Exception if the queues of the delegate cannot be determined
      */
     public static <K> void register(
             AbstractKeyedStateBackend<K> delegate, LoggedStateRegistry<K> states) throws Exception {

@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 
-/** Reads the schema versions of snapshots from their headers. Task thread. */
+/** Reads the schema versions of snapshots from their headers. Used by the task thread. */
 final class SnapshotSchemas {
 
     private static final int BUFFER_BYTES = 16 << 10;
@@ -38,8 +38,10 @@ final class SnapshotSchemas {
     private final CloseableRegistry cancelRegistry;
 
     /**
-     * @param userClassLoader finds the job's serializers
-     * @param cancelRegistry closes what is being read when the task is cancelled
+     * Creates a reader.
+     *
+     * @param userClassLoader loads the job's serializers
+     * @param cancelRegistry closes open streams when the task is cancelled
      */
     SnapshotSchemas(ClassLoader userClassLoader, CloseableRegistry cancelRegistry) {
         this.userClassLoader = userClassLoader;
@@ -47,9 +49,9 @@ final class SnapshotSchemas {
     }
 
     /**
-     * Reads them.
+     * Reads the schema versions of a snapshot.
      *
-     * @return null if the snapshot is of a kind that only its own state backend can read
+     * @return null if only the snapshot's own state backend can read it
      * @throws IOException if the snapshot cannot be read
      */
     @Nullable

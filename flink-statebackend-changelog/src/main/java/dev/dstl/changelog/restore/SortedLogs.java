@@ -31,8 +31,8 @@ import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * The logs of a restore, which are read and sorted ahead on threads of their own, one log after the
- * other. Used by the task thread; any thread may close it, which ends a replay.
+ * The changelogs of a restore, which are read and sorted ahead on other threads, one changelog
+ * after the other. Used by the task thread; any thread may close it, which ends the replay.
  */
 final class SortedLogs implements Closeable {
 
@@ -41,7 +41,7 @@ final class SortedLogs implements Closeable {
     private final List<ChangelogStateHandle> handles;
     private final List<SortingCursor> cursors = new ArrayList<>();
 
-    /** Only one log is read at a time, so that each has what memory there is. */
+    /** Reads one changelog at a time, so that each can use all the memory. */
     private final ExecutorService reader =
             Executors.newFixedThreadPool(1, new DaemonThreads("changelog-replay-read"));
 
@@ -49,12 +49,12 @@ final class SortedLogs implements Closeable {
             Executors.newFixedThreadPool(SORTERS, new DaemonThreads("changelog-replay-sort"));
 
     /**
-     * Begins to read.
+     * Starts reading.
      *
      * @param handles in the order of the checkpoint
-     * @param keyGroups of the task
-     * @param readers stay the caller's, who closes them after this
-     * @throws IOException if a log cannot be opened
+     * @param keyGroups key groups of the task
+     * @param readers closed by the caller, after this object
+     * @throws IOException if a changelog cannot be opened
      */
     SortedLogs(List<ChangelogStateHandle> handles, KeyGroupRange keyGroups, LogReaders readers)
             throws IOException {
@@ -80,17 +80,17 @@ final class SortedLogs implements Closeable {
         return handles.size();
     }
 
-    /** In the store. */
+    /** Returns the total size in the store in bytes. */
     long bytes() {
         return handles.stream().mapToLong(ChangelogStateHandle::getStateSize).sum();
     }
 
-    /** Of all logs so far. */
+    /** Returns the number of records read so far. */
     long recordsRead() {
         return cursors.stream().mapToLong(SortingCursor::recordsRead).sum();
     }
 
-    /** Applies all of them. */
+    /** Replays all changelogs. */
     void replay(LogReplayer<?> replayer, RestoreProgress progress)
             throws IOException, StateMigrationException {
         for (int i = 0; i < handles.size(); i++) {
@@ -106,7 +106,7 @@ final class SortedLogs implements Closeable {
     public void close() {
         cursors.forEach(IOUtils::closeQuietly);
         reader.shutdownNow();
-        // What is being sorted ends soon, and gives its memory back.
+        // Running sorts end soon and release their memory.
         sorters.shutdown();
     }
 }

@@ -1,2 +1,2 @@
-/** From the handles of a checkpoint to a delegate that holds its state. */
+/** Restore: from the handles of a checkpoint to a delegate that contains its state. */
 package dev.dstl.changelog.restore;

@@ -23,9 +23,9 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
 
 /**
- * The subclasses that the POJO serializers within a serializer have met. A snapshot of a POJO
- * serializer describes only those: what was written of others cannot be read once their fields have
- * changed. Belongs to the task thread, as serializers do.
+ * The subclasses that POJO serializers have encountered. A snapshot of a POJO serializer describes
+ * only those: values of other subclasses cannot be read once their fields have changed. Used by the
+ * task thread, as serializers are.
  */
 public final class MetSubclasses {
 
@@ -33,26 +33,29 @@ public final class MetSubclasses {
 
     private final TypeSerializer<?> serializer;
 
-    /** Those of each POJO serializer; they grow. */
+    /** Live maps of the serializers' subclasses. */
     private Map<?, ?>[] met = NONE;
 
     private int count;
 
-    /** Those that {@code serializer} has met until now. */
+    /** Records the subclasses that {@code serializer} has encountered so far. */
     public MetSubclasses(TypeSerializer<?> serializer) {
         this.serializer = serializer;
         update();
     }
 
-    /** Whether there are more than at the last {@link #update}. Allocates nothing. */
+    /**
+     * Returns whether there are more subclasses than at the last {@link #update}. Allocates
+     * nothing.
+     */
     public boolean areMore() {
         return count() != count;
     }
 
     /**
-     * Takes all that there are as known.
+     * Records all current subclasses.
      *
-     * @throws IllegalStateException if this version of Flink does not tell
+     * @throws IllegalStateException if this version of Flink does not expose them
      */
     public void update() {
         List<Map<?, ?>> found = new ArrayList<>();
@@ -60,8 +63,8 @@ public final class MetSubclasses {
             collect(serializer, found);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(
-                    "This version of Flink does not tell which subclasses a POJO serializer has"
-                            + " met, which a changelog has to know",
+                    "This version of Flink does not expose the subclasses that a POJO serializer"
+                            + " has encountered, which a changelog must know",
                     e);
         }
         met = found.toArray(NONE);

@@ -24,21 +24,21 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
 
 /**
- * Leaves out of restored POJO serializers the fields that the classes of the job no longer have.
- * Such a serializer reads what was written with the fields, but Flink cannot compare it with
- * others, and so refuses to register a state with it. Stateless.
+ * Removes fields from restored POJO serializers that the job's classes no longer have. Such a
+ * serializer reads values with these fields, but Flink cannot compare it with others and therefore
+ * refuses to register a state with it. Stateless.
  */
 final class RemovedFields {
 
     private RemovedFields() {}
 
     /**
-     * A serializer for the same type, however deep the POJOs are nested in it.
+     * Returns a serializer for the same type without removed fields, in nested POJOs as well.
      *
      * @param restored not changed
-     * @return may write other bytes
-     * @throws ReflectiveOperationException if this version of Flink does not let its serializers be
-     *     taken apart
+     * @return may write other bytes than {@code restored}
+     * @throws ReflectiveOperationException if this version of Flink does not expose the parts of
+     *     its serializers
      */
     @SuppressWarnings("unchecked") // a serializer of the same type takes its place
     static <T> TypeSerializer<T> leaveOut(TypeSerializer<T> restored)
@@ -57,7 +57,9 @@ final class RemovedFields {
         return SerializerInternals.withNested(restored, present);
     }
 
-    /** The subclasses that were written, but are not registered, are found again when written. */
+    /**
+     * Subclasses that were written without being registered are found again when they are written.
+     */
     private static PojoSerializer<?> pojo(PojoSerializer<?> restored)
             throws ReflectiveOperationException {
         Field[] fields = SerializerInternals.fields(restored);

@@ -42,11 +42,11 @@ public final class SchemaChoice<T> {
     }
 
     /**
-     * Chooses. If neither takes over the other, it is the new one, which the state backend then
-     * refuses with a message of its own.
+     * Chooses a version. If neither can replace the other, it is the added one, which the state
+     * backend then refuses with its own message.
      *
-     * @param present what the state has
-     * @param added what wrote the values that come
+     * @param present version of the state
+     * @param added version of the values to write
      */
     public static <T> SchemaChoice<T> between(SchemaVersion<T> present, SchemaVersion<T> added) {
         if (present.isSameAs(added)) {
@@ -69,19 +69,19 @@ public final class SchemaChoice<T> {
         }
     }
 
-    /** What to register the state with, null if it goes on as it is. */
+    /** Returns the serializer with which to register the state, null if it stays as it is. */
     @Nullable
     public TypeSerializer<T> replacement() {
         return replacement;
     }
 
-    /** Whether each value has to be asked with {@link #keeps}. */
+    /** Returns whether each value must be checked with {@link #keeps}. */
     public boolean isOpen() {
         return open;
     }
 
     /**
-     * Whether {@code present} holds everything of a value that {@code added} has read.
+     * Returns whether {@code present} keeps all information of a value that {@code added} has read.
      *
      * @param value not changed
      */

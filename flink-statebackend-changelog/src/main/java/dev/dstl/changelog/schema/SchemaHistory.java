@@ -32,14 +32,14 @@ public final class SchemaHistory {
     private Runnable onChange = () -> {};
 
     /**
-     * Says what to do when the job registers a state in another version than the checkpoint has it:
-     * then the next checkpoint must not refer to anything from before.
+     * Sets the action to run when the job registers a state in another version than that of the
+     * checkpoint: the next checkpoint must then contain nothing from before.
      */
     public void onChange(Runnable action) {
         onChange = action;
     }
 
-    /** A restored base or log holds a state in this version. */
+    /** Records the version of a state in a restored base or changelog. */
     public void restored(StateSchema state) {
         List<StateSchema> versions =
                 byName.computeIfAbsent(state.name(), name -> new ArrayList<>());
@@ -48,19 +48,21 @@ public final class SchemaHistory {
         }
     }
 
-    /** A restored base or log holds keys in this version. */
+    /** Records the version of the keys in a restored base or changelog. */
     public void restoredKeys(SchemaVersion<?> version) {
         if (keys.stream().noneMatch(version::isSameAs)) {
             keys.add(version);
         }
     }
 
-    /** Whether all restored keys are written as the state backend writes them from now on. */
+    /**
+     * Returns whether all restored keys have the version in which the state backend writes keys.
+     */
     public boolean hasOnlyKeys(SchemaVersion<?> present) {
         return keys.stream().allMatch(present::isSameAs);
     }
 
-    /** The job has registered a state, which is written in this version from now on. */
+    /** Records the version in which a state that the job has registered is written from now on. */
     public void registered(StateSchema state) {
         List<StateSchema> before = byName.put(state.name(), new ArrayList<>(List.of(state)));
         if (before != null && !before.stream().allMatch(state::isSameAs)) {

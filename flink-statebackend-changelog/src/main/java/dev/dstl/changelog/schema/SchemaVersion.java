@@ -25,8 +25,8 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * The snapshot of a serializer at the time of writing, needed to read its bytes. Belongs to the
- * task thread, as serializers do.
+ * The schema version of written values: the snapshot of their serializer, which is needed to read
+ * them. Used by the task thread, as serializers are.
  *
  * @param <T> type of what is written
  */
@@ -41,29 +41,30 @@ public final class SchemaVersion<T> {
         this.migratable = migratable;
     }
 
-    /** The version that a serializer snapshot describes. */
+    /** Returns the version that a serializer snapshot describes. */
     public static <T> SchemaVersion<T> of(TypeSerializerSnapshot<T> snapshot) {
         return new SchemaVersion<>(snapshot, true);
     }
 
-    /** The version in which a serializer writes now. */
+    /** Returns the version in which a serializer writes now. */
     public static <T> SchemaVersion<T> of(TypeSerializer<T> serializer) {
         return new SchemaVersion<>(serializer.snapshotConfiguration(), true);
     }
 
-    /** The version of a namespace or a timer, which state backends do not migrate. */
+    /** Returns the version of namespaces or timers, which state backends do not migrate. */
     public static <T> SchemaVersion<T> fixed(TypeSerializerSnapshot<T> snapshot) {
         return new SchemaVersion<>(snapshot, false);
     }
 
-    /** The same, as a serializer writes now. */
+    /** Returns the version of namespaces or timers as a serializer writes them now. */
     public static <T> SchemaVersion<T> fixed(TypeSerializer<T> serializer) {
         return fixed(serializer.snapshotConfiguration());
     }
 
     /**
-     * A serializer that reads its own bytes and writes whatever this version can hold with the
-     * classes of the present job. A restored serializer need not be that: it is for reading.
+     * Returns a serializer that reads its own bytes and writes all values of this version that the
+     * job's present classes can hold. A restored serializer may not do that, since it is for
+     * reading.
      */
     public TypeSerializer<T> present() {
         TypeSerializer<T> restored = snapshot.restoreSerializer();
@@ -75,7 +76,7 @@ public final class SchemaVersion<T> {
                     ? ofItself.getReconfiguredSerializer()
                     : now.restoreSerializer();
         } catch (RuntimeException e) {
-            // Some cannot compare what lacks a class or field that the job no longer has.
+            // Some snapshots cannot be compared once a class or field is gone from the job.
             return migratable ? withoutRemovedFields(restored) : restored;
         }
     }
@@ -90,14 +91,17 @@ public final class SchemaVersion<T> {
         }
     }
 
-    /** Whether either version reads the bytes of the other. */
+    /** Returns whether each version can read the bytes of the other. */
     public boolean hasSameBytesAs(SchemaVersion<?> other) {
         return this == other
                 || (written() != null && Arrays.equals(written(), other.written()))
                 || (isAsIs(snapshot, other.snapshot) && isAsIs(other.snapshot, snapshot));
     }
 
-    /** Whether one serializer reads what both versions wrote, and neither holds more. */
+    /**
+     * Returns whether one serializer reads what both versions wrote, without losing information of
+     * either.
+     */
     public boolean isSameAs(SchemaVersion<?> other) {
         return hasSameBytesAs(other)
                 || (isWrittenAgainAsItWas()
@@ -105,7 +109,7 @@ public final class SchemaVersion<T> {
                         && Arrays.equals(writtenAgain(), other.writtenAgain()));
     }
 
-    /** What comes of it if {@code serializer} goes on with data of this version. */
+    /** Returns the outcome of using {@code serializer} for data of this version. */
     public Transition<T> to(TypeSerializer<T> serializer) {
         return Transition.of(serializer, snapshot);
     }
@@ -125,7 +129,7 @@ public final class SchemaVersion<T> {
         return later.resolveSchemaCompatibility((TypeSerializerSnapshot<T>) earlier);
     }
 
-    /** The snapshot itself, null if it cannot be written any more. */
+    /** Returns the bytes of the snapshot, null if it cannot be written any more. */
     @Nullable
     private byte[] written() {
         if (written == null) {
@@ -135,15 +139,15 @@ public final class SchemaVersion<T> {
     }
 
     /**
-     * The snapshot as this process writes it: with some serializers the order of classes differs
-     * from process to process.
+     * Returns the bytes of the snapshot as written by this process. With some serializers, the
+     * order of classes differs between processes.
      */
     @Nullable
     private byte[] writtenAgain() {
         return bytes(snapshot.restoreSerializer().snapshotConfiguration());
     }
 
-    /** Some restored serializers read one version and write another. */
+    /** Some restored serializers write another version than they read. */
     private boolean isWrittenAgainAsItWas() {
         try {
             TypeSerializerSchemaCompatibility<T> again =

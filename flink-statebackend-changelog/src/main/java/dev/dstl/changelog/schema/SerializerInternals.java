@@ -25,7 +25,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
 
 /**
- * Calls methods of Flink's serializers that are not public, for what it has no public ones for.
+ * Calls methods of Flink's serializers that are not public and have no public counterparts.
  * Stateless.
  */
 final class SerializerInternals {
@@ -35,7 +35,7 @@ final class SerializerInternals {
     private SerializerInternals() {}
 
     /**
-     * The class of the POJOs.
+     * Returns the class of the POJOs.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -44,7 +44,7 @@ final class SerializerInternals {
     }
 
     /**
-     * The fields in the order in which they are written; null where the class no longer has one.
+     * Returns the fields in write order; null for fields that the class no longer has.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -53,7 +53,7 @@ final class SerializerInternals {
     }
 
     /**
-     * The serializers of {@link #fields}.
+     * Returns the serializers of {@link #fields}.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -63,7 +63,7 @@ final class SerializerInternals {
     }
 
     /**
-     * The subclasses that the job has registered.
+     * Returns the subclasses that the job has registered.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -74,7 +74,7 @@ final class SerializerInternals {
     }
 
     /**
-     * The serializers of {@link #registeredSubclasses}.
+     * Returns the serializers of {@link #registeredSubclasses}.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -84,8 +84,8 @@ final class SerializerInternals {
     }
 
     /**
-     * The serializers of the subclasses that are not registered and have been written, copied or
-     * read so far. A live view of the serializer: it grows.
+     * Returns the serializers of the subclasses that are not registered and were written, copied or
+     * read so far. A live view that grows with the serializer.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -96,7 +96,7 @@ final class SerializerInternals {
     }
 
     /**
-     * The serializers that another one is made of; none for a {@link PojoSerializer}.
+     * Returns the nested serializers of a serializer; none for a {@link PojoSerializer}.
      *
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
@@ -110,9 +110,9 @@ final class SerializerInternals {
     }
 
     /**
-     * A serializer like another one, but for those that it is made of.
+     * Returns a serializer like another one, with other nested serializers.
      *
-     * @param nested as many as {@link #nested} gives, and not none
+     * @param nested as many as {@link #nested} returns, at least one
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
     @SuppressWarnings("unchecked") // the snapshot makes serializers of its own type
@@ -134,7 +134,7 @@ final class SerializerInternals {
         return method.invoke(owner);
     }
 
-    /** Of the abstract class: what is called is the method of the snapshot's own class. */
+    /** The method is declared in the abstract class and dispatched to that of the snapshot. */
     private static Object call(
             TypeSerializerSnapshot<?> owner, String name, Class<?> parameter, Object argument)
             throws ReflectiveOperationException {

@@ -34,8 +34,10 @@ public final class SnapshotSchema {
     private final Map<String, StateSchema> byName = new LinkedHashMap<>();
 
     /**
-     * @param keys what wrote the keys
-     * @param states what the snapshot holds
+     * Creates the schema versions of a snapshot.
+     *
+     * @param keys snapshot of the key serializer
+     * @param states states and timers of the snapshot
      */
     public SnapshotSchema(TypeSerializerSnapshot<?> keys, List<StateMetaInfoSnapshot> states) {
         this.keys = keys;
@@ -46,29 +48,30 @@ public final class SnapshotSchema {
         }
     }
 
-    /** What wrote the keys. */
+    /** Returns the snapshot of the key serializer. */
     public TypeSerializerSnapshot<?> keys() {
         return keys;
     }
 
-    /** The states and timers, as the state backend describes them. */
+    /** Returns the states and timers as the state backend describes them. */
     public List<StateMetaInfoSnapshot> states() {
         return states;
     }
 
-    /** The same for comparing. */
+    /** Returns the schema versions of the states and timers. */
     public Collection<StateSchema> schemas() {
         return byName.values();
     }
 
-    /** Null if the snapshot does not hold the state. */
+    /** Returns the schema version of a state, null if the snapshot does not contain it. */
     @Nullable
     public StateSchema schemaOf(String state) {
         return byName.get(state);
     }
 
     /**
-     * Whether a state backend can restore both at once: it reads all with the serializers of one.
+     * Returns whether a state backend can restore both snapshots together, which it reads with the
+     * serializers of one.
      */
     public boolean isSameAs(SnapshotSchema other) {
         if (!keyVersion.isSameAs(other.keyVersion)) {
@@ -84,9 +87,9 @@ public final class SnapshotSchema {
     }
 
     /**
-     * What a state backend holds once it has restored both.
+     * Returns the schema versions of a state backend that has restored both snapshots.
      *
-     * @param other is the same as this, see {@link #isSameAs}
+     * @param other compatible with this one, see {@link #isSameAs}
      */
     public SnapshotSchema with(SnapshotSchema other) {
         List<StateMetaInfoSnapshot> all = new ArrayList<>(states);

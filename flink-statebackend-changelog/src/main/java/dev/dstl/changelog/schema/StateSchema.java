@@ -30,8 +30,10 @@ public final class StateSchema {
     private final SchemaVersion<?> values;
 
     /**
-     * @param namespaces null for timers
-     * @param values of the state as a whole; for timers, of the elements
+     * Creates a schema version.
+     *
+     * @param namespaces version of the namespaces; null for timers
+     * @param values version of whole values; for timers, of the elements
      */
     public StateSchema(
             String name, @Nullable SchemaVersion<?> namespaces, SchemaVersion<?> values) {
@@ -40,7 +42,7 @@ public final class StateSchema {
         this.values = values;
     }
 
-    /** Takes it from what a state backend writes in front of a snapshot. */
+    /** Returns the version of a state in a snapshot header. */
     public static StateSchema of(StateMetaInfoSnapshot state) {
         TypeSerializerSnapshot<?> values = snapshot(state, CommonSerializerKeys.VALUE_SERIALIZER);
         return state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
@@ -57,28 +59,28 @@ public final class StateSchema {
         TypeSerializerSnapshot<?> snapshot = state.getTypeSerializerSnapshot(serializer);
         if (snapshot == null) {
             throw new IllegalArgumentException(
-                    "State '" + state.getName() + "' does not say what its " + serializer + " is");
+                    "State '" + state.getName() + "' has no snapshot of its " + serializer);
         }
         return snapshot;
     }
 
-    /** The state's name. */
+    /** Returns the name of the state. */
     public String name() {
         return name;
     }
 
-    /** Null for timers. */
+    /** Returns the version of the namespaces, null for timers. */
     @Nullable
     public SchemaVersion<?> namespaces() {
         return namespaces;
     }
 
-    /** Of the state as a whole; for timers, of the elements. */
+    /** Returns the version of whole values; for timers, of the elements. */
     public SchemaVersion<?> values() {
         return values;
     }
 
-    /** Whether one registration reads what both wrote. */
+    /** Returns whether one registration can read what both versions wrote. */
     public boolean isSameAs(StateSchema other) {
         if (namespaces == null || other.namespaces == null) {
             return namespaces == other.namespaces && values.isSameAs(other.values);

@@ -21,13 +21,13 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 
 /**
- * The outcome of reading values of one serializer with another one.
+ * The outcome of using another serializer for existing data.
  *
  * @param <T> type of what is written
  */
 public final class Transition<T> {
 
-    /** What has to be done. */
+    /** What must be done. */
     public enum Kind {
         /** Nothing: the serializer reads what is there. */
         AS_IS,
@@ -52,7 +52,7 @@ public final class Transition<T> {
         try {
             compatibility = serializer.snapshotConfiguration().resolveSchemaCompatibility(earlier);
         } catch (RuntimeException e) {
-            // Some cannot compare themselves once a class or field is gone from the job.
+            // Some snapshots cannot be compared once a class or field is gone from the job.
             return new Transition<>(Kind.IMPOSSIBLE, serializer);
         }
         if (compatibility.isCompatibleAsIs()) {
@@ -66,17 +66,17 @@ public final class Transition<T> {
                 serializer);
     }
 
-    /** What has to be done. */
+    /** Returns what must be done. */
     public Kind kind() {
         return kind;
     }
 
-    /** What to go on with: the given one, or its reconfigured form. */
+    /** Returns the serializer to continue with: the given one, or its reconfigured form. */
     public TypeSerializer<T> serializer() {
         return serializer;
     }
 
-    /** Whether what is there stays as it is. */
+    /** Returns whether existing data stays as it is. */
     public boolean leavesData() {
         return kind == Kind.AS_IS || kind == Kind.RECONFIGURED;
     }

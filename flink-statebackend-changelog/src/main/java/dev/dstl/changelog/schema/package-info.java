@@ -14,5 +14,5 @@
  * limitations under the License.
  */
 
-/** The versions in which serializers wrote a state, and which of them a state goes on with. */
+/** Schema versions of states, and which version a state continues with. */
 package dev.dstl.changelog.schema;

@@ -28,7 +28,7 @@ final class OrderedRecords {
 
     private final RecordBuffer records;
 
-    /** Their numbers; null if they are all applied as they came. */
+    /** Record numbers; null if the records keep their order. */
     @Nullable private final int[] order;
 
     private final int count;
@@ -43,18 +43,18 @@ final class OrderedRecords {
         this.run = run;
     }
 
-    /** All of them, as they came. */
+    /** Returns all records in their original order. */
     static OrderedRecords asTheyCame(RecordBuffer records, SortRun run) {
         return new OrderedRecords(records, null, run);
     }
 
-    /** In the delegate's order, without those that newer ones make superfluous. */
+    /** Returns the records in the delegate's order, without obsolete ones. */
     static OrderedRecords sorted(RecordBuffer records, SortRun run) {
         return new OrderedRecords(
                 records, SortedSurvivors.of(records, RecordSorter.sort(records)), run);
     }
 
-    /** Points {@code record} at the next one; false if there is none. */
+    /** Points {@code record} at the next one; false at the end. */
     boolean next(LogRecord record) {
         if (next == count) {
             return false;
@@ -64,7 +64,7 @@ final class OrderedRecords {
         return true;
     }
 
-    /** The memory is not needed any more. Thread safe, may be called again. */
+    /** Releases the memory. Thread-safe; no effect the second time. */
     void release() {
         if (released.compareAndSet(false, true)) {
             run.release();

@@ -21,8 +21,8 @@ import dev.dstl.log.api.RecordKind;
 import java.util.Arrays;
 
 /**
- * Copies of records, numbered in the order in which they came. Written by one thread; when that has
- * handed it over, read by any number.
+ * Copies of records, numbered in their original order. Written by one thread; read by any number of
+ * threads after it was handed over.
  *
  * <pre>
  *   number      0      1      2           3
@@ -36,7 +36,7 @@ final class RecordBuffer {
     private static final int LARGEST_PAGE = 256 << 10;
     private static final int FIRST_RECORDS = 64;
 
-    /** Position, length and key group, and what sorting takes: a sort key and a place. */
+    /** Memory per record: position, length, key group, and a sort key and number for sorting. */
     private static final int BYTES_PER_RECORD = Long.BYTES + 2 * Integer.BYTES + Long.BYTES + 4;
 
     private byte[][] pages = new byte[8][];
@@ -85,7 +85,7 @@ final class RecordBuffer {
         return count;
     }
 
-    /** Whether there is a record that removes others by their prefix. */
+    /** Returns whether there are records that delete a key prefix. */
     boolean hasPrefixDeletes() {
         return prefixDeletes;
     }
@@ -104,7 +104,7 @@ final class RecordBuffer {
                 lengths[number]);
     }
 
-    /** What this takes, and sorting it. */
+    /** Returns the memory for the records and for sorting them, in bytes. */
     long memoryBytes() {
         return pageBytes + (long) positions.length * BYTES_PER_RECORD;
     }

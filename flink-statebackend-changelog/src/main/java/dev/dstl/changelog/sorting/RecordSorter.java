@@ -26,19 +26,19 @@ import java.util.Arrays;
  *
  * <p>Sorts {@code long}s whose upper half holds the next bytes to compare and whose lower half
  * holds the number of the record, so that most comparisons touch no record; ties are sorted by the
- * following bytes. The common prefix is skipped first. Not thread safe.
+ * following bytes. The common prefix is skipped first. Not thread-safe.
  */
 final class RecordSorter {
 
     private static final int BY_STATE = -2;
     private static final int BY_KEY_GROUP = -1;
 
-    /** Behind the last byte of the record key. */
+    /** Depth after the last byte of the record key. */
     private static final int BY_PREFIX_LENGTH = Integer.MAX_VALUE;
 
     private static final int BYTES_AT_ONCE = 3;
 
-    /** Fewer are compared one by one. */
+    /** Fewer records are compared one by one. */
     private static final int FEW = 12;
 
     private final RecordBuffer records;
@@ -54,7 +54,7 @@ final class RecordSorter {
         }
     }
 
-    /** The numbers of all records in order, in the lower half of each element. */
+    /** Returns the numbers of all records in sorted order, in the lower half of each element. */
     static long[] sort(RecordBuffer records) {
         RecordSorter sorter = new RecordSorter(records);
         sorter.sort(0, sorter.keys.length, BY_STATE);
@@ -62,12 +62,12 @@ final class RecordSorter {
     }
 
     /**
-     * Sorts what is equal before {@code depth}. Calls itself for all groups but the largest, so
-     * that it is never deeper than the logarithm of the number of records.
+     * Sorts records that are equal up to {@code depth}. Recursive for all groups but the largest,
+     * so that the recursion depth is at most the logarithm of the number of records.
      *
      * @param start inclusive
      * @param stop exclusive
-     * @param depth the next thing to compare: state, key group, a byte of the record key
+     * @param depth what to compare next: state, key group, or a byte of the record key
      */
     private void sort(int start, int stop, int depth) {
         int from = start;
@@ -115,7 +115,7 @@ final class RecordSorter {
         return end;
     }
 
-    /** What to compare next where the part at {@code depth} is equal, or was not compared yet. */
+    /** Returns the next depth to compare. */
     private int next(int group, int depth) {
         switch (depth) {
             case BY_STATE:
@@ -127,7 +127,7 @@ final class RecordSorter {
         }
     }
 
-    /** What is compared at a depth: never negative. */
+    /** Returns the value to compare at a depth, never negative. */
     private int part(int number, int depth) {
         records.read(number, first);
         switch (depth) {
@@ -142,7 +142,7 @@ final class RecordSorter {
         }
     }
 
-    /** Three bytes and how many of them there are, so that what ends comes before what goes on. */
+    /** Returns three bytes and their number, so that a key sorts before its extensions. */
     private int bytesAt(int depth) {
         int left = Math.min(BYTES_AT_ONCE, first.keyLength() - depth);
         int part = 0;
@@ -159,7 +159,7 @@ final class RecordSorter {
         return (key >>> Integer.SIZE & BYTES_AT_ONCE) < BYTES_AT_ONCE;
     }
 
-    /** How many bytes from {@code depth} on all of them have in common. */
+    /** Returns the number of bytes from {@code depth} on that all keys have in common. */
     private int commonBytes(int from, int to, int depth) {
         records.read((int) keys[from], first);
         int begin = first.keyOffset() + depth;
@@ -199,7 +199,9 @@ final class RecordSorter {
         }
     }
 
-    /** Whether the record that {@code first} shows comes before another of its state. */
+    /**
+     * Returns whether the record that {@code first} shows comes before another record of its state.
+     */
     private boolean isBefore(int number) {
         records.read(number, second);
         int order =

@@ -21,17 +21,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory of the records that are sorted together; given back when the last of them has been
- * applied or the replay ends. Grows on one thread; thread safe from then on.
+ * The memory of records that are sorted together; released when the last of them was applied or the
+ * replay ends. Grows on one thread; thread-safe afterwards.
  */
 final class SortRun {
 
-    /** So much is taken without asking, so that a restore always goes on. */
+    /** Used without a reservation, so that a restore always makes progress. */
     private static final long UNASKED_BYTES = 1 << 20;
 
     private final ReplayMemory memory;
 
-    /** The parts, and one more for who adds to them. */
+    /** Number of parts, plus one while parts are added. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final CountDownLatch released = new CountDownLatch(1);
@@ -42,7 +42,7 @@ final class SortRun {
         this.memory = memory;
     }
 
-    /** Takes so many bytes more; false if the run should end here. */
+    /** Reserves more memory; false if the run should end here. */
     boolean grow(long bytes) {
         if (memory.tryReserve(bytes)) {
             grantedBytes += bytes;
@@ -52,12 +52,12 @@ final class SortRun {
         return unaskedBytes <= UNASKED_BYTES;
     }
 
-    /** A part more has to be released. */
+    /** Adds a part that must be released. */
     void addPart() {
         users.incrementAndGet();
     }
 
-    /** A part is not needed any more, or no part is to come. */
+    /** Releases a part, or ends adding parts. */
     void release() {
         if (users.decrementAndGet() == 0) {
             if (grantedBytes > 0) {

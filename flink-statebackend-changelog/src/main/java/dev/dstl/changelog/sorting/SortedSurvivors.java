@@ -23,7 +23,7 @@ import java.util.Arrays;
 /**
  * Drops obsolete records from sorted ones, by the rules of {@link RecordKind}, and orders the
  * survivors for sequential application: a removal by prefix comes before newer records with that
- * prefix. Not thread safe.
+ * prefix. Not thread-safe.
  *
  * <pre>
  *   sorted, with numbers            left, in this order
@@ -44,8 +44,8 @@ final class SortedSurvivors {
     private int count;
 
     /**
-     * Numbers of records that remove by prefix and whose record keys the current one begins with,
-     * the shortest first.
+     * Numbers of the records that delete a prefix of the current record key, the shortest prefix
+     * first.
      */
     private int[] prefixDeletes = new int[4];
 
@@ -57,7 +57,7 @@ final class SortedSurvivors {
         this.survivors = new int[sorted.length];
     }
 
-    /** The numbers of the records that are left, in order. */
+    /** Returns the numbers of the surviving records, in order. */
     static int[] of(RecordBuffer records, long[] sorted) {
         SortedSurvivors all = new SortedSurvivors(records, sorted);
         for (int from = 0, to; from < sorted.length; from = to) {
@@ -67,7 +67,10 @@ final class SortedSurvivors {
         return Arrays.copyOf(all.survivors, all.count);
     }
 
-    /** Points {@link #record} at the first of a group of one record key. */
+    /**
+     * Points {@link #record} at the first record of a group with equal record keys; returns the end
+     * of the group.
+     */
     private int endOfGroup(int from) {
         records.read((int) sorted[from], record);
         int to = from + 1;
@@ -116,7 +119,7 @@ final class SortedSurvivors {
         }
     }
 
-    /** The newest that sets, or removes, or removes by prefix; -1 if there is none. */
+    /** Returns the newest put or delete, or the newest delete by prefix; -1 if there is none. */
     private int newest(int from, int to, boolean prefix) {
         for (int i = to - 1; i >= from; i--) {
             RecordKind kind = kind((int) sorted[i]);
@@ -161,7 +164,7 @@ final class SortedSurvivors {
         prefixDeletes[depth++] = prefixDelete;
     }
 
-    /** Everything older than this was removed; -1 if nothing was. */
+    /** Returns the number before which all records were deleted by a prefix; -1 if none were. */
     private int removedBefore(int keyPrefixLength) {
         for (int i = depth - 1; i >= 0; i--) {
             records.read(prefixDeletes[i], other);

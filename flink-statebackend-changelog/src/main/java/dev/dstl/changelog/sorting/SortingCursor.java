@@ -64,7 +64,7 @@ public final class SortingCursor implements RecordCursor {
     /** A power of two. */
     private static final int COUNTED_AT_ONCE = 1024;
 
-    /** Ids are given one by one per registration; no job comes near. */
+    /** Ids are consecutive, one per registration; no job comes near this limit. */
     private static final int MAX_STATE_ID = 1 << 20;
 
     private final RecordCursor log;
@@ -74,7 +74,7 @@ public final class SortingCursor implements RecordCursor {
     private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
             new LinkedBlockingQueue<>();
 
-    // of the reader
+    // of the reading thread
 
     private final Map<Integer, byte[]> registrations = new HashMap<>();
     private final BitSet registered = new BitSet();
@@ -83,7 +83,7 @@ public final class SortingCursor implements RecordCursor {
     private boolean unsortable;
     private SortRun run;
 
-    // of who applies
+    // of the applying thread
 
     @Nullable private volatile OrderedRecords current;
     private boolean ended;
@@ -92,10 +92,12 @@ public final class SortingCursor implements RecordCursor {
     private volatile long recordsRead;
 
     /**
-     * @param log owned by this cursor from now on
-     * @param wanted records of other key groups are left out
-     * @param memory asked for what is read and not yet applied
-     * @param sorters run what is sorted; at least one of their threads must not be the reader's
+     * Creates a cursor.
+     *
+     * @param log owned by this cursor
+     * @param wanted records of other key groups are dropped
+     * @param memory reserved for records that are read and not yet applied
+     * @param sorters run the sorting; at least one of their threads must not be the reader's
      */
     public SortingCursor(
             RecordCursor log, KeyGroupRange wanted, ReplayMemory memory, Executor sorters) {
@@ -108,9 +110,9 @@ public final class SortingCursor implements RecordCursor {
     }
 
     /**
-     * Begins to read. Called once.
+     * Starts reading. Called once.
      *
-     * @param reader runs what reads the log, to its end
+     * @param reader runs the reading until the end of the changelog
      */
     public void start(Executor reader) {
         reader.execute(this::read);
@@ -131,7 +133,9 @@ public final class SortingCursor implements RecordCursor {
         return true;
     }
 
-    /** How many records were read so far, those that are left out included. Thread safe. */
+    /**
+     * Returns the number of records read so far, including obsolete and unwanted ones. Thread-safe.
+     */
     public long recordsRead() {
         return recordsRead;
     }
@@ -198,7 +202,7 @@ public final class SortingCursor implements RecordCursor {
         }
     }
 
-    /** What is not registered is for the replay to refuse. */
+    /** Records of unregistered states are left to the replay, which rejects them. */
     private boolean isSortable(LogRecord record) {
         return record.kind() != RecordKind.OPAQUE
                 && record.stateId() >= 0
@@ -232,7 +236,7 @@ public final class SortingCursor implements RecordCursor {
         }
     }
 
-    /** Without the memory there is no point in reading on. */
+    /** Waits for memory, without which reading cannot continue. */
     private static void awaitRelease(SortRun ended) throws InterruptedIOException {
         try {
             ended.awaitRelease();
@@ -243,10 +247,10 @@ public final class SortingCursor implements RecordCursor {
     }
 
     /**
-     * Hands over what was read, first what stands for itself, then what is to be sorted, and starts
-     * the next run.
+     * Hands over what was read, first registrations, then the parts to sort, and starts the next
+     * run.
      *
-     * @return the one that ended
+     * @return the ended run
      */
     private SortRun endRun() {
         SortRun ended = run;
@@ -294,7 +298,7 @@ public final class SortingCursor implements RecordCursor {
         }
     }
 
-    /** After the end nobody takes what is there, and who waits must not wait on. */
+    /** Drops unread parts after the end, and wakes waiting threads. */
     private void drain() {
         List<CompletableFuture<OrderedRecords>> left = new ArrayList<>();
         parts.drainTo(left);
@@ -314,7 +318,7 @@ public final class SortingCursor implements RecordCursor {
         return new InterruptedIOException("The task was cancelled during replay");
     }
 
-    /** What runs on other threads ends soon, and by itself. */
+    /** Closes the cursor. Work on other threads ends soon, on its own. */
     @Override
     public void close() throws IOException {
         closed = true;

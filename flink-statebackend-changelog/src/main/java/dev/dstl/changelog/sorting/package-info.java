@@ -13,5 +13,5 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/** Brings the records of a log into the order in which a delegate takes them fastest. */
+/** Sorts the records of a changelog in the order in which a delegate applies them fastest. */
 package dev.dstl.changelog.sorting;

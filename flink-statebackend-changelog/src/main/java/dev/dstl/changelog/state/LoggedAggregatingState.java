@@ -28,8 +28,8 @@ import org.apache.flink.runtime.state.internal.InternalAggregatingState;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
- * Aggregating state that is also logged, as accumulators. It aggregates itself and writes the
- * result to the delegate, so that the delegate is not read again for the log. Belongs to the task
+ * Aggregating state whose accumulators are also logged. It aggregates itself and writes the result
+ * to the delegate, so that the delegate is not read again for the changelog. Used by the task
  * thread.
  *
  * @param <K> type of the key

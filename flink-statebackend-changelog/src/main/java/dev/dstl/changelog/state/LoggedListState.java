@@ -32,8 +32,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
 /**
- * List state that is also logged: appended elements alone, any other change as the whole list.
- * Belongs to the task thread.
+ * List state that is also logged: appended elements alone, any other change as the whole list. Used
+ * by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -109,7 +109,7 @@ final class LoggedListState<K, N, V>
 
     private static <V> List<V> readOnce(List<V> values) {
         if (values == null) {
-            throw new NullPointerException("A list state takes no null for a list; use clear()");
+            throw new NullPointerException("A list state does not accept a null list; use clear()");
         }
         return (List<V>) LoggedMergingState.readOnce((Collection<V>) values);
     }
@@ -123,7 +123,7 @@ final class LoggedListState<K, N, V>
 
     private static void checkElement(Object value) {
         if (value == null) {
-            throw new NullPointerException("A list state takes no null elements");
+            throw new NullPointerException("A list state does not accept null elements");
         }
     }
 }

@@ -25,8 +25,8 @@ import java.util.function.Function;
 import javax.annotation.Nullable;
 
 /**
- * Iterates over a map of one key and namespace; removals and updates through it are logged. Belongs
- * to the task thread.
+ * Iterates over the map of one key and namespace; removals and updates through it are logged. Used
+ * by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -44,7 +44,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     private final Function<Map.Entry<UK, UV>, T> view;
     @Nullable private Map.Entry<UK, UV> current;
 
-    /** As of the creation, but for what this iterator removed itself. */
+    /** The map's number of removals at creation, plus those by this iterator. */
     private long removals;
 
     LoggedMapIterator(
@@ -68,7 +68,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         return entries.hasNext();
     }
 
-    /** Null behind the last entry, if the delegate says so instead of throwing. */
+    /** Returns null after the last entry if the delegate does so instead of throwing. */
     @Override
     public T next() {
         current = entries.next();
@@ -87,7 +87,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             if (state.removals() == removals) {
                 state.log().append(RecordKind.DELETE, keyGroup);
             } else {
-                // what was removed here may no longer be the map's
+                // the removed entry may no longer belong to the map
                 state.logStored(key, keyGroup, namespace, mapKey);
             }
         } catch (IOException e) {
@@ -135,7 +135,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
                 if (state.removals() == removalsBefore) {
                     state.log().append(RecordKind.PUT, keyGroup);
                 } else {
-                    // the entry may no longer be the map's
+                    // the entry may no longer belong to the map
                     state.logStored(key, keyGroup, namespace, mapKey);
                 }
                 return previous;

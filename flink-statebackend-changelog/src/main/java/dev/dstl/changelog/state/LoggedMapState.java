@@ -35,8 +35,8 @@ import org.apache.flink.util.function.SupplierWithException;
 
 /**
  * Map state that is also logged, entry by entry, including changes through its iterators and
- * entries. An iterator stays bound to the key and namespace under which it was created. Belongs to
- * the task thread.
+ * entries. An iterator stays bound to the key and namespace under which it was created. Used by the
+ * task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -50,7 +50,10 @@ final class LoggedMapState<K, N, UK, UV>
     private TypeSerializer<UK> mapKeySerializer;
     private TypeSerializer<UV> mapValueSerializer;
 
-    /** Counts removals: an entry or iterator from before one may no longer belong to the map. */
+    /**
+     * Number of removals: an entry or iterator from before a removal may no longer belong to the
+     * map.
+     */
     private long removals;
 
     LoggedMapState(
@@ -115,7 +118,10 @@ final class LoggedMapState<K, N, UK, UV>
         }
     }
 
-    /** Entry by entry, so that delegate and log have the same ones if it breaks off. */
+    /**
+     * Writes entry by entry, so that delegate and changelog contain the same entries after a
+     * failure.
+     */
     @Override
     public void putAll(Map<UK, UV> entries) throws Exception {
         if (entries == null) {
@@ -140,7 +146,7 @@ final class LoggedMapState<K, N, UK, UV>
         }
     }
 
-    /** An entry is gone. */
+    /** Counts a removed entry. */
     void removed() {
         removals++;
     }
@@ -175,13 +181,15 @@ final class LoggedMapState<K, N, UK, UV>
                         this, key, keyGroup, namespace, open(entries, key, namespace), view);
     }
 
-    /** Delegates may look up key and namespace only now. */
+    /**
+     * Creates the iterator under the given key and namespace, which delegates may read only now.
+     */
     private Iterator<Map.Entry<UK, UV>> open(
             Iterable<Map.Entry<UK, UV>> entries, @Nullable K key, @Nullable N namespace) {
         return at(key, namespace, entries::iterator);
     }
 
-    /** Does something under a key and namespace that may not be the current ones. */
+    /** Runs an action under a key and namespace that may not be the current ones. */
     private <T, E extends Throwable> T at(
             @Nullable K key, @Nullable N namespace, SupplierWithException<T, E> action) throws E {
         K currentKey = backend().getCurrentKey();
@@ -207,7 +215,7 @@ final class LoggedMapState<K, N, UK, UV>
     }
 
     /**
-     * Logs what the delegate holds of an entry, whatever that is; if that fails, the log is
+     * Logs what the delegate contains for a map key. If that fails, the changelog is marked
      * incomplete.
      */
     void logStored(@Nullable K key, int keyGroup, @Nullable N namespace, UK mapKey) {
@@ -230,14 +238,14 @@ final class LoggedMapState<K, N, UK, UV>
         }
     }
 
-    /** Builds the record of an entry's removal. */
+    /** Starts a record that removes an entry. */
     void beginEntry(@Nullable K key, @Nullable N namespace, UK mapKey) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
         log().endRecordKey();
     }
 
-    /** Builds the record of an entry's value. */
+    /** Starts a record that sets an entry. */
     void beginPut(@Nullable K key, @Nullable N namespace, UK mapKey, UV value) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);

@@ -27,8 +27,8 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
 
 /**
- * A state that is added to and whose namespaces can be merged. A merge is logged as its result, so
- * that replay needs no function of the job. Belongs to the task thread.
+ * A state to which values are added and whose namespaces can be merged. A merge is logged as its
+ * result, so that replay needs no function of the job. Used by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -45,7 +45,7 @@ abstract class LoggedMergingState<
         super(backend, log, delegate);
     }
 
-    /** Writes the payload of a record that puts {@code value}. */
+    /** Writes the payload of a record that sets {@code value}. */
     abstract void writePayload(SV value, DataOutputView record) throws IOException;
 
     @Override
@@ -88,7 +88,7 @@ abstract class LoggedMergingState<
         try {
             merge(target, from);
         } finally {
-            // delegates may leave any of the namespaces behind as the current one
+            // delegates may leave any of the namespaces as the current one
             if (namespace() != null) {
                 delegate().setCurrentNamespace(namespace());
             }
@@ -137,7 +137,7 @@ abstract class LoggedMergingState<
         }
     }
 
-    /** Adds null; what that means is the delegate's to say. */
+    /** Adds null, whose meaning depends on the delegate. */
     final void addNull() throws Exception {
         Throwable failure = null;
         try {
@@ -151,10 +151,11 @@ abstract class LoggedMergingState<
     }
 
     /**
-     * Logs what the delegate holds of the current namespace, whatever that is; if that fails, the
-     * log is incomplete.
+     * Logs what the delegate contains for the current key and namespace. If that fails, the
+     * changelog is marked incomplete.
      *
-     * @param failure of the access before, which its caller throws; null if there is none
+     * @param failure failure of the preceding access, which its caller throws; null if there was
+     *     none
      */
     final void logStoredAfter(@Nullable Throwable failure) throws Exception {
         try {
@@ -188,8 +189,8 @@ abstract class LoggedMergingState<
     }
 
     /**
-     * A collection that gives the delegate and the log the same elements: a view of the job's may
-     * look different each time it is read, or break off.
+     * Returns a collection that shows delegate and changelog the same elements: a view of the job's
+     * may change between reads, or fail.
      */
     static <T> Collection<T> readOnce(Collection<T> elements) {
         return elements.getClass() == ArrayList.class ? elements : new ArrayList<>(elements);

@@ -37,7 +37,7 @@ import org.apache.flink.util.ExceptionUtils;
 
 /**
  * A timer queue that is also logged. A record has the key group of its timer's key, since queues
- * also change while no key, or another one, is current. Belongs to the task thread.
+ * also change while another key, or none, is current. Used by the task thread.
  *
  * @param <T> type of the timers
  */
@@ -60,7 +60,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         this.elementSerializer = elementSerializer;
     }
 
-    /** Takes over what the delegate made of the job's registration. */
+    /** Replaces delegate and serializer after the job has registered the queue again. */
     void rebind(KeyGroupedInternalPriorityQueue<T> delegate, TypeSerializer<T> elementSerializer) {
         this.delegate = delegate;
         this.elementSerializer = elementSerializer;
@@ -70,7 +70,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         return log;
     }
 
-    /** Logs every element as if it was added now. */
+    /** Logs every element as if it were added now. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
     void relog() throws IOException {
         try (CloseableIterator<T> elements = delegate.iterator()) {
@@ -189,7 +189,10 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
                         keyOf.extractKeyFromElement(element), numberOfKeyGroups));
     }
 
-    /** What reached the delegate is not known, or is not in the log. */
+    /**
+     * Marks the changelog incomplete: it is unknown what reached the delegate, or it could not be
+     * logged.
+     */
     private RuntimeException incomplete(Throwable cause) {
         log.markIncomplete(cause);
         if (cause instanceof IOException) {

@@ -28,8 +28,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
 
 /**
- * Reducing state that is also logged, as results. It reduces itself and writes the result to the
- * delegate, so that the delegate is not read again for the log. Belongs to the task thread.
+ * Reducing state whose results are also logged. It reduces itself and writes the result to the
+ * delegate, so that the delegate is not read again for the changelog. Used by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

@@ -29,10 +29,10 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 
 /**
  * A keyed state that is also logged. If the new value is known before the delegate changes, its
- * record is built first, so that a serializer that throws leaves delegate and log unchanged. The
- * job may catch the exception of an access, so an access that may have changed the delegate only in
- * part either logs the resulting value, or marks the log incomplete. Belongs to the task thread,
- * but for {@link #getSerializedValue}.
+ * record is built first, so that a serializer that throws leaves delegate and changelog unchanged.
+ * The job may catch the exception of an access, so an access that may have changed the delegate
+ * only in part either logs the resulting value or marks the changelog incomplete. Used by the task
+ * thread, except for {@link #getSerializedValue}.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -56,8 +56,8 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     }
 
     /**
-     * Takes over what the delegate made of the job's descriptor, with serializers and functions
-     * that may be new.
+     * Replaces the delegate's state, serializers and functions after the job has registered the
+     * state again.
      */
     abstract void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor);
 
@@ -87,15 +87,15 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
         return namespace;
     }
 
-    /** What clearing this state is in the log. */
+    /** Returns the kind of the record that clears the state. */
     RecordKind clearing() {
         return RecordKind.DELETE;
     }
 
-    /** The delegate was cleared. */
+    /** Called after the delegate was cleared. */
     void cleared() {}
 
-    /** Starts a record of the current key and namespace; to be continued with the payload. */
+    /** Starts a record of the current key and namespace; the payload follows. */
     final DataOutputSerializer beginRecord() throws IOException {
         return beginRecord(backend.getCurrentKey(), namespace);
     }
@@ -117,7 +117,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
         return record;
     }
 
-    /** Appends the record under way, to the current key's group. */
+    /** Appends the record to the key group of the current key. */
     final void append(RecordKind kind) throws IOException {
         log.append(kind, backend.getCurrentKeyGroupIndex());
     }
@@ -180,7 +180,10 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
                 safeValueSerializer);
     }
 
-    /** Not logged: what it removes has expired, and has expired after a replay, too. */
+    /**
+     * Not logged: the iterator removes expired entries only, which are expired after a replay as
+     * well.
+     */
     @Override
     public final StateIncrementalVisitor<K, N, SV> getStateIncrementalVisitor(
             int recommendedMaxNumberOfReturnedRecords) {

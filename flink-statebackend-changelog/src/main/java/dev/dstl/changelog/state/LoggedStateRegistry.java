@@ -48,9 +48,9 @@ import org.apache.flink.runtime.state.internal.InternalReducingState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /**
- * The logged states of one keyed backend by name. Contains only states that the job registered,
- * none that a restore created in the delegate. Used by the task thread only; owns neither delegate
- * nor log.
+ * The logged states of one keyed backend by name. Contains only states that the job registered, not
+ * those that a restore created in the delegate. Used by the task thread only; owns neither delegate
+ * nor changelog.
  *
  * @param <K> type of the key
  */
@@ -63,17 +63,19 @@ public final class LoggedStateRegistry<K> {
     private final Map<String, LoggedPriorityQueue<?>> queuesByName = new LinkedHashMap<>();
 
     /**
-     * @param delegate where the state lives
-     * @param log where state changes go
+     * Creates a registry.
+     *
+     * @param delegate contains the states
+     * @param log receives the state changes
      */
     public LoggedStateRegistry(AbstractKeyedStateBackend<K> delegate, ChangelogAppender log) {
         this(delegate, log, new SchemaHistory());
     }
 
     /**
-     * The same for a delegate that was restored.
+     * Creates a registry for a restored delegate.
      *
-     * @param schemas in which versions; hears what the job registers
+     * @param schemas records the schema versions that the job registers
      */
     public LoggedStateRegistry(
             AbstractKeyedStateBackend<K> delegate, ChangelogAppender log, SchemaHistory schemas) {
@@ -83,13 +85,12 @@ public final class LoggedStateRegistry<K> {
     }
 
     /**
-     * Registers a state with the delegate and gives its logged form; the same object again if the
-     * job registers the name again, then with the serializers and functions of the last
-     * registration.
+     * Registers a state with the delegate and returns its logged form. Registering a name again
+     * returns the same object, with the serializers and functions of the latest registration.
      *
-     * @return of the kind that the descriptor asks for, as the interfaces of {@code
+     * @return a state of the descriptor's kind, as the interfaces of {@code
      *     org.apache.flink.runtime.state.internal}
-     * @throws Exception what the delegate throws, for instance on incompatible serializers
+     * @throws Exception if the delegate throws it, for instance because of incompatible serializers
      */
     public <N, SV, SEV, S extends State> InternalKvState<K, N, SV> createOrUpdateState(
             TypeSerializer<N> namespaceSerializer,
@@ -148,13 +149,13 @@ public final class LoggedStateRegistry<K> {
                         ((AggregatingStateDescriptor) descriptor).getAggregateFunction());
             default:
                 throw new IllegalArgumentException(
-                        "State " + descriptor.getName() + " is no keyed state");
+                        "State " + descriptor.getName() + " is not keyed state");
         }
     }
 
     /**
-     * Registers a queue of timers with the delegate and gives its logged form; the same object
-     * again if the job registers the name again.
+     * Registers a timer queue with the delegate and returns its logged form. Registering a name
+     * again returns the same object.
      */
     public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
             KeyGroupedInternalPriorityQueue<T> createQueue(
@@ -188,10 +189,10 @@ public final class LoggedStateRegistry<K> {
     }
 
     /**
-     * Writes every element of every queue again. For delegates whose snapshots omit timers; to be
-     * called after {@link ChangelogAppender#startNewRange()}.
+     * Logs every element of every queue again, for delegates whose snapshots do not contain timers.
+     * Called after {@link ChangelogAppender#startNewRange()}.
      *
-     * @throws IOException if the log cannot take them
+     * @throws IOException if the elements could not be logged
      */
     public void relogQueues() throws IOException {
         for (LoggedPriorityQueue<?> queue : queuesByName.values()) {

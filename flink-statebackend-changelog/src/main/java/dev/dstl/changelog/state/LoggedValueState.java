@@ -27,7 +27,7 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 
 /**
- * Value state that is also logged. Belongs to the task thread.
+ * Value state that is also logged. Used by the task thread.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace

@@ -1,2 +1,2 @@
-/** State as the job sees it: every state change goes to the delegate and then into the log. */
+/** State as the job uses it: every change goes to the delegate and then to the changelog. */
 package dev.dstl.changelog.state;

@@ -40,7 +40,7 @@ import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What cannot be restored says why, and leaves everything as it was. */
+/** Input that cannot be restored is reported, and left unchanged. */
 class BadInputTest {
 
     @TempDir private Path directory;
@@ -121,7 +121,7 @@ class BadInputTest {
                                         new FakeJobManager(),
                                         List.of()))
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("Unwrappable cannot stand behind a changelog")
+                .hasMessageContaining("Unwrappable cannot be the delegate of a changelog")
                 .hasMessageContaining("use another 'state.backend.type' or set")
                 .hasMessageContaining("'state.changelog.enabled: false'");
     }

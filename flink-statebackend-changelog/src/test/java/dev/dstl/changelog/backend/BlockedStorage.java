@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CompletedCheckpointStorageLocation;
 
-/** A checkpoint storage whose files of tasks can hang and fail. Thread safe. */
+/** A checkpoint storage whose files of tasks can hang and fail. Thread-safe. */
 final class BlockedStorage implements CheckpointStorageAccess {
 
     private final CheckpointStorageAccess storage;

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same steps with Flink's own changelog and with this one: what the README says of them. */
+/** The same steps with Flink's built-in changelog and with DSTL, as compared in the README. */
 class BuiltInContrastTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);

@@ -57,7 +57,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Jobs move from Flink's own changelog to this one, and back. */
+/** Jobs move from Flink's built-in changelog to DSTL, and back. */
 class BuiltInRestoreTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
@@ -274,7 +274,7 @@ class BuiltInRestoreTest {
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
                 .hasMessageContaining("a change MERGE_NS of state 'sums' (REDUCING)")
-                .hasMessageContaining("Flink's own changelog cannot restore it either")
+                .hasMessageContaining("Flink's built-in changelog cannot restore it either")
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(
                         () ->

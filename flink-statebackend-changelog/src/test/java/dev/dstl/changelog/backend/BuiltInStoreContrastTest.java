@@ -65,8 +65,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The same faults of the store, and the same end of a task, with Flink's built-in changelog and
- * with DSTL: what the README says of them.
+ * The same store faults, and the same end of a task, with Flink's built-in changelog and with DSTL,
+ * as compared in the README.
  */
 @Timeout(120)
 class BuiltInStoreContrastTest {

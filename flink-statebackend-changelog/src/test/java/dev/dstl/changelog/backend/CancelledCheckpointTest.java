@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A checkpoint that Flink cancels before it is sent leaves nothing behind, while one that may have
- * been sent keeps everything, whatever the task hears of it.
+ * A checkpoint that Flink cancels before it is sent leaves no files, while one that may have been
+ * sent keeps all of them, whatever notifications the task receives.
  */
 @Timeout(60)
 class CancelledCheckpointTest {

@@ -43,7 +43,7 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 
-/** Two keyed operators in a chain, and Flink's own store for what their task keeps locally. */
+/** Two chained keyed operators, and Flink's own store for the local state of their task. */
 final class Chain implements AutoCloseable {
 
     static final int OPERATORS = 2;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Operators in one task materialize independently; Flink's local store keeps what they need. */
+/** Operators of one task materialize independently; Flink's local store keeps what they need. */
 @Timeout(120)
 class ChainedOperatorsTest {
 

@@ -42,7 +42,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.internal.InternalListState;
 
-/** A state of each kind, what can be done to it, and what is in it afterwards. */
+/** A state of each kind, its operations and its expected content. */
 final class EveryState {
 
     static final int KEYS = 20;

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Checkpoints and savepoints that bring the whole state with them. */
+/** Full checkpoints and savepoints. */
 class FullSnapshotTest {
 
     private static final SnapshotType FULL = CheckpointType.FULL_CHECKPOINT;

@@ -55,8 +55,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Accesses to state that fail halfway, in code of the job or because of what it passes, and whose
- * exception the job catches: the next checkpoint holds what the delegate holds.
+ * State accesses that fail halfway, in code or because of arguments of the job, which catches the
+ * exception: the next checkpoint contains what the delegate contains.
  */
 class HalfFailedAccessTest {
 

@@ -51,8 +51,8 @@ import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.IOUtils;
 
 /**
- * A task whose keys are of any type and whose job has a class loader of its own. What it leaves in
- * a checkpoint is a log and nothing else, unless it is told to materialize. To be closed.
+ * A task with keys of any type, whose job has a class loader of its own. Its checkpoints contain a
+ * changelog without a base, unless it is told to materialize. To be closed.
  *
  * @param <K> the type of the keys
  */

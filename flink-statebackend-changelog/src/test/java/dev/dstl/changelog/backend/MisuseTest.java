@@ -39,7 +39,7 @@ import org.apache.flink.util.SerializedThrowable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a task that cannot work does to its job. */
+/** Effect on the job of a task that cannot work as deployed. */
 class MisuseTest {
 
     private static final String SENTENCE =

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A full checkpoint is still under way when the next ones begin, as with large state. */
+/** Checkpoints that start while a full one is still being uploaded, as with large state. */
 @Timeout(60)
 class OverlappingCheckpointsTest {
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The parallelism of a job changes, again and again, with logs that no base covers yet. */
+/** The parallelism of a job changes repeatedly, with changelogs that no base covers yet. */
 class RescaleTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A job comes back with types that have grown, and all that it had is in the log. */
+/** A job is restored with evolved types, and all its state is in the changelog. */
 class SchemaEvolutionTest {
 
     private static final String BEFORE = "public long cents; public String gone;";

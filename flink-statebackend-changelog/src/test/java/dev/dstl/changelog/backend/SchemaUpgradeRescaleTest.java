@@ -58,8 +58,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A class of the job gets a field, and then the parallelism changes while some subtasks have
- * written what they have in the new version and others have not.
+ * A class of the job gets a field, and then the parallelism changes while only some subtasks have
+ * written their state in the new version.
  */
 class SchemaUpgradeRescaleTest {
 

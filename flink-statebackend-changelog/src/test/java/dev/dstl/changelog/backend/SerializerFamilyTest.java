@@ -48,7 +48,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Keys, namespaces, values and elements of every family of serializers come back from the log. */
+/**
+ * Keys, namespaces, values and elements of every family of serializers are restored from the
+ * changelog.
+ */
 class SerializerFamilyTest {
 
     private static final int KEYS = 20;

@@ -54,8 +54,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A job comes back whose serializers Flink has to reconfigure before they read what was written:
- * nothing of it migrates, and often nothing of the job has changed.
+ * A job is restored whose serializers Flink must reconfigure before they can read the state:
+ * nothing is migrated, and often the job has not changed.
  */
 class SerializerReconfigurationTest {
 

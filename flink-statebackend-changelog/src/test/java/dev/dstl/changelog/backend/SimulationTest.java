@@ -43,9 +43,9 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 
 /**
- * A task that updates, checkpoints, materializes, gives checkpoints up and crashes in any order,
- * with a JobManager that deletes everything no wanted checkpoint refers to. After each crash, the
- * task must find exactly what it had at the last completed checkpoint.
+ * A task updates state, takes, materializes and aborts checkpoints and crashes in any order, with a
+ * JobManager that deletes everything that no retained checkpoint contains. After each crash, the
+ * task must find exactly the state of the last completed checkpoint.
  */
 class SimulationTest {
 

@@ -44,8 +44,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A subtask registers a state that its siblings have not used yet, some write in another schema
- * version than others, and then one subtask restores all of them.
+ * A subtask registers a state that others have not used yet, some write in another schema version
+ * than others, and then one subtask restores all of them.
  */
 class UnevenStatesRescaleTest {
 

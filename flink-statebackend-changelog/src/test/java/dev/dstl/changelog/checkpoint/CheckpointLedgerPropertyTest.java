@@ -32,7 +32,9 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
-/** Notifications in any order, late, twice or never, against what a checkpoint must keep. */
+/**
+ * Notifications arrive in any order, late, twice or never; the ledger keeps what checkpoints need.
+ */
 class CheckpointLedgerPropertyTest {
 
     @Property(tries = 300)

@@ -22,7 +22,7 @@ import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend.Prio
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 
-/** The delegates that every suite of Flink runs on. */
+/** The delegates on which every suite of Flink runs. */
 public enum Delegate {
     HASHMAP {
         @Override

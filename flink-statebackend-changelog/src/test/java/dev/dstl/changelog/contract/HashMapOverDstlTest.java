@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.contract;
 
-/** Flink's suite for the heap, behind our log. */
+/** Flink's suite for the heap backend, on DSTL's changelog. */
 public class HashMapOverDstlTest extends HashMapOverMemoryTest {
 
     @Override

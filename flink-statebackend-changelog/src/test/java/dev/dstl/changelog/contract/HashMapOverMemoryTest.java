@@ -24,7 +24,7 @@ import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Flink's suite for the heap, behind a log in memory. */
+/** Flink's suite for the heap backend, on Flink's in-memory changelog. */
 public class HashMapOverMemoryTest extends HashMapStateBackendTest {
 
     @TempDir private Path logs;

@@ -26,7 +26,7 @@ import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 
-/** The log storages that every suite of Flink runs on. */
+/** The changelog storages on which every suite of Flink runs. */
 public enum LogStorage {
     /** Flink's own, in memory: takes encoded records through Flink's plain interface. */
     MEMORY {

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.contract;
 
-/** Flink's suite for RocksDB, full and incremental, behind our log. */
+/** Flink's suite for RocksDB, full and incremental, on DSTL's changelog. */
 public class RocksDbOverDstlTest extends RocksDbOverMemoryTest {
 
     @Override

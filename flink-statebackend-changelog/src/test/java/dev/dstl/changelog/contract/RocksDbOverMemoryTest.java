@@ -39,7 +39,7 @@ import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Flink's suite for RocksDB, full and incremental, behind a log in memory. */
+/** Flink's suite for RocksDB, full and incremental, on Flink's in-memory changelog. */
 public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
 
     @TempDir private Path logs;

@@ -38,7 +38,7 @@ import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 
-/** Gives a backend a log storage in those suites of Flink that build their environment alone. */
+/** Sets the changelog storage in those suites of Flink that build their environment themselves. */
 final class StorageInjection implements StateBackend {
 
     private static final long serialVersionUID = 1L;

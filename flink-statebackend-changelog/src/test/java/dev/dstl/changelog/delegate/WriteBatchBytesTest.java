@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBatch;
 
-/** RocksDB's own reader is the judge of the format. */
+/** Write batches are read by RocksDB's own reader. */
 class WriteBatchBytesTest {
 
     static {

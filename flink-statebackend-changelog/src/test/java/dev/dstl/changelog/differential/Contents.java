@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
-/** Compares what is in two operators. */
+/** Compares the state of two operators. */
 final class Contents {
 
     private static final int SHOWN = 5;

@@ -44,8 +44,8 @@ import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Does what a history says to the job on our backend and to the one on a plain backend, and
- * compares them. Belongs to one thread.
+ * Runs a history on a job with DSTL and on one with a plain backend, and compares them. Used by one
+ * thread.
  */
 final class Differential {
 

@@ -27,7 +27,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.FileUtils;
 
-/** What came of a history. Immutable. */
+/** The result of a history. Immutable. */
 final class DifferentialResult {
 
     private final History history;

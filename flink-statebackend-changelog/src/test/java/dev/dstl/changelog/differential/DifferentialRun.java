@@ -28,7 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Many seeds, several at a time; stops when enough of them failed. */
+/** Runs many seeds, several at a time; stops when enough of them have failed. */
 final class DifferentialRun {
 
     private final AtomicLong next;

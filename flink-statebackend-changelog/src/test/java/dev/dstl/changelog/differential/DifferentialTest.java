@@ -30,8 +30,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Seeds {@code [differential.first, differential.first + differential.count)}. The first one that
- * fails is written down step by step, also with as few steps as it takes.
+ * Runs seeds {@code [differential.first, differential.first + differential.count)}. The first one
+ * that fails is written to a file step by step, and also reduced to as few steps as possible.
  */
 class DifferentialTest {
 

@@ -27,7 +27,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Nothing is left of a job that has finished, but for what is its user's. */
+/** A finished job leaves no files but those of its user. */
 final class Leftovers {
 
     private static final long PATIENCE_NANOS =

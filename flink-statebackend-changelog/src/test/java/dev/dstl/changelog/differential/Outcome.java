@@ -21,7 +21,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import javax.annotation.Nullable;
 
-/** What a user function got from an operation, or that it failed. Immutable. */
+/** The result of an operation for a user function, or its failure. Immutable. */
 final class Outcome {
 
     @Nullable private final String result;

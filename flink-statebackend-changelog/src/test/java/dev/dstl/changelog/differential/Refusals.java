@@ -29,10 +29,10 @@ import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.core.execution.RestoreMode;
 
 /**
- * What happens to state whose classes have become incompatible. Our backend has to refuse it as the
- * plain one does, but for one case in which no data is incompatible: Flink also refuses because of
- * a state that was looked at and has nothing in it for any key, which a log need not know. Our
- * backend then has to find what a plain one finds that has only states in which something is.
+ * State whose classes have become incompatible. DSTL must refuse it as the plain backend does, with
+ * one exception, in which no data is incompatible: Flink also refuses a state that was accessed but
+ * has no entry for any key, which a changelog need not contain. DSTL must then find what a plain
+ * backend finds whose states all have entries.
  */
 final class Refusals {
 

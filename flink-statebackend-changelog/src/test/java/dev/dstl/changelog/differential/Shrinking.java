@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.function.FunctionWithException;
 
-/** Leaves steps out of a failing history as long as it fails in the same way. */
+/** Removes steps from a failing history as long as it fails in the same way. */
 final class Shrinking {
 
     private static final long PATIENCE_NANOS =

@@ -19,7 +19,7 @@ package dev.dstl.changelog.differential;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What happened in each step of a history, and in which one it failed. */
+/** The result of each step of a history, and the step that failed. */
 final class Trace {
 
     private final List<String> lines = new ArrayList<>();

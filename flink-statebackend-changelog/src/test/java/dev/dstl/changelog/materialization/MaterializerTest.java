@@ -44,7 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When a materializer acts, on which thread, and what it leaves behind. */
+/** When a materializer acts, on which thread, and which files it leaves behind. */
 class MaterializerTest {
 
     private final ManualMailbox mailbox = new ManualMailbox();

@@ -22,7 +22,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
-/** A log that knows only how far it was truncated. */
+/** A changelog that only records how far it was truncated. */
 public final class TruncatedLog implements StateChangelogWriter<ChangelogStateHandle> {
 
     private long truncatedTo;

@@ -52,7 +52,9 @@ import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** States come back from the log with old serializers, and the job registers newer ones. */
+/**
+ * States are restored from the changelog with old serializers, and the job registers newer ones.
+ */
 class MigrationTest {
 
     private static final int KEY = 7;

@@ -19,7 +19,7 @@ package dev.dstl.changelog.sorting;
 import dev.dstl.log.api.ReplayMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Grants up to a limit, and counts. */
+/** Grants memory up to a limit, and counts reservations. */
 final class FakeMemory implements ReplayMemory {
 
     private final long limitBytes;

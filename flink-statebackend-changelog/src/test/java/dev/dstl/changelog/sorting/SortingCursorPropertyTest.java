@@ -43,7 +43,7 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** What a log leaves behind is the same in whatever order its records come. */
+/** The state after a replay does not depend on the order in which sorting returns the records. */
 class SortingCursorPropertyTest {
 
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(3, 12);

@@ -105,7 +105,7 @@ class LoggedStateTest {
             state.setCurrentNamespace("a");
             List<Integer> reused = new ArrayList<>(List.of(1));
             state.update(reused);
-            // the HashMap backend hands out the very object that it keeps
+            // the HashMap backend returns the object that it stores
             List<Integer> read = state.value();
             read.add(2);
             state.update(read);

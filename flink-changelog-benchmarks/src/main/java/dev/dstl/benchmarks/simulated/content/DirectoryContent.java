@@ -47,8 +47,10 @@ public final class DirectoryContent implements ObjectContent {
     private final Path staging;
 
     /**
-     * @param objects the visible tree; created when missing
-     * @param staging where unpublished bytes wait; on the same file system as {@code objects}
+     * Creates content in a directory.
+     *
+     * @param objects directory of visible objects; created if it does not exist
+     * @param staging directory of unpublished bytes; on the same file system as {@code objects}
      */
     public DirectoryContent(Path objects, Path staging) throws IOException {
         this.objects = Files.createDirectories(objects);
@@ -119,7 +121,7 @@ public final class DirectoryContent implements ObjectContent {
         return new StoredObject(key, attributes.size(), attributes.lastModifiedTime().toMillis());
     }
 
-    /** Collects the objects of a prefix; files deleted during the walk are not objects any more. */
+    /** Collects the objects of a prefix; ignores files that are deleted during the walk. */
     private final class Collector extends SimpleFileVisitor<Path> {
 
         private final String prefix;

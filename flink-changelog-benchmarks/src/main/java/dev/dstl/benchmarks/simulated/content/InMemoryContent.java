@@ -28,7 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
-/** Objects on the heap of this process; gone with it. */
+/** Objects on the heap of this process. */
 public final class InMemoryContent implements ObjectContent {
 
     private final ConcurrentNavigableMap<String, Bytes> objects = new ConcurrentSkipListMap<>();

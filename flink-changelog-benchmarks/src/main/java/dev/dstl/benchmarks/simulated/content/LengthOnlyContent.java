@@ -26,7 +26,7 @@ import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Objects of which only name and length are kept, for benchmarks that write more than fits the
+ * Objects of which only name and length are stored, for benchmarks that write more than fits into
  * memory and read nothing.
  */
 public final class LengthOnlyContent implements ObjectContent {

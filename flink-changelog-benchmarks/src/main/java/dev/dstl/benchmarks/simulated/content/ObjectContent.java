@@ -28,23 +28,23 @@ import java.util.Optional;
  */
 public interface ObjectContent {
 
-    /** Starts a new object; the caller closes it. */
+    /** Starts a new object, which the caller closes. */
     StagedObject stage() throws IOException;
 
-    /** The visible object of that name, if there is one. */
+    /** Returns the visible object with a key. */
     Optional<StoredObject> find(String key) throws IOException;
 
     /**
-     * Opens the bytes {@code [from, length)}; empty when {@code from} is at or behind the end. The
-     * stream keeps reading the object it opened even if that is replaced or deleted meanwhile.
+     * Opens the bytes {@code [from, length)}; empty if {@code from} is not less than the length.
+     * The stream continues to read the same object even if it is replaced or deleted.
      *
-     * @throws FileNotFoundException if no such object is visible
+     * @throws FileNotFoundException if there is no visible object with the key
      */
     InputStream open(String key, long from) throws IOException;
 
-    /** Removes an object; returns whether there was one. */
+    /** Deletes an object; returns whether it existed. */
     boolean delete(String key) throws IOException;
 
-    /** All objects whose key starts with {@code prefix}, in the order of their keys. */
+    /** Returns all objects whose key starts with {@code prefix}, sorted by key. */
     List<StoredObject> list(String prefix) throws IOException;
 }

@@ -20,23 +20,24 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * An object in the making, visible to nobody until it is published. Belongs to the thread that
- * writes it, which closes it in any case.
+ * An object that is being written, and invisible until it is published. Used and closed by the
+ * thread that writes it.
  */
 public interface StagedObject extends Closeable {
 
-    /** Appends a copy of {@code length} bytes starting at {@code offset}. */
+    /** Appends a copy of {@code bytes[offset, offset + length)}. */
     void write(byte[] bytes, int offset, int length) throws IOException;
 
-    /** Bytes written so far. */
+    /** Returns the number of bytes written so far. */
     long length();
 
     /**
-     * Makes the bytes visible under {@code key} as a whole, replacing what was there. At most once.
+     * Atomically makes the bytes visible under {@code key}, replacing an existing object. Called at
+     * most once.
      */
     void publish(String key) throws IOException;
 
-    /** Frees what was not published. Idempotent. */
+    /** Frees the bytes if they were not published. No effect the second time. */
     @Override
     void close() throws IOException;
 }

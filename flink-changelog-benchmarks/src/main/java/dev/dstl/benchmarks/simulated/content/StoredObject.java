@@ -16,31 +16,31 @@
 
 package dev.dstl.benchmarks.simulated.content;
 
-/** What a store says about one visible object. Immutable. */
+/** Key, length and time of a visible object. Immutable. */
 public final class StoredObject {
 
     private final String key;
     private final long length;
     private final long modifiedMillis;
 
-    /** Length in bytes, time in milliseconds since the epoch. */
+    /** Creates an object with its length in bytes and its time in milliseconds since the epoch. */
     public StoredObject(String key, long length, long modifiedMillis) {
         this.key = key;
         this.length = length;
         this.modifiedMillis = modifiedMillis;
     }
 
-    /** The name within the store, without a leading slash. */
+    /** Returns the key, without a leading slash. */
     public String key() {
         return key;
     }
 
-    /** Bytes of the object. */
+    /** Returns the length in bytes. */
     public long length() {
         return length;
     }
 
-    /** When the object became visible, in milliseconds since the epoch. */
+    /** Returns when the object became visible, in milliseconds since the epoch. */
     public long modifiedMillis() {
         return modifiedMillis;
     }

@@ -1,2 +1,2 @@
-/** The objects of the simulated store, in memory or in a directory that processes share. */
+/** Objects of the simulated store, in memory or in a directory that processes share. */
 package dev.dstl.benchmarks.simulated.content;

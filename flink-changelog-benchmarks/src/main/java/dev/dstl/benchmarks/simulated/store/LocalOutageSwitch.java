@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.simulated.store;
 
 import java.util.Optional;
 
-/** The switch for a store that only this process uses. */
+/** Switches outages of a store that only this process uses. */
 public final class LocalOutageSwitch implements OutageSwitch {
 
     private final Object lock = new Object();

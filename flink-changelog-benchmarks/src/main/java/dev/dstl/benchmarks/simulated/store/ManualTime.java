@@ -51,7 +51,7 @@ public final class ManualTime implements StoreTime {
         }
     }
 
-    /** Moves the clock and wakes whoever's sleep is over. */
+    /** Advances the clock and wakes the threads whose sleep has ended. */
     public void advance(long duration, TimeUnit unit) {
         synchronized (lock) {
             nanos += unit.toNanos(duration);
@@ -59,7 +59,7 @@ public final class ManualTime implements StoreTime {
         }
     }
 
-    /** Waits, in real time, until at least {@code count} threads sleep. */
+    /** Waits, in real time, until at least {@code count} threads are sleeping. */
     public void awaitSleepers(int count) throws InterruptedException {
         synchronized (lock) {
             while (sleepers < count) {

@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The switch for a store that several processes use: an outage lasts as long as a file exists that
- * names it, so that a benchmark (or {@code echo HANGING > file}) reaches all of them.
+ * Switches outages of a store that several processes use: an outage lasts as long as a file with
+ * its name exists, so that a benchmark (or {@code echo HANGING > file}) reaches all of them.
  */
 public final class MarkerFileOutageSwitch implements OutageSwitch {
 
@@ -37,7 +37,11 @@ public final class MarkerFileOutageSwitch implements OutageSwitch {
     private final Path marker;
     private final StoreTime time;
 
-    /** With the file that marks an outage for all processes. */
+    /**
+     * Creates a switch.
+     *
+     * @param marker file that contains the name of the outage
+     */
     public MarkerFileOutageSwitch(Path marker, StoreTime time) {
         this.marker = marker;
         this.time = time;

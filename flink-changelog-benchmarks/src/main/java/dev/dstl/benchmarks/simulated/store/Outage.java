@@ -18,9 +18,9 @@ package dev.dstl.benchmarks.simulated.store;
 
 import javax.annotation.Nullable;
 
-/** What a store without service does to requests. */
+/** How a store responds to requests during an outage. */
 public enum Outage {
-    /** Refuses each of them. */
+    /** Rejects all requests. */
     FAILING(RequestOutcome.UNAVAILABLE, Refused.EVERYTHING),
     /** Answers none of them until the outage ends; then they proceed. */
     HANGING(null, Refused.NOTHING),
@@ -45,7 +45,7 @@ public enum Outage {
         this.refused = refused;
     }
 
-    /** Whether it answers to requests of a type with a failure. */
+    /** Returns whether requests of a type fail. */
     public boolean refuses(RequestType type) {
         switch (refused) {
             case EVERYTHING:
@@ -59,7 +59,7 @@ public enum Outage {
         }
     }
 
-    /** How a request that it refuses ends. */
+    /** Returns the outcome of a failed request. */
     RequestOutcome outcome() {
         if (outcome == null) {
             throw new IllegalStateException(this + " refuses nothing");

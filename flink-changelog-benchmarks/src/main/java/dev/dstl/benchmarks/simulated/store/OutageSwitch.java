@@ -19,18 +19,18 @@ package dev.dstl.benchmarks.simulated.store;
 import java.io.IOException;
 import java.util.Optional;
 
-/** Begins and ends outages of a store. Thread-safe. */
+/** Starts and ends outages of a store. Thread-safe. */
 public interface OutageSwitch {
 
-    /** From now on requests fail or hang, those in flight included. */
+    /** Starts an outage: requests fail or hang, including those in flight. */
     void begin(Outage outage) throws IOException;
 
-    /** Service is back; no effect if it was never gone. */
+    /** Ends the outage. No effect if there is none. */
     void end() throws IOException;
 
     /**
-     * Returns the outage that requests meet with, if there is one, after waiting for the end of one
-     * that hangs.
+     * Returns the current outage, if there is one. Waits for the end of an outage in which requests
+     * hang.
      *
      * @throws InterruptedException if the wait is interrupted
      */

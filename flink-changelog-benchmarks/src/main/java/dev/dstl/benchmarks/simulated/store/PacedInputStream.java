@@ -22,10 +22,10 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 
-/** The body of a GET: counts its bytes and delivers them no faster than the bandwidth allows. */
+/** The body of a GET: counts bytes and returns them no faster than the bandwidth allows. */
 final class PacedInputStream extends FilterInputStream {
 
-    /** Shorter sleeps are saved up, since a real sleep is not more exact than this. */
+    /** Shorter sleeps are combined, since a real sleep is not more precise. */
     private static final long SHORTEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final StoreTime time;

@@ -54,14 +54,14 @@ public final class RequestCounters {
         this.memory = memory;
     }
 
-    /** Counters that only this process sees. */
+    /** Creates counters that only this process sees. */
     public static RequestCounters inMemory() {
         // Atomic access needs off-heap memory, aligned.
         return new RequestCounters(
                 ByteBuffer.allocateDirect(FILE_BYTES + Long.BYTES).alignedSlice(Long.BYTES));
     }
 
-    /** Counters in a new file {@code name} of {@code directory}, both created when missing. */
+    /** Creates counters in a new file of a directory, which is created if it does not exist. */
     public static RequestCounters mapped(Path directory, String name) throws IOException {
         Files.createDirectories(directory);
         try (FileChannel file =
@@ -76,7 +76,7 @@ public final class RequestCounters {
         }
     }
 
-    /** The sum over all processes that ever counted into {@code directory}. */
+    /** Returns the sum over all processes that ever counted in {@code directory}. */
     public static RequestCounts sumOf(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return RequestCounts.none();
@@ -119,7 +119,7 @@ public final class RequestCounters {
         return new RequestCounts(slots);
     }
 
-    /** What this process has counted. */
+    /** Returns the counts of this process. */
     public RequestCounts counts() {
         long[] slots = new long[RequestCounts.SLOTS];
         for (int slot = 0; slot < slots.length; slot++) {

@@ -19,7 +19,7 @@ package dev.dstl.benchmarks.simulated.store;
 import java.util.Arrays;
 import java.util.function.LongBinaryOperator;
 
-/** Requests by type and bytes, at one moment or between two. Immutable. */
+/** Numbers of requests by type, and bytes, at one moment or between two. Immutable. */
 public final class RequestCounts {
 
     private static final int TYPES = RequestType.values().length;
@@ -41,42 +41,44 @@ public final class RequestCounts {
         return TYPES + type.slot();
     }
 
-    /** No request at all. */
+    /** Returns counts of zero. */
     public static RequestCounts none() {
         return new RequestCounts(new long[SLOTS]);
     }
 
-    /** Requests sent, failed ones included. */
+    /** Returns the number of requests of a type, including failed ones. */
     public long requests(RequestType type) {
         return slots[requestSlot(type)];
     }
 
-    /** Requests of all types. */
+    /** Returns the number of requests of all types. */
     public long requests() {
         return Arrays.stream(slots, 0, TYPES).sum();
     }
 
-    /** Requests that ended with a simulated failure. A missing object is an answer, no failure. */
+    /**
+     * Returns the number of requests with a simulated failure. A missing object is not a failure.
+     */
     public long failures(RequestType type) {
         return slots[failureSlot(type)];
     }
 
-    /** Bytes of objects that became visible. */
+    /** Returns the bytes of objects that became visible. */
     public long bytesWritten() {
         return slots[BYTES_WRITTEN];
     }
 
-    /** Bytes of objects handed to readers. */
+    /** Returns the bytes that were returned to readers. */
     public long bytesRead() {
         return slots[BYTES_READ];
     }
 
-    /** The sums of both. */
+    /** Returns the sums. */
     public RequestCounts plus(RequestCounts other) {
         return combine(other, Math::addExact);
     }
 
-    /** What came on top of {@code earlier}. */
+    /** Returns the differences. */
     public RequestCounts minus(RequestCounts earlier) {
         return combine(earlier, Math::subtractExact);
     }

@@ -16,9 +16,9 @@
 
 package dev.dstl.benchmarks.simulated.store;
 
-/** How a request ends. */
+/** The outcome of a request. */
 public enum RequestOutcome {
-    /** The store did it and said so. */
+    /** The store executed and confirmed the request. */
     SUCCESS("200 OK"),
     /** The store refused because of the rate of requests, and did nothing. */
     THROTTLED("503 Slow Down"),
@@ -45,7 +45,7 @@ public enum RequestOutcome {
         this.status = status;
     }
 
-    /** The words a client would see. */
+    /** Returns the status line that a client would see. */
     public String status() {
         return status;
     }

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.simulated.store;
 
 import java.util.concurrent.TimeUnit;
 
-/** How long one request takes, transfer aside, and how it ends. Immutable. */
+/** Latency and outcome of one request. Immutable. */
 public final class RequestPlan {
 
     private final long latencyNanos;
@@ -29,17 +29,17 @@ public final class RequestPlan {
         this.outcome = outcome;
     }
 
-    /** A request that ends with {@code outcome} after {@code latencyMillis}. */
+    /** Creates a plan. */
     public static RequestPlan of(RequestOutcome outcome, long latencyMillis) {
         return new RequestPlan(TimeUnit.MILLISECONDS.toNanos(latencyMillis), outcome);
     }
 
-    /** Time until the first byte of the answer, in nanoseconds. */
+    /** Returns the time to the first byte of the answer, in nanoseconds. */
     public long latencyNanos() {
         return latencyNanos;
     }
 
-    /** How the request ends. */
+    /** Returns the outcome. */
     public RequestOutcome outcome() {
         return outcome;
     }

@@ -24,9 +24,9 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides the fate of each request from a seed: the n-th request gets the n-th plan, whichever
- * thread sends it, so a run with one thread repeats exactly and a run with several sees the same
- * set of plans. Thread-safe.
+ * Determines latency and outcome of each request from a seed: the n-th request gets the n-th plan,
+ * whichever thread sends it, so a run with one thread is reproducible, and a run with several has
+ * the same set of plans. Thread-safe.
  */
 final class RequestPlanner {
 
@@ -49,7 +49,7 @@ final class RequestPlanner {
         }
     }
 
-    /** The next request of {@code type} not yet scripted follows {@code plan}. */
+    /** Sets the plan of the next unscripted request of {@code type}. */
     synchronized void script(RequestType type, RequestPlan plan) {
         scripted.get(type).add(plan);
     }

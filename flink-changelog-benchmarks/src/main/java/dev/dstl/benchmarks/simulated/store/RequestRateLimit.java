@@ -29,6 +29,8 @@ final class RequestRateLimit {
     private long refilledAtNanos;
 
     /**
+     * Creates a limit.
+     *
      * @param requestsPerSecond 0 for no limit
      */
     RequestRateLimit(StoreTime time, int requestsPerSecond) {
@@ -38,7 +40,7 @@ final class RequestRateLimit {
         this.refilledAtNanos = time.nanoTime();
     }
 
-    /** Whether one more request is within the rate; takes its token if so. */
+    /** Takes a token; returns whether there was one. */
     boolean admits() {
         return requestsPerSecond == 0 || tryTake();
     }

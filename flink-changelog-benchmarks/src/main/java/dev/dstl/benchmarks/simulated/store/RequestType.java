@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.simulated.store;
 
-/** What an object store bills by. */
+/** Request types, as object stores bill them. */
 public enum RequestType {
     /** Write of a whole object, and the server-side copy a rename needs. */
     PUT(0),
@@ -35,7 +35,7 @@ public enum RequestType {
         this.slot = slot;
     }
 
-    /** Where a counter file keeps this type, from 0. */
+    /** Returns the index of this type in a counter file, from 0. */
     int slot() {
         return slot;
     }

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.simulated.store;
 
 import java.io.IOException;
 
-/** A failure the simulation meant to happen, as opposed to a broken disk or a bug. */
+/** A simulated failure, as opposed to a broken disk or a defect. */
 public final class SimulatedFailure extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -30,7 +30,7 @@ public final class SimulatedFailure extends IOException {
         this.outcome = outcome;
     }
 
-    /** Why the request failed; never {@link RequestOutcome#SUCCESS}. */
+    /** Returns the outcome of the request; never {@link RequestOutcome#SUCCESS}. */
     public RequestOutcome outcome() {
         return outcome;
     }

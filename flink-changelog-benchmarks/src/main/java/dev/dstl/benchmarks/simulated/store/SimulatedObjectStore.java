@@ -33,7 +33,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class SimulatedObjectStore {
 
-    /** Names in one answer to a LIST, as on S3. */
+    /** Number of names in one answer to a LIST, as on S3. */
     private static final int LIST_PAGE = 1000;
 
     private final ObjectContent content;
@@ -44,7 +44,7 @@ public final class SimulatedObjectStore {
     private final RequestPlanner planner;
     private final RequestRateLimit rateLimit;
 
-    /** A store with its behaviour, its objects and its faults. */
+    /** Creates a store. */
     public SimulatedObjectStore(
             ObjectContent content,
             StoreProfile profile,
@@ -60,12 +60,12 @@ public final class SimulatedObjectStore {
         this.rateLimit = new RequestRateLimit(time, profile.requestsPerSecond());
     }
 
-    /** Room for the bytes of a later {@link #put}; costs no request. The caller closes it. */
+    /** Starts an object for a later {@link #put}, without a request. The caller closes it. */
     public StagedObject stage() throws IOException {
         return content.stage();
     }
 
-    /** Writes a whole object, replacing what was there. */
+    /** Writes an object, replacing an existing one. */
     public void put(String key, StagedObject staged) throws IOException {
         long bytes = staged.length();
         exchange(
@@ -79,7 +79,7 @@ public final class SimulatedObjectStore {
                 });
     }
 
-    /** Copies an object inside the store; its bytes do not travel. */
+    /** Copies an object inside the store, without transferring its bytes. */
     public void copy(String from, String to) throws IOException {
         exchange(
                 RequestType.PUT,
@@ -98,23 +98,23 @@ public final class SimulatedObjectStore {
                 });
     }
 
-    /** The visible object of that name, if there is one. */
+    /** Returns the visible object with a key. */
     public Optional<StoredObject> head(String key) throws IOException {
         return exchange(RequestType.HEAD, key, 0, () -> content.find(key));
     }
 
-    /** Opens the bytes from {@code from} on; reading them is paced by the bandwidth. */
+    /** Opens the bytes from {@code from} on. Reading is limited by the bandwidth. */
     public InputStream get(String key, long from) throws IOException {
         InputStream body = exchange(RequestType.GET, key, 0, () -> content.open(key, from));
         return new PacedInputStream(body, time, profile.bytesPerSecond(), counters);
     }
 
-    /** Removes an object; returns whether there was one. */
+    /** Deletes an object; returns whether it existed. */
     public boolean delete(String key) throws IOException {
         return exchange(RequestType.DELETE, key, 0, () -> content.delete(key));
     }
 
-    /** All objects under {@code prefix} in the order of their keys; one request for each page. */
+    /** Returns all objects under {@code prefix}, sorted by key, with one request per page. */
     public List<StoredObject> list(String prefix) throws IOException {
         List<StoredObject> found =
                 exchange(RequestType.LIST, prefix, 0, () -> content.list(prefix));
@@ -124,22 +124,22 @@ public final class SimulatedObjectStore {
         return found;
     }
 
-    /** Begins and ends outages. */
+    /** Returns the switch of outages. */
     public OutageSwitch outage() {
         return outage;
     }
 
-    /** What this process has requested so far. */
+    /** Returns the requests of this process so far. */
     public RequestCounts counts() {
         return counters.counts();
     }
 
-    /** How the store behaves apart from scripts and outages. */
+    /** Returns the behaviour of the store without scripts and outages. */
     public StoreProfile profile() {
         return profile;
     }
 
-    /** Overrides the profile for one request: the next of {@code type} not yet scripted. */
+    /** Overrides the profile for the next unscripted request of {@code type}. */
     public void script(RequestType type, RequestPlan plan) {
         planner.script(type, plan);
     }
@@ -186,14 +186,17 @@ public final class SimulatedObjectStore {
         }
     }
 
-    /** How long {@code bytes} travel; no time at all when the bandwidth is 0, that is unlimited. */
+    /**
+     * Returns the transfer time of {@code bytes} in nanoseconds; 0 if the bandwidth is 0, that is,
+     * unlimited.
+     */
     static long transferNanos(long bytes, long bytesPerSecond) {
         return bytesPerSecond == 0
                 ? 0
                 : (long) ((double) bytes / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** What a request does when it gets through. */
+    /** The effect of a request that reaches the store. */
     private interface Effect<T> {
         T apply() throws IOException;
     }

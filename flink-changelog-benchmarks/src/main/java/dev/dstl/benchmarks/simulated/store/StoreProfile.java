@@ -19,9 +19,9 @@ package dev.dstl.benchmarks.simulated.store;
 import java.util.Objects;
 
 /**
- * How a simulated store behaves while nothing special happens. Immutable. The latency of a request
- * is log-normal with the given median and 99 % quantile, except for the tail; fractions are of all
- * requests, in {@code [0, 1]}; 0 switches a limit or a fault off.
+ * The behaviour of a simulated store without outages. Immutable. The latency of a request is
+ * log-normal with the given median and 99 % quantile, except for the tail. Fractions are of all
+ * requests, in {@code [0, 1]}; 0 disables a limit or a fault.
  */
 public final class StoreProfile {
 
@@ -49,62 +49,65 @@ public final class StoreProfile {
         this.lostAcknowledgementFraction = builder.lostAcknowledgementFraction;
     }
 
-    /** A store that answers at once and never fails. */
+    /** Returns the profile of a store that answers at once and never fails. */
     public static StoreProfile instant() {
         return builder().build();
     }
 
-    /** A profile to be changed, starting from {@link #instant()}. */
+    /** Returns a builder that starts from {@link #instant()}. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Seed of latencies and failures. */
+    /** Returns the seed of the random latencies and failures. */
     public long seed() {
         return seed;
     }
 
-    /** Median latency. */
+    /** Returns the median latency. */
     public long p50Millis() {
         return p50Millis;
     }
 
-    /** 99 % quantile of the latency, without the tail. */
+    /** Returns the 99 % quantile of the latency, without the tail. */
     public long p99Millis() {
         return p99Millis;
     }
 
-    /** Share of requests in the tail. */
+    /** Returns the fraction of requests in the tail. */
     public double tailFraction() {
         return tailFraction;
     }
 
-    /** Latency of a request in the tail. */
+    /** Returns the latency of requests in the tail. */
     public long tailMillis() {
         return tailMillis;
     }
 
-    /** Bandwidth of one stream. */
+    /** Returns the bandwidth of one stream in bytes per second; 0 for unlimited. */
     public long bytesPerSecond() {
         return bytesPerSecond;
     }
 
-    /** Requests of all types together that one process may send before it is throttled. */
+    /**
+     * Returns the number of requests per second, of all types together, above which a process is
+     * throttled.
+     */
     public int requestsPerSecond() {
         return requestsPerSecond;
     }
 
-    /** Share of requests that are refused at any rate. */
+    /** Returns the fraction of requests that are throttled at any rate. */
     public double throttledFraction() {
         return throttledFraction;
     }
 
-    /** Share of requests that fail without effect. */
+    /** Returns the fraction of requests that fail without effect. */
     public double failedFraction() {
         return failedFraction;
     }
 
-    /** Share of requests that take effect and fail for the client. */
+    /** Returns the fraction of requests that take effect but report a failure. */
     public double lostAcknowledgementFraction() {
         return lostAcknowledgementFraction;
     }
@@ -148,7 +151,7 @@ public final class StoreProfile {
                 + lostAcknowledgementFraction;
     }
 
-    /** Collects the values of a profile; {@link #build()} checks them together. */
+    /** Builds a profile; {@link #build()} checks all values together. */
     public static final class Builder {
 
         private long seed = 1;
@@ -164,58 +167,60 @@ public final class StoreProfile {
 
         private Builder() {}
 
-        /** Seed of latencies and failures. */
+        /** Sets the seed of the random latencies and failures. */
         public Builder seed(long value) {
             seed = value;
             return this;
         }
 
-        /** Median and 99 % quantile of the latency. */
+        /** Sets the median and the 99 % quantile of the latency. */
         public Builder latencyMillis(long p50, long p99) {
             p50Millis = p50;
             p99Millis = p99;
             return this;
         }
 
-        /** Share of requests in the tail, and their latency. */
+        /** Sets the fraction of requests in the tail, and their latency. */
         public Builder tail(double fraction, long millis) {
             tailFraction = fraction;
             tailMillis = millis;
             return this;
         }
 
-        /** Bandwidth of one stream. */
+        /** Sets the bandwidth of one stream in bytes per second. */
         public Builder bytesPerSecond(long value) {
             bytesPerSecond = value;
             return this;
         }
 
-        /** Rate above which requests are refused. */
+        /** Sets the number of requests per second above which requests are throttled. */
         public Builder requestsPerSecond(int value) {
             requestsPerSecond = value;
             return this;
         }
 
-        /** Share of requests that are refused at any rate. */
+        /** Sets the fraction of requests that are throttled at any rate. */
         public Builder throttledFraction(double value) {
             throttledFraction = value;
             return this;
         }
 
-        /** Share of requests that fail without effect. */
+        /** Sets the fraction of requests that fail without effect. */
         public Builder failedFraction(double value) {
             failedFraction = value;
             return this;
         }
 
-        /** Share of requests that take effect and fail for the client. */
+        /** Sets the fraction of requests that take effect but report a failure. */
         public Builder lostAcknowledgementFraction(double value) {
             lostAcknowledgementFraction = value;
             return this;
         }
 
         /**
-         * @throws IllegalArgumentException naming the value that is out of range
+         * Builds the profile.
+         *
+         * @throws IllegalArgumentException if a value is out of range; the message names it
          */
         public StoreProfile build() {
             require(p50Millis >= 0, "latency p50 must be at least 0 ms", p50Millis);

@@ -18,10 +18,10 @@ package dev.dstl.benchmarks.simulated.store;
 
 import java.util.concurrent.TimeUnit;
 
-/** The clock and the sleep of a simulated store. Thread-safe. */
+/** Clock and sleep of a simulated store. Thread-safe. */
 public interface StoreTime {
 
-    /** The time of this machine. */
+    /** The real time. */
     StoreTime SYSTEM =
             new StoreTime() {
                 @Override
@@ -35,9 +35,9 @@ public interface StoreTime {
                 }
             };
 
-    /** Nanoseconds since an arbitrary origin. */
+    /** Returns nanoseconds since an arbitrary moment. */
     long nanoTime();
 
-    /** Returns when {@code nanos} have passed; at once if that is not positive. */
+    /** Sleeps for {@code nanos} nanoseconds; returns at once if that is not positive. */
     void sleep(long nanos) throws InterruptedException;
 }

@@ -19,8 +19,8 @@ package dev.dstl.benchmarks.simulated.store;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Time in which a sleep costs nothing: it moves the clock and returns. For tests with one thread;
- * with several, the sleeps of all of them add up.
+ * Time in which a sleep advances the clock and returns at once. For tests with one thread; with
+ * several, their sleeps add up.
  */
 public final class VirtualTime implements StoreTime {
 

@@ -1,2 +1,2 @@
-/** The requests of the simulated object store: what each costs, how it fails, who counts it. */
+/** Requests of the simulated object store: latency, outcomes and counters. */
 package dev.dstl.benchmarks.simulated.store;

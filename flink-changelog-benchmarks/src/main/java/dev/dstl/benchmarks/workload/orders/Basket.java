@@ -33,10 +33,10 @@ public final class Basket {
     /** Price of the largest order. */
     public long largestCents;
 
-    /** For Flink. */
+    /** Used by Flink. */
     public Basket() {}
 
-    /** Adds orders to a basket; the result is the basket. */
+    /** Adds orders to a basket. */
     static final class Filling implements AggregateFunction<ClosedOrder, Basket, Basket> {
 
         private static final long serialVersionUID = 1L;

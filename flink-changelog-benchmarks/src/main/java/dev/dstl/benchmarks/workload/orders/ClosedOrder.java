@@ -37,7 +37,7 @@ public final class ClosedOrder {
     /** Sum of the quantities of its lines. */
     public long quantity;
 
-    /** Events that came although the state said they had come before; 0 when all is well. */
+    /** Number of events that came twice according to the state; 0 if all is well. */
     public int repeats;
 
     /** CRC-32 of the document that came with it; 0 if none did. */

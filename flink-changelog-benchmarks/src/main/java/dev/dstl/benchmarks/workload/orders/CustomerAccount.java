@@ -32,8 +32,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Keyed by customer: adds up all closed orders and says so once, at the end of the input. Reducing
- * state, aggregating state, list state, one timer per customer.
+ * Keyed by customer: sums up all closed orders and emits the result once, at the end of the input.
+ * Uses reducing, aggregating and list state, and one timer per customer.
  */
 final class CustomerAccount extends KeyedProcessFunction<Long, ClosedOrder, String> {
 

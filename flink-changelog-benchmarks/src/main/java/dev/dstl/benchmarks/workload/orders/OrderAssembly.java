@@ -29,8 +29,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Keyed by order: holds the order and its line items until the event-time timer closes it. Value
- * state, map state, one timer per open order.
+ * Keyed by order: stores the order and its line items until an event-time timer closes it. Uses
+ * value and map state, and one timer per open order.
  */
 public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, ClosedOrder> {
 
@@ -41,7 +41,7 @@ public class OrderAssembly extends KeyedProcessFunction<Long, OrderEvent, Closed
     private transient MapState<Integer, OrderLine> lines;
     private transient ValueState<Integer> repeats;
 
-    /** Reports the records it sees to a board. */
+    /** Creates an operator that reports its records to a board. */
     public OrderAssembly(ProgressBoard board) {
         this.mark = new FirstRecordMark(board);
     }

@@ -25,22 +25,22 @@ public final class OrderEvent {
     /** 0 for the order itself, else the number of the line item, from 1. */
     public int lineNumber;
 
-    /** Only of the order itself. */
+    /** Key of the customer; in orders only. */
     public long customerKey;
 
     /** Total price of the order, or extended price of the line item. */
     public long cents;
 
-    /** Only of a line item. */
+    /** Quantity; in line items only. */
     public long quantity;
 
-    /** What comes with an order, to be kept until it closes; null if nothing does. */
+    /** Document of the order, stored until it closes; null if there is none. */
     public byte[] document;
 
     /** Event time, in milliseconds since the epoch. */
     public long timeMillis;
 
-    /** Event time by which all line items of the order have come. */
+    /** Event time at which all line items of the order have arrived. */
     public long closesAtMillis;
 
     /** For Flink. */

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.workload.orders;
 
-/** What an open order knows of itself. A Flink POJO. */
+/** State of an open order. A Flink POJO. */
 public final class OrderHeader {
 
     /** Key of the customer. */
@@ -25,7 +25,7 @@ public final class OrderHeader {
     /** Price of the order. */
     public long cents;
 
-    /** What came with the order; null if nothing did. */
+    /** Document of the order; null if there is none. */
     public byte[] document;
 
     /** For Flink. */

@@ -48,10 +48,12 @@ public final class OrderInput implements StripedInput<OrderEvent> {
     private static final long STRIPE_MILLIS = 1000;
     private static final double OPEN_SHARE = 0.2;
 
-    /** Most orders are open before the first closes, so state is large for most of the input. */
+    /**
+     * Most orders are open before the first one closes, so state is large during most of the input.
+     */
     private static final double LARGE_OPEN_SHARE = 0.8;
 
-    /** The comments are not read, so the 300 MB of text that they are cut from need not exist. */
+    /** Comments are not read, so the 300 MB of text from which they are cut need not exist. */
     private static final int TEXT_POOL_BYTES = 64 * 1024;
 
     private final double scale;
@@ -70,10 +72,10 @@ public final class OrderInput implements StripedInput<OrderEvent> {
     }
 
     /**
-     * Creates an input with documents that add up to a given size.
+     * Creates an input with documents of a given total size.
      *
      * @param scale TPC-H scale factor
-     * @param openBytes the documents of all orders that are open at a time
+     * @param openBytes total size of the documents of all orders that are open at a time
      */
     public OrderInput(double scale, long openBytes) {
         this(scale, LARGE_OPEN_SHARE, openBytes);
@@ -88,17 +90,21 @@ public final class OrderInput implements StripedInput<OrderEvent> {
         this.documentBytes = (int) Math.min(Integer.MAX_VALUE, openBytes / open);
     }
 
-    /** The size of the document of each order. */
+    /** Returns the size of each order's document in bytes. */
     public int documentBytes() {
         return documentBytes;
     }
 
-    /** The part of the input before the first order closes: state only grows. */
+    /**
+     * Returns the fraction of the input before the first order closes, in which state only grows.
+     */
     public double growsUntil() {
         return 2.0 * lag / stripeCount();
     }
 
-    /** The part of the input after which no order is placed: from there on state only shrinks. */
+    /**
+     * Returns the fraction of the input after which no order is placed, so that state only shrinks.
+     */
     public double shrinksFrom() {
         return (double) blocks / stripeCount();
     }
@@ -163,7 +169,7 @@ public final class OrderInput implements StripedInput<OrderEvent> {
         return event;
     }
 
-    /** The first bytes of the JDK's {@link SplittableRandom} with the order key as its seed. */
+    /** Returns the first bytes of the JDK's {@link SplittableRandom} with the order key as seed. */
     @Nullable
     private byte[] document(long orderKey) {
         if (documentBytes == 0) {

@@ -16,7 +16,7 @@
 
 package dev.dstl.benchmarks.workload.orders;
 
-/** What an open order knows of one of its line items. A Flink POJO. */
+/** State of a line item of an open order. A Flink POJO. */
 public final class OrderLine {
 
     /** Price of the line. */

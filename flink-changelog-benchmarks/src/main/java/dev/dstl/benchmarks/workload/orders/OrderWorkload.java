@@ -29,7 +29,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
- * Orders and line items meet by order key; the closed orders add up by customer.
+ * Joins orders and line items by order key, and sums up closed orders by customer.
  *
  * <pre>
  *   source -> by order: OrderAssembly -> by customer: CustomerAccount -> rows "customer ..."
@@ -42,7 +42,7 @@ public class OrderWorkload implements Workload {
 
     private final StripedInput<OrderEvent> input;
 
-    /** With the input to read. */
+    /** Creates a workload. */
     public OrderWorkload(StripedInput<OrderEvent> input) {
         this.input = input;
     }
@@ -73,7 +73,7 @@ public class OrderWorkload implements Workload {
                 .union(customers);
     }
 
-    /** The operator that holds the open orders; a test may give one that fails. */
+    /** Returns the operator that stores open orders; overridden by tests with failures. */
     protected OrderAssembly assembly(ProgressBoard board) {
         return new OrderAssembly(board);
     }

@@ -1,2 +1,2 @@
-/** The TPC-H workload: orders meet their line items, customers add up their orders. */
+/** The TPC-H workload: orders are joined with their line items and summed up by customer. */
 package dev.dstl.benchmarks.workload.orders;

@@ -18,7 +18,7 @@ package dev.dstl.benchmarks.workload.words;
 
 import org.apache.flink.api.common.functions.AggregateFunction;
 
-/** Where a word occurs first and last. A Flink POJO. */
+/** First and last occurrence of a word. A Flink POJO. */
 public final class Extent {
 
     /** Smallest offset seen. */
@@ -30,7 +30,7 @@ public final class Extent {
     /** For Flink. */
     public Extent() {}
 
-    /** Widens an extent by offsets; the result is the extent. */
+    /** Extends an extent by offsets. */
     static final class Widening implements AggregateFunction<Long, Extent, Extent> {
 
         private static final long serialVersionUID = 1L;

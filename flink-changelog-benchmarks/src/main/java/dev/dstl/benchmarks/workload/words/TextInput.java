@@ -44,9 +44,10 @@ public final class TextInput implements StripedInput<TextLine> {
     private final long stripeBytes;
 
     /**
-     * Creates the input over a file that must not change while the job runs.
+     * Creates an input.
      *
-     * @param sizeBytes the size of the file
+     * @param sizeBytes size of the file
+     * @param file must not change while the job runs
      */
     public TextInput(Path file, long sizeBytes) {
         this.file = file.toAbsolutePath().toFile();

@@ -31,8 +31,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Keyed by word: counts it in windows of the file, which event-time timers close, and in all, which
- * it says once at the end of the input. Map, list, reducing and aggregating state.
+ * Keyed by word: counts it in windows of the file, which event-time timers close, and in total,
+ * which is emitted at the end of the input. Uses map, list, reducing and aggregating state.
  */
 final class WordStatistics extends KeyedProcessFunction<String, Word, String> {
 

@@ -27,7 +27,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
- * Counts the words of a text file per window of bytes and in all.
+ * Counts the words of a text file per window of bytes and in total.
  *
  * <pre>
  *   source -> WordScanner -> by word: WordStatistics -> rows "window ..." and "word ..."
@@ -41,9 +41,9 @@ public final class WordWorkload implements Workload {
     private final long windowBytes;
 
     /**
-     * Creates the job.
+     * Creates a workload.
      *
-     * @param windowBytes the length of the windows in which words are counted
+     * @param windowBytes length of the windows in bytes
      */
     public WordWorkload(TextInput input, long windowBytes) {
         this.input = input;

@@ -1,2 +1,2 @@
-/** The text workload: the words of any file, counted in windows and in all. */
+/** The text workload: words of a file, counted per window and in total. */
 package dev.dstl.benchmarks.workload.words;

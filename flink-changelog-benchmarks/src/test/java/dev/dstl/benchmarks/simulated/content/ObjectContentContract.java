@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What every place for objects must do. */
+/** The contract of {@code ObjectContent}. */
 abstract class ObjectContentContract {
 
     @TempDir Path directory;

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Which of the next requests fail, and how. Thread safe. */
+/** Which of the next requests fail, and how. Thread-safe. */
 final class FaultPlan {
 
     private final List<Step> steps = new ArrayList<>();

@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.objectstore.front;
 
-/** What may happen to a request on its way. */
+/** A fault of a request on its way to the store. */
 public enum FrontFault {
     /** The store says that there are too many requests, and does nothing. */
     SLOW_DOWN,

@@ -27,8 +27,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A request as it came over a connection. Its bytes go on unchanged, so that its signature stays
- * valid, but for headers that are about the connection only.
+ * A request as received from a connection. Its bytes are forwarded unchanged, so that its signature
+ * stays valid, except for headers that concern the connection only.
  */
 final class HttpRequest {
 

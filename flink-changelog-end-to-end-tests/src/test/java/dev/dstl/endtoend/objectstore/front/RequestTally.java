@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Requests that were seen, in order. Immutable. */
+/** Requests in order. Immutable. */
 public final class RequestTally {
 
     private final List<SeenRequest> requests;

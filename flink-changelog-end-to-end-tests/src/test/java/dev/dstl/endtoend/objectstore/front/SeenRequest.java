@@ -18,7 +18,7 @@ package dev.dstl.endtoend.objectstore.front;
 
 import dev.dstl.benchmarks.simulated.store.RequestType;
 
-/** One request that came to the front. Immutable. */
+/** One request that the front received. Immutable. */
 public final class SeenRequest {
 
     private final RequestType type;

@@ -36,8 +36,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * Listens on the loopback interface and sends everything on to an S3 server. Remembers every
- * request, those that it lets fail included. One request per connection.
+ * Listens on the loopback interface and forwards everything to an S3 server. Records every request,
+ * including those that it lets fail. One request per connection.
  */
 public final class StoreFront implements AutoCloseable {
 

@@ -26,7 +26,7 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
-/** Sums per key, emitted by a timer at the end of time. */
+/** Sums values per key and emits the sums from a timer at the end of time. */
 final class SumUntilFailure extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
         implements CheckpointListener {
 

@@ -46,8 +46,8 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * Sums numbers per key in this JVM and fails once, after some checkpoints. Waits for a checkpoint
- * after every part of its input, so that the number of checkpoints does not depend on how fast
- * anything is. Runs with any changelog, which is whatever the class path has.
+ * after every part of its input, so that the number of checkpoints does not depend on speed. Runs
+ * with whichever changelog is on the class path.
  */
 public final class SummingJob {
 

@@ -32,7 +32,7 @@ import org.apache.flink.core.plugin.PluginManager;
 
 /**
  * Flink's file systems in this JVM, plugins included, each plugin in a class loader of its own as
- * in a cluster. There is one set of file systems per JVM, so whoever sets it up puts it back.
+ * in a cluster. There is one set of file systems per JVM, so it must be restored after use.
  */
 public final class PluginFileSystems {
 

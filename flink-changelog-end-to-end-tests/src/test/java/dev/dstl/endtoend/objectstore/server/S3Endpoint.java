@@ -19,7 +19,7 @@ package dev.dstl.endtoend.objectstore.server;
 import java.net.URI;
 import org.apache.flink.configuration.Configuration;
 
-/** Where an S3 server listens, who may talk to it, and a bucket that exists there. Immutable. */
+/** Address, credentials and an existing bucket of an S3 server. Immutable. */
 public final class S3Endpoint {
 
     private final URI address;

@@ -33,8 +33,8 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The versions of the upgraded job. Each is a jar that goes with the job as a user's jar does: its
- * classes come before those of the same names on the class path of the cluster.
+ * The versions of the upgraded job. Each is a jar that is submitted with the job as a user's jar:
+ * its classes precede those of the same names on the class path of the cluster.
  */
 public enum JobVersion {
     FIRST(1),

@@ -17,9 +17,9 @@
 package dev.dstl.endtoend.recovery.upgrade;
 
 /**
- * A count that says everything about itself more than once, so that a lost or mixed-up field shows.
- * This is the first version; the sources of later ones are resources, compiled into jars by {@link
- * JobVersion}. Flink takes it for a POJO.
+ * A count with redundant fields, so that a lost or mixed-up field is detected. This is the first
+ * version; the sources of later ones are resources, compiled into jars by {@link JobVersion}. A
+ * POJO for Flink.
  */
 public class Tally {
 

@@ -31,8 +31,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Counts the rows of each key in state of every kind, and passes the rows on. Fails the job as soon
- * as one of the states is not what it must be.
+ * Counts the rows of each key in state of every kind, and forwards the rows. Fails the job if the
+ * content of a state is wrong.
  */
 public final class TallyFunction extends KeyedProcessFunction<Integer, String, String> {
 

@@ -18,7 +18,7 @@ package dev.dstl.endtoend.recovery.upgrade;
 
 import org.apache.flink.api.java.functions.KeySelector;
 
-/** Spreads rows over a few hundred keys. */
+/** Maps rows to a few hundred keys. */
 public final class TallyKey implements KeySelector<String, Integer> {
 
     private static final long serialVersionUID = 1L;

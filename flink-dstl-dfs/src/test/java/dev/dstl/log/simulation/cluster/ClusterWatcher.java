@@ -18,7 +18,7 @@ package dev.dstl.log.simulation.cluster;
 
 import dev.dstl.log.simulation.store.StoreWatcher;
 
-/** Sees everything that happens to checkpoints and to files. */
+/** Observes everything that happens to checkpoints and to files. */
 public interface ClusterWatcher extends StoreWatcher {
 
     /** A persist succeeded with a handle to this file. */

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-/** What compaction makes of a changelog where it has time. Immutable. */
+/** Bounds of what compaction leaves of a changelog where it has time. Immutable. */
 public final class CompactionBounds {
 
     /** What an encoder takes per record. */

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-/** What happened to one file of the log, as an all-seeing observer knows it. */
+/** The history of one segment file, as known to an all-seeing observer. */
 public final class FileHistory {
 
     private final String writer;

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.core.fs.Path;
 
-/** Counts what is held in memory because a thread is writing it, as a heap dump would. */
+/** Counts segments that are retained because a thread is writing them, as a heap dump would. */
 final class HeldSegments implements SegmentStore {
 
     private final SegmentStore store;

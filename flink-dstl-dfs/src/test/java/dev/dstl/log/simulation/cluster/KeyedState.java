@@ -25,8 +25,9 @@ import java.util.zip.CRC32;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * The model: applies records to state in the simplest possible way. A value is the hash of its
- * bytes, a list that of its elements in order; opaque records are a list per key group.
+ * The model: applies records to state in the simplest possible way. A value is represented by the
+ * hash of its bytes, a list by those of its elements in order; opaque records are a list per key
+ * group.
  */
 final class KeyedState {
 

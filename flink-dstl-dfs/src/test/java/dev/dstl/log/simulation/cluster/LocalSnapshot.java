@@ -20,9 +20,7 @@ import java.io.File;
 import java.util.List;
 import javax.annotation.Nullable;
 
-/**
- * What a process could restore a task from without the store, as long as it is there. Immutable.
- */
+/** A local snapshot from which a process could restore a task without the store. Immutable. */
 public final class LocalSnapshot {
 
     private final SimulatedTaskManager taskManager;

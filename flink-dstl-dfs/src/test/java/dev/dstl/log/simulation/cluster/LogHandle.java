@@ -35,7 +35,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** A handle, and the records that should be behind it. Immutable. */
+/** A handle and the records that it must contain. Immutable. */
 public final class LogHandle {
 
     private final ChangelogStateHandleStreamImpl handle;

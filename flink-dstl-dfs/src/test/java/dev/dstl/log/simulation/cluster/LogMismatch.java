@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-/** What was read is not what was written. */
+/** Records that were read differ from those that were written. */
 public final class LogMismatch extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -26,7 +26,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
 
-/** Settings of a log as a seed wants them, with sizes that are reached soon. */
+/** Settings of the changelog storage for a seed, with small sizes. */
 final class LogSettings {
 
     private LogSettings() {}

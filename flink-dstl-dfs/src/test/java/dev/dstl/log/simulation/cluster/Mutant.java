@@ -27,7 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.function.LongPredicate;
 import org.apache.flink.core.fs.Path;
 
-/** Defects that are built in on purpose, to see that an invariant notices. */
+/** Defects that are injected on purpose, to show that an invariant detects them. */
 public enum Mutant {
     NONE,
 

@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.schedule.Dice;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** Records of every kind, on few record keys so that they meet. */
+/** Records of every kind, with few record keys so that they often collide. */
 final class RandomRecords {
 
     private static final int STATES = 3;

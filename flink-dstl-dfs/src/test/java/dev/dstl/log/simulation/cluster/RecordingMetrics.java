@@ -22,7 +22,7 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
-/** Keeps the counters and gauges of one log by name. */
+/** Records the counters and gauges of one changelog storage by name. */
 final class RecordingMetrics extends UnregisteredMetricsGroup {
 
     private final Map<String, Counter> counters = new HashMap<>();

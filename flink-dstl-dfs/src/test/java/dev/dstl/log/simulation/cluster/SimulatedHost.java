@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 import org.apache.flink.util.FileUtils;
 
 /**
- * A machine whose processes share a directory for local state, on a real disk. Nothing that happens
- * depends on where that is.
+ * A machine whose processes share a directory for local state, on a real disk. Results do not
+ * depend on its path.
  */
 public final class SimulatedHost {
 

@@ -36,8 +36,8 @@ import org.apache.flink.runtime.state.SharedStateRegistry;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 
 /**
- * Coordinates checkpoints and restarts. What it knows of shared state is in Flink's own registry,
- * into which every acknowledgement goes, however late.
+ * Coordinates checkpoints and restarts. Tracks shared state with Flink's own registry, in which
+ * every acknowledgement is registered, however late.
  */
 public final class SimulatedJobManager {
 

@@ -54,8 +54,8 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 
 /**
- * The log of the job on one TaskManager: the production classes, connected as in production, on
- * simulated threads, timers and files.
+ * The changelog storage of the job on one TaskManager: the production classes, connected as in
+ * production, on simulated threads, timers and files.
  */
 public final class SimulatedLog {
 

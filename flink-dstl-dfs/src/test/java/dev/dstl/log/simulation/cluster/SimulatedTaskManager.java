@@ -24,7 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A process with at most one log of each job at a time. */
+/** A process with at most one changelog storage of each job at a time. */
 public final class SimulatedTaskManager {
 
     /** A few pages; what is used again may not depend on how many there are. */

@@ -23,7 +23,9 @@ import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** The snapshot of one task in one checkpoint: a base, the log since, and the expected state. */
+/**
+ * The snapshot of one task in one checkpoint: a base, the changelog since, and the expected state.
+ */
 public final class TaskSnapshot {
 
     private final KeyGroupRange keyGroups;

@@ -21,8 +21,9 @@ import dev.dstl.log.simulation.cluster.SimulatedLog;
 import dev.dstl.log.simulation.store.SimulatedFileSystem;
 
 /**
- * A file belongs to the log that wrote it until a handle with it is sent to the JobManager, and to
- * the JobManager from then on: only the owner deletes, only the writer's log writes, and once.
+ * A file belongs to the TaskManager that wrote it until a handle with it is sent to the JobManager,
+ * and to the JobManager from then on: only the owner deletes it, and only the writer writes it,
+ * once.
  */
 public final class AtMostOneOwner extends Invariant {
 

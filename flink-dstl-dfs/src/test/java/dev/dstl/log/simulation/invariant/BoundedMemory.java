@@ -20,9 +20,9 @@ import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 
 /**
- * What the threads of a process hold while they write it stays within the budget that its jobs
- * share, but for what each task had appended and not sealed, which counts from its second page on,
- * and the record that it was about to append.
+ * The memory that threads hold during writes stays within the limit that all jobs share, except for
+ * what each task had appended and not sealed, which counts from its second page on, and the record
+ * that it was about to append.
  */
 public final class BoundedMemory extends Invariant {
 

@@ -21,8 +21,8 @@ import dev.dstl.log.simulation.cluster.LogHandle;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
 /**
- * However long a changelog is, a checkpoint names no more runs than documented, besides those that
- * are too large to be compacted.
+ * A checkpoint names no more runs than documented, however long the changelog is, except for runs
+ * that are too large to be compacted.
  */
 public final class BoundedRuns extends Invariant {
 

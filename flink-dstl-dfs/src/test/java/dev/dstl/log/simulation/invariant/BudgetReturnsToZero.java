@@ -18,7 +18,7 @@ package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 
-/** What was reserved in flight is released, exactly, by success, failure and closing alike. */
+/** Bytes in flight are released exactly, after success, failure and closing alike. */
 public final class BudgetReturnsToZero extends Invariant {
 
     @Override

@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.cluster.TaskSnapshot;
 import java.io.IOException;
 
 /**
- * Every segment of every retained checkpoint is in the store, whole, at any time; and every
+ * Every segment of every retained checkpoint is completely in the store at any time, and every
  * position in it can be read.
  */
 public final class EveryConfirmedPositionReadable extends Invariant {

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A log uploads each segment once. Additional requests and bytes are limited to those required by
+ * Each segment is uploaded once. Additional requests and bytes are limited to those required by
  * failures of the store, plus the hedge budget. A store whose latency suddenly multiplies may count
  * as failing.
  */

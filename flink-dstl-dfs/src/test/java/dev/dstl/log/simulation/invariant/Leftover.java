@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.invariant;
 
-/** Why a file is left that no checkpoint needs. */
+/** Reason why a file that no checkpoint needs is left behind. */
 public enum Leftover {
     /** Its process ended before it could delete the file. */
     WRITER_CRASHED,

@@ -25,8 +25,8 @@ import java.util.Set;
 import javax.annotation.Nullable;
 
 /**
- * Some time after the last fault ended, checkpoints take as long as they usually do although the
- * load is as before, and nothing is stuck: no upload, no compaction, no persist.
+ * Some time after the last fault, checkpoint durations are normal again under the same load, and no
+ * upload, compaction or persist hangs.
  */
 public final class Liveness extends Invariant {
 

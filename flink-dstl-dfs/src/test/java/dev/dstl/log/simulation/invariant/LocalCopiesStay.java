@@ -20,7 +20,7 @@ import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
 import dev.dstl.log.simulation.cluster.LocalSnapshot;
 import dev.dstl.log.simulation.cluster.TaskSnapshot;
 
-/** Nobody deletes local copies that the newest checkpoint of a running process names. */
+/** Local copies that the newest checkpoint of a running process names are never deleted. */
 public final class LocalCopiesStay extends Invariant {
 
     @Override

@@ -19,8 +19,8 @@ package dev.dstl.log.simulation.invariant;
 import dev.dstl.log.simulation.cluster.CompletedCheckpoint;
 
 /**
- * Nobody even asks to delete a segment that a retained checkpoint needs, or one under way that was
- * given it.
+ * No deletion is even requested of a segment that a retained checkpoint needs, or that a pending
+ * checkpoint was given.
  */
 public final class NoReferencedSegmentDeleted extends Invariant {
 

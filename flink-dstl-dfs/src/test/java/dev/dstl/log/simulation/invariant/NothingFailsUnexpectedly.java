@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.invariant;
 
-/** No thread of the log dies, no persist is forgotten, and no defect is reported in the log. */
+/** No thread of the changelog storage dies, every persist ends, and no defect is logged. */
 public final class NothingFailsUnexpectedly extends Invariant {
 
     @Override

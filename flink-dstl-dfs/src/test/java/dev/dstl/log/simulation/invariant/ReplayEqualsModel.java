@@ -22,7 +22,7 @@ import dev.dstl.log.simulation.cluster.TaskSnapshot;
 import java.io.IOException;
 
 /**
- * The base and the log of a completed checkpoint amount to the state that the task had at its
+ * Base and changelog of a completed checkpoint amount to the state that the task had at its
  * barrier. Checked when a checkpoint completes, when a task restores its part, and at the end.
  */
 public final class ReplayEqualsModel extends Invariant {

@@ -18,7 +18,10 @@ package dev.dstl.log.simulation.invariant;
 
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 
-/** What a task wrote is uploaded when it grows old, whether or not the task goes on writing. */
+/**
+ * State changes are uploaded when they reach the maximum age, whether or not the task continues to
+ * write.
+ */
 public final class UploadedInTime extends Invariant {
 
     @Override

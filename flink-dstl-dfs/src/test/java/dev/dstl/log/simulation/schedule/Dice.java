@@ -19,7 +19,10 @@ package dev.dstl.log.simulation.schedule;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Every choice of a simulation. The same seed gives the same choices in the same order. */
+/**
+ * Source of all random choices of a simulation. The same seed gives the same choices in the same
+ * order.
+ */
 public final class Dice {
 
     private final long seed;

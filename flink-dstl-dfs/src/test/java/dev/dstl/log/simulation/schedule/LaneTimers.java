@@ -19,7 +19,7 @@ package dev.dstl.log.simulation.schedule;
 import dev.dstl.log.execution.Timers;
 import java.util.concurrent.TimeUnit;
 
-/** Timers of one process: their actions happen in the order in which they are due. */
+/** Timers of one process, whose actions run in the order in which they are due. */
 public final class LaneTimers implements Timers {
 
     private final Schedule schedule;

@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What happened, as a hash, and in words if they are wanted: words cost more than everything else
- * in a simulation.
+ * The events of a simulation, as a hash, and optionally as text, which costs more than everything
+ * else in a simulation.
  */
 public final class Trace {
 

@@ -23,8 +23,8 @@ import java.util.List;
 import javax.annotation.Nullable;
 
 /**
- * A link that gives every transfer under way an equal part of its capacity. So a transfer takes the
- * longer the more there are, and what is sent in vain delays what is needed.
+ * A link that divides its capacity equally among all running transfers. A transfer takes longer the
+ * more there are, and useless transfers delay useful ones.
  */
 public final class SharedLink {
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.store;
 
-/** Sees everything that changes in the store. */
+/** Observes every change in the store. */
 public interface StoreWatcher {
 
     /** A client begins to write a file. */

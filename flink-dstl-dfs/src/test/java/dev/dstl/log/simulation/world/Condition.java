@@ -17,8 +17,8 @@
 package dev.dstl.log.simulation.world;
 
 /**
- * A fault or an environment that the log must tolerate. Each seed has some of them, so that those
- * that cause a failure can be isolated.
+ * A fault or an environment that the changelog storage must tolerate. Each seed has some of them,
+ * so that those that cause a failure can be isolated.
  */
 public enum Condition {
     /** All processes share one link, and transfers that run at the same time its capacity. */

@@ -22,7 +22,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Which conditions a seed has, and how often each of them has mattered so far. */
+/** The conditions of a seed, and how often each of them has had an effect so far. */
 public final class Conditions {
 
     /**

@@ -22,15 +22,15 @@ import org.apache.flink.runtime.state.ConfigurableStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
- * The name under which Flink loads a changelog backend, for {@code state.changelog.enabled}, and by
- * which it knows one again when it restores.
+ * The class that Flink loads by name for {@code state.changelog.enabled}, and by which it
+ * recognizes a changelog state backend on restore.
  */
 public final class ChangelogStateBackend extends LoggingStateBackend
         implements ConfigurableStateBackend {
 
     private static final long serialVersionUID = 1L;
 
-    /** Called by Flink, reflectively, and by the façade. */
+    /** Called by Flink through reflection, and by {@code DstlStateBackend}. */
     public ChangelogStateBackend(StateBackend backend) {
         super(backend);
     }

@@ -20,14 +20,14 @@ import dev.dstl.changelog.backend.ReplayingStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
- * The name under which Flink loads what restores a changelog checkpoint for a job that has switched
- * the changelog off.
+ * The class that Flink loads by name to restore a changelog checkpoint for a job that has disabled
+ * the changelog.
  */
 public final class DeactivatedChangelogStateBackend extends ReplayingStateBackend {
 
     private static final long serialVersionUID = 1L;
 
-    /** Called by Flink, reflectively. */
+    /** Called by Flink through reflection. */
     public DeactivatedChangelogStateBackend(StateBackend backend) {
         super(backend);
     }

@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A step of a history: numbers that mean something in any world, so that a history without some of
- * its steps is one as well. Immutable.
+ * A step of a history. Consists of numbers that are valid in any state of the job, so that a
+ * history without some of its steps is valid as well. Immutable.
  */
 public final class Step {
 

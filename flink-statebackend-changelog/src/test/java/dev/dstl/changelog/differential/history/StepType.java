@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.differential.history;
 
-/** What happens in a step of a history, and how often among a hundred steps. */
+/** The type of a step in a history, and its frequency in percent. */
 public enum StepType {
     OPERATE(47, "operation, operator, state, key, namespace, number"),
     FIRE(2, "operator, queue, time"),

@@ -29,7 +29,7 @@ import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
-/** Describes the states of a job as it is in a generation. */
+/** Creates descriptors of the states of a job in one generation. */
 final class Descriptors {
 
     /** How long state with a time to live lives. */

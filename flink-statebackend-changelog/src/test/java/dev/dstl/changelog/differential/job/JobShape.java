@@ -19,7 +19,7 @@ package dev.dstl.changelog.differential.job;
 import dev.dstl.changelog.differential.schema.TypeFamily;
 import java.util.List;
 
-/** What a job has in every generation. Immutable. */
+/** The properties that a job has in every generation. Immutable. */
 public final class JobShape {
 
     /** The most subtasks a job can have. */

@@ -42,8 +42,8 @@ import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * One keyed operator of one subtask: what the job does to its states and timers, and what is in
- * them. Registers a state when it is used for the first time. Owns its backend. Not thread safe.
+ * One keyed operator of one subtask: performs operations on its states and timers, and reads their
+ * content. Registers a state when it is first used. Owns its backend. Not thread-safe.
  */
 public final class KeyedOperator implements AutoCloseable {
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.differential.job;
 
-/** What a job does with a state; what that means depends on the kind of the state. */
+/** An operation on a state, whose meaning depends on the kind of the state. */
 public enum Operation {
     READ,
     WRITE,

@@ -32,7 +32,7 @@ import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.runtime.state.internal.InternalAppendingState;
 
-/** What a user function does with a state of some kind. */
+/** Operations of a user function on a state of one kind. */
 final class StateAccess {
 
     /** What reads as if it had never been written. */

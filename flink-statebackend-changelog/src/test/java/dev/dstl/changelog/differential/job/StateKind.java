@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.differential.job;
 
-/** What kind of state. */
+/** The kind of a state. */
 public enum StateKind {
     VALUE,
     LIST,

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.runtime.state.ttl.TtlValue;
 
-/** A state of a job, as it is in every generation. Immutable. */
+/** The properties that a state of a job has in every generation. Immutable. */
 public final class StateSpec {
 
     private final String name;

@@ -31,8 +31,8 @@ import org.apache.flink.util.FlinkRuntimeException;
 
 /**
  * The classes of one generation of a job, compiled once per process. Every generation has an
- * Account with a subclass, an Order without, a Color and an Opaque, which only Kryo can write; what
- * they look like changes. Thread safe.
+ * Account with a subclass, an Order without, a Color, and an Opaque, which only Kryo can write;
+ * their fields change. Thread-safe.
  */
 public final class JobClasses {
 

@@ -31,8 +31,8 @@ import org.apache.flink.api.java.typeutils.GenericTypeInfo;
 import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
 
 /**
- * A family of serializers. From one generation of the job to the next they stay, are reconfigured,
- * migrate or become incompatible. Thread safe.
+ * A family of serializers. From one generation of the job to the next, serializers stay the same,
+ * are reconfigured, are migrated or become incompatible. Thread-safe.
  */
 public enum TypeFamily {
     /** Always the same. */

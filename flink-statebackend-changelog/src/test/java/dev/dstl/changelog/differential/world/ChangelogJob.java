@@ -52,8 +52,7 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.InstantiationUtil;
 
 /**
- * The job on our backend, with its TaskManagers and its JobManager, on a local file system. To be
- * closed.
+ * The job on DSTL, with its TaskManagers and its JobManager, on a local file system. To be closed.
  */
 public final class ChangelogJob implements AutoCloseable {
 

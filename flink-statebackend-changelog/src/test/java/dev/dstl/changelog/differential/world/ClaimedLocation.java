@@ -21,8 +21,8 @@ import org.apache.flink.runtime.state.CompletedCheckpointStorageLocation;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Where a checkpoint of another job is. Flink's JobManager deletes the directory of a claimed one
- * while it still holds shared files, and only logs that it is not empty.
+ * Location of a checkpoint of another job. Flink's JobManager deletes the directory of a claimed
+ * checkpoint while it still contains shared files, and only logs that it is not empty.
  */
 final class ClaimedLocation implements CompletedCheckpointStorageLocation {
 

@@ -54,7 +54,7 @@ import org.apache.flink.util.InstantiationUtil;
 import org.apache.flink.util.concurrent.Executors;
 
 /**
- * What the JobManager does to the checkpoints of a job from its submission to its end, with Flink's
+ * The JobManager's part in the checkpoints of a job, from its submission to its end, with Flink's
  * own store of completed checkpoints and registry of shared state.
  */
 final class Coordinator {

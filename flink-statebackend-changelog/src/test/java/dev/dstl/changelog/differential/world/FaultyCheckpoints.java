@@ -22,7 +22,7 @@ import java.lang.reflect.Proxy;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
 import org.apache.flink.util.ExceptionUtils;
 
-/** Where a task writes snapshots; now and then what belongs to the task fails. Thread safe. */
+/** Checkpoint storage of a task, in which task-owned files fail at random. Thread-safe. */
 final class FaultyCheckpoints {
 
     private static final String MESSAGE = "The store fails";

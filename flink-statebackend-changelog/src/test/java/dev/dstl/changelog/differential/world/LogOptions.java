@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateChangelogOptions;
 
-/** How TaskManagers are configured. Immutable. */
+/** Configuration of the TaskManagers. Immutable. */
 public final class LogOptions {
 
     private final int inlineThreshold;

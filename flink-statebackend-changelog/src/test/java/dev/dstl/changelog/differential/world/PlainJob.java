@@ -46,9 +46,9 @@ import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 import org.apache.flink.util.IOUtils;
 
 /**
- * The job on a plain backend of Flink's: it says what is right. Its checkpoints complete at once,
- * and in memory. It registers all states at once, since Flink misreads a checkpoint in which only
- * some subtasks have taken a state over to a new version. To be closed.
+ * The job on a plain backend of Flink, which determines the expected results. Its checkpoints
+ * complete at once, and in memory. It registers all states at once, since Flink misreads a
+ * checkpoint in which only some subtasks have moved a state to a new version. To be closed.
  */
 public final class PlainJob implements AutoCloseable {
 

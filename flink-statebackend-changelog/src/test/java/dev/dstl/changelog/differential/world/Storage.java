@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
 
-/** Where state lives: the delegate, and the plain backend of Flink's that it is compared to. */
+/** The delegate, and Flink's plain backend with which it is compared. */
 public enum Storage {
     HASHMAP {
         @Override

@@ -62,7 +62,7 @@ import org.apache.flink.streaming.api.operators.OperatorSnapshotFutures;
 import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 import org.apache.flink.util.IOUtils;
 
-/** A running task with a chain of keyed operators on our backend. To be closed. */
+/** A running task with a chain of keyed operators on DSTL. To be closed. */
 final class Subtask implements AutoCloseable {
 
     private final JobShape shape;

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.differential.world;
 
-/** Something that must not happen, whatever a job does. */
+/** Something that must never happen, whatever a job does. */
 public final class Violation extends AssertionError {
 
     private static final long serialVersionUID = 1L;

@@ -36,7 +36,9 @@ import org.apache.flink.runtime.taskmanager.NoOpCheckpointResponder;
 import org.apache.flink.util.Reference;
 import org.apache.flink.util.concurrent.Executors;
 
-/** A TaskManager: what its tasks share, with Flink's own managers of local state and of logs. */
+/**
+ * A TaskManager: what its tasks share, with Flink's own managers of local state and of changelogs.
+ */
 final class Worker implements AutoCloseable {
 
     private static final JobVertexID VERTEX = new JobVertexID(1, 1);

@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.cluster;
 
 import dev.dstl.benchmarks.measurement.CheckpointSample;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -120,11 +121,26 @@ public final class ClusterClient implements AutoCloseable {
 
     /** Submits a job and waits until its initialization has ended or failed. */
     public JobID submit(JobGraph graph) throws ClusterException, InterruptedException {
-        JobID job = answer("submit the job", cluster.submitJob(graph));
+        JobID job = answer("submit the job", submission(graph));
         while (status(job) == JobStatus.INITIALIZING) {
             Thread.sleep(50);
         }
         return job;
+    }
+
+    /** The method takes a JobGraph in Flink 1 and what a JobGraph implements in Flink 2. */
+    @SuppressWarnings("unchecked")
+    private CompletableFuture<JobID> submission(JobGraph graph) throws ClusterException {
+        try {
+            for (Method method : RestClusterClient.class.getMethods()) {
+                if (method.getName().equals("submitJob") && !method.isBridge()) {
+                    return (CompletableFuture<JobID>) method.invoke(cluster, graph);
+                }
+            }
+            throw new NoSuchMethodException("RestClusterClient.submitJob");
+        } catch (ReflectiveOperationException e) {
+            throw new ClusterException("Cannot submit jobs to this version of Flink: " + e, e);
+        }
     }
 
     /** Returns the status of a job. */

@@ -46,6 +46,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /**
  * Runs the backends one after the other, verifies their results, and compares them. Used by one
@@ -90,6 +91,7 @@ final class Demo {
             throws DemoFailure, ClusterException, IOException, InterruptedException {
         Scenario scenario = options.scenario();
         Optional<CheckpointLocation> location = options.checkpoints();
+        out.println("Flink: " + EnvironmentInformation.getVersion());
         out.println("Input: " + scenario.description());
         out.println(
                 location.isPresent()

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -58,6 +59,7 @@ import picocli.CommandLine.Spec;
             "  ./demo --backend changelog --delegate hashmap --seconds 30",
             "  ./demo --state-size 1gb -D execution.checkpointing.incremental=false",
             "  ./demo --input war-and-peace.txt",
+            "  ./demo --flink 2.3",
             "  ./demo --checkpoints s3://bucket/path -D s3.endpoint=http://localhost:9000"
                     + " -D s3.access-key=KEY -D s3.secret-key=SECRET"
         })
@@ -70,6 +72,8 @@ final class DemoOptions {
         both
     }
 
+    private static final String DEFAULT_LINE = "1.20";
+    private static final List<String> LINES = List.of(DEFAULT_LINE, "2.3");
     private static final double LARGEST_SCALE = 2;
     private static final int SHORTEST_SECONDS = 5;
     private static final int LONGEST_SECONDS = 24 * 3600;
@@ -92,6 +96,13 @@ final class DemoOptions {
             defaultValue = "rocksdb",
             description = "The backend that holds the working state (default: rocksdb).")
     private String delegate;
+
+    @Option(
+            names = "--flink",
+            paramLabel = "1.20|2.3",
+            defaultValue = DEFAULT_LINE,
+            description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
+    private String line;
 
     @Option(
             names = "--checkpoints",
@@ -159,10 +170,27 @@ final class DemoOptions {
      * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
+        checkLine();
         backends();
         scenario();
         seconds();
         checkpoints();
+    }
+
+    /** The script chooses the class path before anything here runs. */
+    private void checkLine() {
+        if (!LINES.contains(line)) {
+            throw misuse("--flink must be 1.20 or 2.3, but is " + line + ".");
+        }
+        String version = EnvironmentInformation.getVersion();
+        if (!version.startsWith(line + ".")) {
+            throw misuse(
+                    "--flink is "
+                            + line
+                            + ", but the class path has Flink "
+                            + version
+                            + ". Start the demo with ./demo.");
+        }
     }
 
     /** Returns the backends to run, in order. */

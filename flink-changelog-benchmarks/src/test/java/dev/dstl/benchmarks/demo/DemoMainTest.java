@@ -42,6 +42,7 @@ class DemoMainTest {
                 .contains(
                         "--backend",
                         "--delegate",
+                        "--flink",
                         "--checkpoints",
                         "--input",
                         "--scale",
@@ -60,6 +61,8 @@ class DemoMainTest {
             value = {
                 "--backend=unknown | --backend",
                 "--delegate=forst | --delegate must be rocksdb, hashmap or spillable, but is forst.",
+                "--flink=1.19 | --flink must be 1.20 or 2.3, but is 1.19.",
+                "--flink=2.3 | --flink is 2.3, but the class path has Flink 1.20.",
                 "--scale=0 | --scale must be above 0 and at most 2, but is 0.0.",
                 "--scale=NaN | --scale must be above 0 and at most 2, but is NaN.",
                 "--scale=much | --scale",

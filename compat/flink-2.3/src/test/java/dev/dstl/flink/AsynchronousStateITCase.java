@@ -1,0 +1,179 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.flink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.api.common.state.v2.ValueState;
+import org.apache.flink.api.common.state.v2.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource.NumberSequenceSplit;
+import org.apache.flink.api.connector.source.util.ratelimit.RateLimiter;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.Collector;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A job that uses the asynchronous state of Flink 2, over backends that have none of their own. */
+class AsynchronousStateITCase {
+
+    private static final long RECORDS = 20_000;
+    private static final int CHECKPOINTS = 8;
+    private static final long KEYS = 100;
+
+    @TempDir Path directory;
+
+    @SuppressWarnings("try") // The iterator may be interrupted when it is closed.
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"hashmap", "rocksdb", "dev.dstl.spillable.SpillableStateBackendFactory"})
+    void failingJob_countsEveryRecordOnce(String delegate) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.setString("state.backend.type", delegate);
+        configuration.setString("state.changelog.enabled", "true");
+        configuration.setString("state.changelog.storage", "dstl");
+        configuration.setString(
+                "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
+        configuration.setString("state.changelog.dstl.inline-threshold", "0 b");
+        configuration.setString("state.changelog.periodic-materialize.interval", "500 ms");
+        configuration.setString(
+                "execution.checkpointing.dir", directory.resolve("checkpoints").toUri().toString());
+        configuration.setString("execution.checkpointing.interval", "100 ms");
+        configuration.setString("execution.checkpointing.incremental", "true");
+        configuration.setString("restart-strategy.type", "fixed-delay");
+        configuration.setString("restart-strategy.fixed-delay.delay", "100 ms");
+        configuration.setString("parallelism.default", "2");
+        StreamExecutionEnvironment environment =
+                StreamExecutionEnvironment.getExecutionEnvironment(configuration);
+        CountPerKey.FAILED.set(false);
+
+        TreeMap<Long, TreeSet<Long>> counts = new TreeMap<>();
+        int results = 0;
+        try (CloseableIterator<Tuple2<Long, Long>> all =
+                environment
+                        .fromSource(
+                                new DataGeneratorSource<>(
+                                        number -> number,
+                                        RECORDS,
+                                        parallelism -> new Gate(),
+                                        Types.LONG),
+                                WatermarkStrategy.noWatermarks(),
+                                "numbers")
+                        .keyBy(number -> number % KEYS)
+                        .enableAsyncState()
+                        .process(new CountPerKey())
+                        .executeAndCollect()) {
+            while (all.hasNext()) {
+                Tuple2<Long, Long> one = all.next();
+                counts.computeIfAbsent(one.f0, key -> new TreeSet<>()).add(one.f1);
+                results++;
+            }
+        }
+
+        List<Long> expected =
+                LongStream.rangeClosed(1, RECORDS / KEYS).boxed().collect(Collectors.toList());
+        assertThat(CountPerKey.FAILED).isTrue();
+        assertThat(results).isEqualTo((int) RECORDS);
+        assertThat(counts).hasSize((int) KEYS);
+        assertThat(counts.values())
+                .allSatisfy(of -> assertThat(of).containsExactlyElementsOf(expected));
+        assertThat(directoryOfTheLog()).as("directory of the log").isTrue();
+    }
+
+    private boolean directoryOfTheLog() throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("log"))) {
+            return files.anyMatch(file -> file.endsWith("dstl"));
+        }
+    }
+
+    private static final class CountPerKey
+            extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
+            implements CheckpointListener {
+
+        private static final long serialVersionUID = 1L;
+
+        static final AtomicBoolean FAILED = new AtomicBoolean();
+
+        private transient ValueState<Long> count;
+        private transient int checkpoints;
+
+        @Override
+        public void open(OpenContext context) {
+            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
+        }
+
+        @Override
+        public void processElement(
+                Long number, Context context, Collector<Tuple2<Long, Long>> out) {
+            long key = context.getCurrentKey();
+            count.asyncValue()
+                    .thenAccept(
+                            before -> {
+                                long next = before == null ? 1 : before + 1;
+                                count.asyncUpdate(next)
+                                        .thenAccept(done -> out.collect(Tuple2.of(key, next)));
+                            });
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            checkpoints++;
+            if (checkpoints == CHECKPOINTS && !FAILED.getAndSet(true)) {
+                throw new IllegalStateException("As the test wants it");
+            }
+        }
+    }
+
+    /** Of a source; lets most of its records through only after the job has failed. */
+    private static final class Gate implements RateLimiter<NumberSequenceSplit> {
+
+        private long passed;
+
+        @Override
+        public CompletionStage<Void> acquire(int records) {
+            passed += records;
+            if (passed < RECORDS / 4 || CountPerKey.FAILED.get()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            Executor later = CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS);
+            return CompletableFuture.runAsync(() -> {}, later).thenCompose(none -> acquire(0));
+        }
+    }
+}

@@ -148,7 +148,7 @@ class VerifyCommandTest extends ToolTest {
     @Test
     void aSegmentInsteadOfACheckpoint_isRefused() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {
-            dstl("verify", fileOf(log.writeSome())).fails(1, "is no checkpoint", "chk-N");
+            dstl("verify", fileOf(log.writeSome())).fails(1, "is not a checkpoint", "chk-N");
         }
     }
 

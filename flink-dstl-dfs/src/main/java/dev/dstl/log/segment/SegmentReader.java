@@ -18,11 +18,9 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.store.StoreException;
 import java.io.Closeable;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -149,8 +147,8 @@ public final class SegmentReader implements BlockSource, Closeable {
             return handle.openInputStream();
         } catch (IOException | RuntimeException e) {
             Path path = pathOf(handle);
-            boolean gone = isNotFound(e) || (path != null && isAbsent(path));
-            throw explained(nameOf(handle), gone, e);
+            boolean gone = FailedRead.isNotFound(e) || (path != null && FailedRead.isAbsent(path));
+            throw FailedRead.explained(nameOf(handle), gone, e);
         }
     }
 
@@ -366,12 +364,12 @@ public final class SegmentReader implements BlockSource, Closeable {
 
     private void prepareRetry(int failures, Exception cause) throws IOException {
         boolean hung = cause instanceof ReadTimeoutException;
-        boolean gone = isNotFound(cause) || (!hung && isAbsent());
+        boolean gone = FailedRead.isNotFound(cause) || (!hung && isAbsent());
         if (segment == null || gone || !session.retries(failures)) {
             if (segment != null) {
                 session.failed(segment);
             }
-            throw explained(file, gone, cause);
+            throw FailedRead.explained(file, gone, cause);
         }
         disconnect();
         session.pause(failures);
@@ -413,29 +411,6 @@ public final class SegmentReader implements BlockSource, Closeable {
                 String.format("the end of the file after %d bytes", read));
     }
 
-    private static IOException explained(String file, boolean gone, Exception cause) {
-        StoreException said = StoreException.of(StoreException.describe(cause), cause);
-        if (gone) {
-            FileNotFoundException notFound =
-                    new FileNotFoundException(
-                            String.format(
-                                    "Segment %s is gone (%s). The checkpoint still needs it, so"
-                                            + " something other than Flink deleted it, or its"
-                                            + " directory is not mounted or not readable here."
-                                            + " Bring the file back, or restore from another"
-                                            + " checkpoint or savepoint.",
-                                    file, said.getMessage()));
-            notFound.initCause(said);
-            return notFound;
-        }
-        return StoreException.of(
-                String.format("Segment %s cannot be read: %s", file, said.getMessage()), cause);
-    }
-
-    private static boolean isNotFound(Exception cause) {
-        return cause instanceof FileNotFoundException || cause instanceof NoSuchFileException;
-    }
-
     private boolean isAbsent() throws IOException {
         Path path = pathOf(source);
         if (path == null) {
@@ -444,24 +419,13 @@ public final class SegmentReader implements BlockSource, Closeable {
         session.begin(segment);
         try {
             return requests == null
-                    ? isAbsent(path)
-                    : requests.call(() -> isAbsent(path), session.patienceMillis(0), () -> 0);
+                    ? FailedRead.isAbsent(path)
+                    : requests.call(
+                            () -> FailedRead.isAbsent(path), session.patienceMillis(0), () -> 0);
         } catch (ReadTimeoutException noAnswer) {
             return false;
         } finally {
             session.end();
-        }
-    }
-
-    /**
-     * Asks the file system, since file systems of plugins report a missing file with exception
-     * classes of their own.
-     */
-    private static boolean isAbsent(Path path) {
-        try {
-            return !path.getFileSystem().exists(path);
-        } catch (IOException | RuntimeException noAnswer) {
-            return false;
         }
     }
 

@@ -171,7 +171,9 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 }
             }
             lastCheckpoint = Math.max(lastCheckpoint, checkpointId);
-            boolean inline = canTravelInline(missing) && mayOmit(missing, checkpointId);
+            boolean inline =
+                    TailBatches.canTravelInline(missing, inlineThresholdBytes)
+                            && mayOmit(missing, checkpointId);
             persist = new PendingPersist(range, inline);
             persists.add(persist);
             if (inline) {
@@ -306,20 +308,6 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         return commit.omit(omitted, checkpointId);
     }
 
-    private boolean canTravelInline(List<TailBatch> missing) {
-        if (missing.isEmpty()) {
-            return false;
-        }
-        long bytes = 0;
-        for (TailBatch batch : missing) {
-            bytes += batch.sizeBytes();
-            if (bytes > inlineThresholdBytes || !batch.canTravelInline()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** Reports that a batch is encoded for handles, or could not be. Called without a lock held. */
     private void encoded(
             TailBatch batch, @Nullable BatchPosition position, @Nullable Throwable failure) {
@@ -427,21 +415,14 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         Delivery delivery = null;
         try {
             List<BatchPosition> positions = persist.positions();
-            long newBytes = 0;
-            boolean inline = false;
-            for (int i = 0; i < positions.size(); i++) {
-                BatchPosition position = positions.get(i);
-                boolean isNew = position.isInline() || persist.batches().get(i).handOver();
-                newBytes += isNew ? position.frameBytes() : 0;
-                inline |= position.isInline();
-            }
+            long newBytes = persist.handOver(positions);
             delivery = new Delivery(commit, positions);
             SnapshotResult<ChangelogStateHandleStreamImpl> result =
                     handles.assemble(positions, newBytes);
             if (!positions.isEmpty()) {
                 deliveries.add(result.getJobManagerOwnedSnapshot(), delivery);
             }
-            if (inline) {
+            if (positions.stream().anyMatch(BatchPosition::isInline)) {
                 commit.persistedInline();
             }
             return completion(persist, result, delivery, unreferenced);

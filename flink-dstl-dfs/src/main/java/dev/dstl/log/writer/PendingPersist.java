@@ -66,10 +66,6 @@ final class PendingPersist {
         }
     }
 
-    List<TailBatch> batches() {
-        return batches;
-    }
-
     /** Returns the positions of all batches for the handle. */
     List<BatchPosition> positions() {
         List<BatchPosition> positions = new ArrayList<>(batches.size());
@@ -77,6 +73,21 @@ final class PendingPersist {
             positions.add(batches.get(i).position(omitted.get(i)));
         }
         return positions;
+    }
+
+    /**
+     * Hands all batches over to the JobManager, with the handle of these positions.
+     *
+     * @return bytes of the frames that no earlier handle contained
+     */
+    long handOver(List<BatchPosition> positions) {
+        long newBytes = 0;
+        for (int i = 0; i < positions.size(); i++) {
+            BatchPosition position = positions.get(i);
+            boolean isNew = position.isInline() || batches.get(i).handOver();
+            newBytes += isNew ? position.frameBytes() : 0;
+        }
+        return newBytes;
     }
 
     CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future() {

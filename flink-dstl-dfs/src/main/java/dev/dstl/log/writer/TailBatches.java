@@ -133,4 +133,16 @@ final class TailBatches {
     void clear() {
         batches.clear();
     }
+
+    /** Returns whether there are batches, and a handle may contain them all. */
+    static boolean canTravelInline(List<TailBatch> missing, long thresholdBytes) {
+        long bytes = 0;
+        for (TailBatch batch : missing) {
+            bytes += batch.sizeBytes();
+            if (bytes > thresholdBytes || !batch.canTravelInline()) {
+                return false;
+            }
+        }
+        return !missing.isEmpty();
+    }
 }

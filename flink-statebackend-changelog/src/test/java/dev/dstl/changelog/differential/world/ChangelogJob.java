@@ -339,7 +339,20 @@ public final class ChangelogJob implements AutoCloseable {
             return null;
         }
         conditions.metIf(!coordinator.isPending(id), Coverage.LATE_ACKNOWLEDGEMENTS);
-        CompletedCheckpoint completed = coordinator.acknowledge(id, index, state);
+        CompletedCheckpoint completed;
+        try {
+            completed = coordinator.acknowledge(id, index, state);
+        } catch (IllegalStateException subsumed) {
+            if (deployment.changelog()) {
+                throw subsumed;
+            }
+            // Incremental RocksDB on its own refers to files of a completed checkpoint, and a
+            // concurrent one that did not has subsumed it since. Flink logs that and loses the
+            // acknowledgement, with the files that came with it.
+            users.addAll(ReferencedFiles.of(state));
+            abort(id, losses, true);
+            return null;
+        }
         if (completed == null) {
             return null;
         }

@@ -234,8 +234,6 @@ final class TestTask implements AutoCloseable {
         return (ChangelogKeyedStateBackend<Integer>) backend;
     }
 
-    // ---- state
-
     <S extends State> S state(int key, StateDescriptor<S, ?> descriptor) throws Exception {
         backend.setCurrentKey(key);
         return backend.getPartitionedState(
@@ -278,8 +276,6 @@ final class TestTask implements AutoCloseable {
         }
         return times;
     }
-
-    // ---- checkpoints
 
     static CheckpointOptions options(SnapshotType type) {
         return new CheckpointOptions(type, CheckpointStorageLocationReference.getDefault());

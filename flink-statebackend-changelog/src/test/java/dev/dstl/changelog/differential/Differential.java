@@ -178,8 +178,6 @@ final class Differential {
         }
     }
 
-    // ---- state
-
     private String operate(Step step) {
         JobShape shape = history.shape();
         Operation operation = Operation.of(step.number(0));
@@ -229,8 +227,6 @@ final class Differential {
         conditions.metIf(!found.isEmpty(), Coverage.FIRED_TIMERS);
         return found.toString();
     }
-
-    // ---- checkpoints
 
     private String trigger(Step step) throws Exception {
         long id;
@@ -312,8 +308,6 @@ final class Differential {
         changelog.abort(id, step.number(1), true);
         return "checkpoint " + id;
     }
-
-    // ---- restores
 
     private String fail(Step step) throws Exception {
         conditions.met(Coverage.FAILOVERS);

@@ -88,8 +88,6 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    // ---- life
-
     /** Submits the job, from a checkpoint or savepoint of before if there is one. */
     public void submit(Deployment newDeployment, @Nullable String pointer, RestoreMode claimMode)
             throws Exception {
@@ -208,8 +206,6 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    // ---- state
-
     /** The operator of a chain that has some key group. */
     public KeyedOperator owner(int operator, int keyGroup) {
         return subtask(keyGroup).operators().get(operator);
@@ -257,8 +253,6 @@ public final class ChangelogJob implements AutoCloseable {
     public boolean isIncomplete() {
         return subtasks.stream().anyMatch(Subtask::isIncomplete);
     }
-
-    // ---- checkpoints
 
     /** Begins a checkpoint; may be full. */
     public long trigger(boolean full) throws Exception {
@@ -419,8 +413,6 @@ public final class ChangelogJob implements AutoCloseable {
             throw new Violation("Completed checkpoints refer to deleted files " + missing);
         }
     }
-
-    // ---- materialization
 
     public boolean materialize(int index, int operator, boolean faulty) throws Exception {
         if (shape.meetsClasses()) {

@@ -214,8 +214,6 @@ final class Subtask implements AutoCloseable {
         return checkpoints.isFaulty();
     }
 
-    // ---- checkpoints
-
     void trigger(long id, CheckpointOptions options) throws Exception {
         List<OperatorSnapshotFutures> futures = new ArrayList<>();
         running.put(id, futures);
@@ -316,8 +314,6 @@ final class Subtask implements AutoCloseable {
         }
         stateManager.notifyCheckpointAborted(id);
     }
-
-    // ---- materialization
 
     /** Begins a materialization; false if there is nothing to do, no log, or one that runs. */
     boolean materialize(int operator, boolean faulty) throws Exception {

@@ -27,8 +27,8 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * One process of the measurement: accesses of every kind of state, one kind after the other, on one
- * thread, over keys that come in a scattered order. Arguments: placement, keys. Says {@code figure
- * NAME VALUE}: processor time and bytes allocated per access.
+ * thread, over keys that come in a scattered order. Arguments: placement, keys. Prints {@code
+ * result NAME VALUE}: CPU time and bytes allocated per access.
  */
 public final class StateKindRun {
 
@@ -80,8 +80,10 @@ public final class StateKindRun {
                 accessAll(backend, access, keys, pass++);
             }
             double accesses = (double) PASSES * keys.length;
-            say(name, (THREADS.getCurrentThreadCpuTime() - cpu) / accesses);
-            say(name + "-bytes", (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
+            print(name, (THREADS.getCurrentThreadCpuTime() - cpu) / accesses);
+            print(
+                    name + "-bytes",
+                    (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
         }
         backend.dispose();
     }
@@ -98,7 +100,7 @@ public final class StateKindRun {
         }
     }
 
-    private static void say(String figure, double value) {
-        System.out.println("figure " + figure + " " + value);
+    private static void print(String result, double value) {
+        System.out.println("result " + result + " " + value);
     }
 }

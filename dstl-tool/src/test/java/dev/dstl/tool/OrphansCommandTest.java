@@ -81,7 +81,7 @@ class OrphansCommandTest extends ToolTest {
         assertThat(dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine().out())
                 .contains(orphan.toString())
                 .doesNotContain(needed.toString())
-                .contains("referred to: 1, of writers that wrote lately: 0, orphans: 1");
+                .contains("referred to: 1, of recent writers: 0, orphans: 1");
     }
 
     @Test
@@ -189,7 +189,7 @@ class OrphansCommandTest extends ToolTest {
         ToolRun run =
                 dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
 
-        assertThat(run.out()).contains("of writers that wrote lately: 1, orphans: 0");
+        assertThat(run.out()).contains("of recent writers: 1, orphans: 0");
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 

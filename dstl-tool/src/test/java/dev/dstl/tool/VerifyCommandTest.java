@@ -41,7 +41,7 @@ class VerifyCommandTest extends ToolTest {
 
             ToolRun run = dstl("verify", checkpoint).isFine();
 
-            assertThat(run.out()).contains("every segment is there and intact");
+            assertThat(run.out()).contains("every segment is intact");
             assertThat(
                             dstl("verify", checkpoint, "--json")
                                     .isFine()

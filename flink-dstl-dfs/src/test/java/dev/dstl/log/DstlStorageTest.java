@@ -132,7 +132,8 @@ class DstlStorageTest {
                 .singleElement()
                 .asString()
                 .contains(
-                        "where no changes could be stored so far: ", "nothing has to be restarted");
+                        "where no state changes could be stored so far: ",
+                        "nothing has to be restarted");
         Files.delete(file);
         assertThat(texts(handleOf(persist))).containsExactly("a");
         writer.close();

@@ -258,7 +258,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
             news = trial != before;
         }
         if (failure == null && news && before != Trial.UNTRIED) {
-            LOG.info("Changes are stored below {} from now on", basePath);
+            LOG.info("State changes are stored below {} from now on", basePath);
         } else if (failure != null && news) {
             LOG.warn("{}", basePath.complaint("so far", StoreException.describe(failure)));
         }

@@ -134,7 +134,7 @@ public final class ChangelogAppender {
         if (warnedInRange != range) {
             warnedInRange = range;
             LOG.warn(
-                    "The next checkpoint is a full one: a change is missing from the {}",
+                    "The next checkpoint is a full one: a state change is missing from the {}",
                     state,
                     cause);
         }

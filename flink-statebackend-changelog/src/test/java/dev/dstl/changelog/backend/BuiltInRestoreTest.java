@@ -273,7 +273,7 @@ class BuiltInRestoreTest {
                         () ->
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
-                .hasMessageContaining("a change MERGE_NS of state 'sums' (REDUCING)")
+                .hasMessageContaining("a state change MERGE_NS of state 'sums' (REDUCING)")
                 .hasMessageContaining("Flink's built-in changelog cannot restore it either")
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(

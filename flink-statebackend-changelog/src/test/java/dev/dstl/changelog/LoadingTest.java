@@ -167,14 +167,14 @@ class LoadingTest {
         StateBackend plain =
                 StateBackendLoader.loadStateBackendFromKeyedStateHandles(
                         new HashMapStateBackend(), CLASS_LOADER, List.of(handle));
-        StateBackend ours =
+        StateBackend dstl =
                 StateBackendLoader.loadStateBackendFromKeyedStateHandles(
                         load(new DstlStateBackend(new HashMapStateBackend())),
                         CLASS_LOADER,
                         List.of(handle));
 
         assertThat(plain).isExactlyInstanceOf(DeactivatedChangelogStateBackend.class);
-        assertThat(ours).isExactlyInstanceOf(ChangelogStateBackend.class);
+        assertThat(dstl).isExactlyInstanceOf(ChangelogStateBackend.class);
     }
 
     @Test

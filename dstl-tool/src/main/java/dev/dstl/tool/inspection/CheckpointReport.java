@@ -60,7 +60,7 @@ public final class CheckpointReport implements Report {
         RecordBreakdown breakdown = new RecordBreakdown();
         List<SubtaskLine> subtasks = new ArrayList<>();
         for (SubtaskLog log : checkpoint.logs()) {
-            if (log.isOurs()) {
+            if (log.isDstl()) {
                 subtasks.add(SubtaskLine.read(log, breakdown));
             }
         }

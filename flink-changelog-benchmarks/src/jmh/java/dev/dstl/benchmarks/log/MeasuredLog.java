@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
  * the same identifier.
  */
 public enum MeasuredLog {
-    /** The log of this project. */
+    /** DSTL. */
     DSTL {
         @Override
         StateChangelogStorageFactory factory() {

@@ -60,7 +60,7 @@ public class ReplayBenchmark {
     private KeyedStateHandle checkpoint;
     private KeyedTask restored;
 
-    /** Writes the log. */
+    /** Writes the changelog. */
     @Setup(Level.Trial)
     public void write() throws Exception {
         SimulatedStores.register(

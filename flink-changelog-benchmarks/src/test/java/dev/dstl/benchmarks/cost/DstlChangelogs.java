@@ -136,7 +136,7 @@ final class DstlChangelogs implements SimulatedChangelogs {
     }
 
     /** Whether DSTL wrote it. */
-    static boolean isOurs(ChangelogStateHandleStreamImpl handle) {
+    static boolean isDstl(ChangelogStateHandleStreamImpl handle) {
         return DstlHandleReader.STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier());
     }
 

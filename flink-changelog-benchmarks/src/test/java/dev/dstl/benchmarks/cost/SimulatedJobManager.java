@@ -170,7 +170,7 @@ final class SimulatedJobManager {
             }
             frames.add(Tuple2.of(segment, frame.f1));
         }
-        return DstlChangelogs.isOurs(alike) ? FrameList.of(frames) : frames;
+        return DstlChangelogs.isDstl(alike) ? FrameList.of(frames) : frames;
     }
 
     private OperatorSubtaskState acknowledged(OperatorID operator, OperatorSubtaskState sent)
@@ -217,7 +217,7 @@ final class SimulatedJobManager {
 
     private void rememberPaths(ChangelogStateHandle state) {
         ChangelogStateHandleStreamImpl handle = (ChangelogStateHandleStreamImpl) state;
-        if (DstlChangelogs.isOurs(handle)) {
+        if (DstlChangelogs.isDstl(handle)) {
             for (Tuple2<StreamStateHandle, Long> frame : handle.getHandlesAndOffsets()) {
                 if (frame.f0 instanceof FileStateHandle) {
                     Path path = ((FileStateHandle) frame.f0).getFilePath();

@@ -39,7 +39,7 @@ final class RegisteredMetrics {
 
     private RegisteredMetrics() {}
 
-    /** With the group of a job on a TaskManager, by opening a log at {@code basePath}. */
+    /** With the group of a job on a TaskManager, by opening a changelog at {@code basePath}. */
     static Set<String> ofJob(Path basePath) throws Exception {
         RecordingMetricGroup group = new RecordingMetricGroup();
         Configuration configuration = new Configuration();

@@ -186,7 +186,7 @@ class S3FaultsITCase {
                 () -> new HashSet<>(log.files()).equals(LogOnStore.named(handles)), 50);
     }
 
-    /** The log meets every fault itself. */
+    /** The changelog meets every fault itself. */
     private static Configuration withoutRetriesOfThePlugin() {
         Configuration configuration = new Configuration();
         configuration.setString("s3.max-error-retries", "0");

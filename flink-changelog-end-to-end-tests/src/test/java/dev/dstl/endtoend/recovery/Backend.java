@@ -34,7 +34,7 @@ enum Backend {
             job.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
         }
     },
-    /** Nothing but the log, from the first record on. */
+    /** Nothing but the changelog, from the first record on. */
     CHANGELOG_ON_ROCKSDB_NEVER_MATERIALIZED("rocksdb", true) {
         @Override
         void configure(Configuration job) {

@@ -59,7 +59,7 @@ final class LogStore {
         this.directory = new StoreDirectory(root, AUTHORITY);
     }
 
-    /** Has the log written here. */
+    /** Has the changelog written here. */
     void configure(Configuration cluster) {
         cluster.setString("state.changelog.dstl.dfs.base-path", "sim://" + AUTHORITY + "/log");
         cluster.setString("sim.directory", root.toString());

@@ -128,7 +128,7 @@ final class RandomSteps {
         }
     }
 
-    /** Processes and tasks start while the store of the log is out of service. */
+    /** Processes and tasks start while the store of the changelog is out of service. */
     private Step outageAround(Step step) {
         Outage outage = Outage.values()[random.nextInt(Outage.values().length)];
         int millis = random.nextInt(LONGEST_OUTAGE_MILLIS);

@@ -64,7 +64,7 @@ final class RecoveryCluster implements AutoCloseable {
     }
 
     /**
-     * Starts the same cluster with its log anywhere.
+     * Starts the same cluster with its changelog anywhere.
      *
      * @param log where its files are; the settings say so to the cluster
      */

@@ -52,7 +52,7 @@ final class RetainedCheckpoint {
         deleteWhatThereIsOfItsJob();
     }
 
-    /** The same for a job that may have ended before its log needed a file. */
+    /** The same for a job that may have ended before its changelog needed a file. */
     void deleteWhatThereIsOfItsJob() throws IOException {
         FileUtils.deleteDirectory(ofJob().toFile());
         if (log != null) {

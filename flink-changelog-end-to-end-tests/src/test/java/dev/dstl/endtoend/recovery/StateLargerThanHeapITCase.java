@@ -100,7 +100,7 @@ class StateLargerThanHeapITCase {
 
     /**
      * A snapshot spills as it is read. With a changelog the last one may still have fitted, and the
-     * log is replayed onto a heap that fills up as it does with any other record.
+     * changelog is replayed onto a heap that fills up as it does with any other record.
      */
     private static String[] spills(boolean changelog) {
         String whileRestoring = "The heap has no room for more restored state";

@@ -120,7 +120,7 @@ class BookedFormTest {
         encoding.forEach(Runnable::run);
     }
 
-    /** Returns what makes the segment durable that has a batch of each log. */
+    /** Returns what makes the segment durable that has a batch of each changelog. */
     private List<Runnable> uploadOfASharedSegment() {
         x.persist(x.initialSequenceNumber(), 1).join();
         y.persist(y.initialSequenceNumber(), 1).join();

@@ -220,10 +220,13 @@ class ConcurrentWritersTest {
         private final boolean compacts;
         private final List<Checkpoint> checkpoints = new ArrayList<>();
 
-        /** What the log should hold, by the sequence number it has at least. */
+        /** What the changelog should hold, by the sequence number it has at least. */
         private final TreeMap<Long, List<String>> model = new TreeMap<>();
 
-        /** Where a persist may begin, if the log compacts; the first is where the log begins. */
+        /**
+         * Where a persist may begin, if the changelog compacts; the first is where the changelog
+         * begins.
+         */
         private final TreeSet<Long> marks = new TreeSet<>();
 
         private DstlLogWriter writer;

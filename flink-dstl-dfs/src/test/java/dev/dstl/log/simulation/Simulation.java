@@ -44,8 +44,8 @@ final class Simulation {
     private static final long RECOVERY_MILLIS = 45_000;
 
     /**
-     * The same where the retry policy allows no attempt beside one that hangs: the log gives that
-     * up after 60 s, and uploads the segment after the pause of 10 s at most.
+     * The same where the retry policy allows no attempt beside one that hangs: the changelog gives
+     * that up after 60 s, and uploads the segment after the pause of 10 s at most.
      */
     private static final long RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS = 75_000;
 
@@ -55,7 +55,9 @@ final class Simulation {
     /** How long nobody writes before the next checkpoint, now and then. */
     private static final long QUIET_MILLIS = 90_000;
 
-    /** More than a log can make of the batches of one run, with two of them to a compaction. */
+    /**
+     * More than a changelog can make of the batches of one run, with two of them to a compaction.
+     */
     private static final int MAX_COMPACTIONS = 60;
 
     /** Many times the steps of any seed; more means an endless loop. */

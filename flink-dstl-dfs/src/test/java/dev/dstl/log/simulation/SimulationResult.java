@@ -86,7 +86,7 @@ final class SimulationResult {
         return coverage;
     }
 
-    /** What the log had to cope with. */
+    /** What the changelog had to cope with. */
     Conditions conditions() {
         return conditions;
     }

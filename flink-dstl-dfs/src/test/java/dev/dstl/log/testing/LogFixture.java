@@ -290,7 +290,7 @@ public final class LogFixture implements AutoCloseable {
         timers.advanceMillis(settings.lingerMillis());
     }
 
-    /** Asks for everything the log holds from its beginning. */
+    /** Asks for everything the changelog holds from its beginning. */
     public static CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persistAll(
             DstlLogWriter writer) {
         return writer.persist(writer.initialSequenceNumber(), 1);

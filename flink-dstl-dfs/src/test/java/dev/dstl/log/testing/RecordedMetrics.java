@@ -34,7 +34,7 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
-    /** The next addition to a counter of the log throws. */
+    /** The next addition to a counter of the changelog throws. */
     public void failNext(String name) {
         failing.add(PREFIX + name);
     }
@@ -44,22 +44,22 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
         return registered.keySet();
     }
 
-    /** The value of a counter of the log. */
+    /** The value of a counter of the changelog. */
     public long count(String name) {
         return ((Counter) registered.get(PREFIX + name)).getCount();
     }
 
-    /** The value of a gauge of the log. */
+    /** The value of a gauge of the changelog. */
     public Object value(String name) {
         return ((Gauge<?>) registered.get(PREFIX + name)).getValue();
     }
 
-    /** The largest value in a histogram of the log. */
+    /** The largest value in a histogram of the changelog. */
     public long max(String name) {
         return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
     }
 
-    /** The log only ever registers thread-safe counters. */
+    /** The changelog only ever registers thread-safe counters. */
     @Override
     @SuppressWarnings("unchecked")
     public <C extends Counter> C counter(String name, C counter) {

@@ -78,7 +78,7 @@ public final class ChangelogAppender {
         }
     }
 
-    /** Creates the log of one more state; writes nothing yet. */
+    /** Creates the changelog of one more state; writes nothing yet. */
     public StateLog register(StateRegistration registration) {
         return new StateLog(this, registration);
     }

@@ -64,7 +64,7 @@ class BuiltInRestoreTest {
 
     @TempDir private Path directory;
 
-    /** How Flink's own changelog can store its log. */
+    /** How Flink's built-in changelog can be stored. */
     enum BuiltInLog {
         FILES {
             @Override

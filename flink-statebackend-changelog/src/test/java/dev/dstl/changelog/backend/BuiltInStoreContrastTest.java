@@ -321,7 +321,7 @@ class BuiltInStoreContrastTest {
         return Path.of(path.getPath());
     }
 
-    /** A task that writes to a log, with a mailbox that rejects letters once it has ended. */
+    /** A task that writes to a changelog, with a mailbox that rejects mails once it has ended. */
     private static final class Task implements AutoCloseable {
 
         private final StateChangelogStorage<?> storage;

@@ -23,7 +23,7 @@ public final class MaterializationTrigger {
 
     private MaterializationTrigger() {}
 
-    /** Posts a mail that begins a materialization; false if the backend keeps no log. */
+    /** Posts a mail that begins a materialization; false if the backend keeps no changelog. */
     public static boolean trigger(CheckpointableKeyedStateBackend<?> backend) {
         if (!(backend instanceof ChangelogKeyedStateBackend)) {
             return false;

@@ -29,7 +29,7 @@ public class HashMapOverMemoryTest extends HashMapStateBackendTest {
 
     @TempDir private Path logs;
 
-    /** Which storage takes the log. */
+    /** Which storage takes the changelog. */
     protected LogStorage storage() {
         return LogStorage.MEMORY;
     }
@@ -50,7 +50,7 @@ public class HashMapOverMemoryTest extends HashMapStateBackendTest {
         return false;
     }
 
-    /** What the log holds is verified when the job registers the state, not before. */
+    /** What the changelog holds is verified when the job registers the state, not before. */
     @Override
     protected boolean supportsMetaInfoVerification() {
         return false;

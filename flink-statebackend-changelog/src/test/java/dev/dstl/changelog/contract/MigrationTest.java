@@ -37,7 +37,7 @@ public class MigrationTest extends StateBackendMigrationTestBase<StateBackend> {
     /** What holds the state. */
     @Parameter public Delegate delegate;
 
-    /** What takes the log. */
+    /** What takes the changelog. */
     @Parameter(1)
     public LogStorage storage;
 

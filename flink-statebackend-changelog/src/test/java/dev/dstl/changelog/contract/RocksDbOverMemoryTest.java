@@ -44,7 +44,7 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
 
     @TempDir private Path logs;
 
-    /** Which storage takes the log. */
+    /** Which storage takes the changelog. */
     protected LogStorage storage() {
         return LogStorage.MEMORY;
     }
@@ -65,7 +65,7 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
         return false;
     }
 
-    /** What the log holds is verified when the job registers the state, not before. */
+    /** What the changelog holds is verified when the job registers the state, not before. */
     @Override
     protected boolean supportsMetaInfoVerification() {
         return false;

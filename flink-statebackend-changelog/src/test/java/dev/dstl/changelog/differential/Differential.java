@@ -245,8 +245,8 @@ final class Differential {
     }
 
     /**
-     * A log that may be incomplete may fail the task, and then the job restarts. Without a log,
-     * Flink's backend writes bad values only now.
+     * A changelog that may be incomplete may fail the task, and then the job restarts. Without a
+     * changelog, Flink's backend writes bad values only now.
      */
     private String refused(Exception e) throws Exception {
         boolean holdsBadValues = !deployment.changelog() && !spoiled.isEmpty();

@@ -79,7 +79,7 @@ class SortingCursorPropertyTest {
         for (int i = 0; i < sorted.size(); i++) {
             List<Change> without = new ArrayList<>(sorted);
             without.remove(i);
-            // A removal of what is not in the log may be meant for the base.
+            // A removal of what is not in the changelog may be meant for the base.
             if (sorted.get(i).kind == RecordKind.PUT || sorted.get(i).kind == RecordKind.APPEND) {
                 assertThat(contents(without)).isNotEqualTo(contents(sorted));
             }

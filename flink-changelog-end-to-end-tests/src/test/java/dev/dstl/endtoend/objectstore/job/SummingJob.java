@@ -61,7 +61,7 @@ public final class SummingJob {
     /**
      * A job that is not yet started.
      *
-     * @param storage the identifier of the storage of the log
+     * @param storage the identifier of the storage of the changelog
      * @param root where log and checkpoints go, in two directories
      * @param more further keys
      */
@@ -90,7 +90,7 @@ public final class SummingJob {
         this(storage, root, new Configuration());
     }
 
-    /** Where a job with this root keeps its log. */
+    /** Where a job with this root keeps its changelog. */
     public static Path log(Path root) {
         return new Path(root, "log");
     }

@@ -47,7 +47,7 @@ public final class Cluster {
 
     static final int MAX_TASKS_OF_JOB = 3;
 
-    /** About what a task makes the log write when it has nothing but its usual input. */
+    /** About what a task makes the changelog write when it has nothing but its usual input. */
     private static final long STEADY_BYTES_PER_SECOND = 1_200;
 
     private final Dice dice;
@@ -312,7 +312,7 @@ public final class Cluster {
         return MAX_TASKS_OF_JOB * jobs.size();
     }
 
-    /** The log of an incarnation. */
+    /** The changelog of an incarnation. */
     public SimulatedLog writer(String incarnation) {
         return writers.get(incarnation);
     }

@@ -56,7 +56,7 @@ public final class FileHistory {
         deletedByWriter |= done && byWriter;
     }
 
-    /** The incarnation of the log that wrote it. */
+    /** The incarnation of the changelog that wrote it. */
     public String writer() {
         return writer;
     }

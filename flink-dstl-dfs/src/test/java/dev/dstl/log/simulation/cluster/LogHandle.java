@@ -98,7 +98,7 @@ public final class LogHandle {
         return fileSizes(true).keySet();
     }
 
-    /** How many parts of the log it consists of. */
+    /** Number of runs. */
     public int runs() {
         return handle.getHandlesAndOffsets().size();
     }

@@ -60,7 +60,7 @@ final class SimulatedTask {
     private final RandomRecords randomRecords;
     private final boolean truncatesEagerly;
 
-    /** As the state backend does; without, the log does not compact. */
+    /** As the state backend does; without, the changelog does not compact. */
     private final boolean marksBases;
 
     private final boolean keepsLongLog;
@@ -449,7 +449,7 @@ final class SimulatedTask {
         jobManager.ended(this);
     }
 
-    /** Checkpoints that it has not answered although the log should have. */
+    /** Checkpoints that it has not answered although the changelog should have. */
     List<CompletableFuture<?>> openPersists() {
         persists.removeIf(CompletableFuture::isDone);
         return persists;
@@ -469,7 +469,7 @@ final class SimulatedTask {
         }
     }
 
-    /** A task may find its log closed, and then fails; nothing else may go wrong. */
+    /** A task may find its changelog closed, and then fails; nothing else may go wrong. */
     private void guarded(Runnable action) {
         if (over) {
             return;
@@ -485,7 +485,7 @@ final class SimulatedTask {
         }
     }
 
-    /** What a checkpoint covers of the log. */
+    /** What a checkpoint covers of the changelog. */
     private static final class CheckpointedRange {
         private final SequenceNumber from;
         private final SequenceNumber to;

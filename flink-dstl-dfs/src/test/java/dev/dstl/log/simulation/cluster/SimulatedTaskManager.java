@@ -73,7 +73,7 @@ public final class SimulatedTaskManager {
         return asyncLane;
     }
 
-    /** The log for a task that starts; opened if need be. */
+    /** The changelog for a task that starts; opened if need be. */
     SimulatedLog log(SimulatedJob job) {
         return logs.computeIfAbsent(job, this::open);
     }

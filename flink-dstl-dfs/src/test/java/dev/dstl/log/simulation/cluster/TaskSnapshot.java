@@ -103,7 +103,7 @@ public final class TaskSnapshot {
     }
 
     /**
-     * Reads the log through the real reader and applies it to the base.
+     * Reads the changelog through the real reader and applies it to the base.
      *
      * @throws IOException if the store does not let it be read
      * @throws LogMismatch if the result is not the state that was checkpointed

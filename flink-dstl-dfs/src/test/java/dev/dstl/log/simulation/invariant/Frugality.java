@@ -28,7 +28,7 @@ import java.util.TreeMap;
  */
 public final class Frugality extends Invariant {
 
-    /** Extra requests that a log may have saved up. */
+    /** Extra requests that a changelog may have saved up. */
     private static final int SAVED = 10;
 
     /**
@@ -113,7 +113,7 @@ public final class Frugality extends Invariant {
         }
     }
 
-    /** Of one log. */
+    /** Of one changelog. */
     private static final class Traffic {
         private final Map<String, Segment> segments = new TreeMap<>();
         private int requests;

@@ -62,7 +62,7 @@ public abstract class Invariant implements ClusterWatcher {
     /** Nothing goes wrong any more, and what was under way has ended; the job still runs. */
     public void settled() {}
 
-    /** The job is over, its logs are closed, and nobody retains a checkpoint. */
+    /** The job is over, its changelogs are closed, and nobody retains a checkpoint. */
     public void ended() {}
 
     @Override

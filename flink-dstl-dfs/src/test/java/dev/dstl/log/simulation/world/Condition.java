@@ -51,7 +51,7 @@ public enum Condition {
     /** Threads begin their work late. */
     THREAD_STARTS_LATE(25),
 
-    /** The store fails while a process opens the log of a job. */
+    /** The store fails while a process opens the changelog of a job. */
     STORE_DOWN_AT_START(20),
 
     /** Processes run tasks of more than one job. */

@@ -116,8 +116,8 @@ final class Subtask implements AutoCloseable {
     }
 
     /**
-     * Restores all operators; from local state where there is any, as Flink does. Without the log,
-     * they are on Flink's backends, which need what {@link PlainJob} says.
+     * Restores all operators; from local state where there is any, as Flink does. Without the
+     * changelog, they are on Flink's backends, which need what {@link PlainJob} says.
      */
     void open(StateBackend delegate, TtlTimeProvider clock) throws Exception {
         for (int index = 0; index < shape.operators(); index++) {
@@ -201,7 +201,9 @@ final class Subtask implements AutoCloseable {
         return localFailure;
     }
 
-    /** A state change has reached a delegate and perhaps not the log, so checkpoints may fail. */
+    /**
+     * A state change has reached a delegate and perhaps not the changelog, so checkpoints may fail.
+     */
     void markIncomplete() {
         incomplete = true;
     }
@@ -315,7 +317,9 @@ final class Subtask implements AutoCloseable {
         stateManager.notifyCheckpointAborted(id);
     }
 
-    /** Begins a materialization; false if there is nothing to do, no log, or one that runs. */
+    /**
+     * Begins a materialization; false if there is nothing to do, no changelog, or one that runs.
+     */
     boolean materialize(int operator, boolean faulty) throws Exception {
         if (materializations > 0
                 || !MaterializationTrigger.trigger(operators.get(operator).backend())) {

@@ -84,8 +84,8 @@ public final class LogOptions {
     @Override
     public String toString() {
         return String.format(
-                "inline up to %d bytes, merges of %d, snapshots inline up to %d bytes, %s local"
-                        + " recovery, %d TaskManager(s), %d checkpoint(s) kept",
+                "inline up to %d bytes, compactions of %d, snapshots inline up to %d bytes, %s local"
+                        + " recovery, %d TaskManager(s), %d checkpoint(s) retained",
                 inlineThreshold,
                 minRuns,
                 stateThreshold,

@@ -300,7 +300,7 @@ class OrphansCommandTest extends ToolTest {
                                 Tuple2.of(
                                         new FileStateHandle(
                                                 new org.apache.flink.core.fs.Path(
-                                                        "s3://bucket/stock"),
+                                                        "s3://bucket/builtin"),
                                                 1),
                                         0L)),
                         KeyGroupRange.of(0, 15),

@@ -233,7 +233,7 @@ class DstlSettingsTest {
     }
 
     @Test
-    void batchThatCanNeverBeCutBeforeTasksStop_namesBothKeys() {
+    void segmentThatIsNeverRolledBeforeTasksStop_namesBothKeys() {
         Configuration configuration = minimal();
         configuration.setString(PREFIX + "batch.persist-size-threshold", "2mb");
         configuration.setString(PREFIX + "upload.max-in-flight", "1mb");

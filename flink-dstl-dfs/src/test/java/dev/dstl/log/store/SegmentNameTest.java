@@ -80,7 +80,7 @@ class SegmentNameTest {
     @Test
     void foreignFile_hasNoName() {
         assertThat(SegmentName.of(new Path("s3://bucket/changelog/_metadata"))).isEmpty();
-        assertThat(SegmentName.of(new Path("s3://b/" + new JobID() + "/dstl/stock-uuid")))
+        assertThat(SegmentName.of(new Path("s3://b/" + new JobID() + "/dstl/builtin-uuid")))
                 .isEmpty();
     }
 

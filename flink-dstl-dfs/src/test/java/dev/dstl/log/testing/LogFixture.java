@@ -188,7 +188,7 @@ public final class LogFixture implements AutoCloseable {
 
     /**
      * Everything but timers happens when the executor lets it; compaction need not read from the
-     * store what was written lately.
+     * store what was written recently.
      *
      * @param recentSegmentBytes what is kept of that
      */

@@ -184,7 +184,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         threads.close();
     }
 
-    /** One checkpoint, and when the segments it cut became durable. */
+    /** One checkpoint, and when the segments it rolled became durable. */
     static final class Checkpoint {
         final long triggeredMillis;
         private int missing;

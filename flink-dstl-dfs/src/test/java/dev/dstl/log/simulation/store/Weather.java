@@ -157,7 +157,7 @@ public final class Weather {
         return fair ? dice.below(100) : dice.between(1_000, 120_000);
     }
 
-    /** Whether there were too many requests lately, this one included. */
+    /** Whether there were too many requests recently, this one included. */
     boolean refusesRequest() {
         if (fair || !conditions.has(Condition.REQUEST_LIMIT)) {
             return false;

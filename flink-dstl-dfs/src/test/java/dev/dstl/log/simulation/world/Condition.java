@@ -79,7 +79,7 @@ public enum Condition {
     STEADY_LOAD(35),
 
     /**
-     * Compaction reads in memory what the process wrote lately, as it does unless memory is short.
+     * Compaction reads in memory what the process wrote recently, as it does unless memory is short.
      */
     RECENT_SEGMENTS(40, 1);
 

@@ -118,7 +118,7 @@ class ChangelogJobITCase {
 
             assertThat(Sums.failures).hasValue(0);
             assertThat(found).isEqualTo(expected());
-            assertThat(directory.resolve("log")).as("the log was in use").isDirectory();
+            assertThat(directory.resolve("log")).as("the changelog was in use").isDirectory();
         }
     }
 

@@ -97,7 +97,7 @@ class TableJobITCase {
         Map<String, Integer> found = rows(streaming(delegate));
 
         assertThat(FailingAfterCheckpoints.failures).hasValue(0);
-        assertThat(directory.resolve("log")).as("the log was in use").isDirectory();
+        assertThat(directory.resolve("log")).as("the changelog was in use").isDirectory();
         assertThat(found).isEqualTo(expected);
         assertThat(found).hasSizeGreaterThan(4_000);
     }

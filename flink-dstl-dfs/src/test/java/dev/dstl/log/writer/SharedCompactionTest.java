@@ -119,7 +119,7 @@ class SharedCompactionTest {
         }
         persist(first);
         settle();
-        assertThat(compactions()).as("waits for the other log").isZero();
+        assertThat(compactions()).as("waits for the other changelog").isZero();
         pass(WAIT_MILLIS);
         assertThat(compactions()).isEqualTo(1);
     }

@@ -224,7 +224,7 @@ public final class Diagnosis implements Report {
                 String.format(
                         "result    %s%n",
                         problems.isEmpty()
-                                ? "nothing is wrong with this installation"
+                                ? "no problem was found"
                                 : "problems: " + problems.size()));
         return text.toString();
     }

@@ -160,7 +160,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         try {
             fileSystem = store().fileSystem();
         } catch (IOException | RuntimeException e) {
-            LOG.debug("The file system of {} is not there", basePath, e);
+            LOG.debug("The file system of {} is not set up yet", basePath, e);
             return;
         }
         work.accept(fileSystem);

@@ -59,7 +59,7 @@ public final class WordCountComparison {
 
     private static void print(ResultTable table, String keys, int processes) {
         System.out.printf(
-                "%n%s keys, medians of %d processes each, load %.1f, %d processors, Java %s%n%n",
+                "%n%s keys, medians of %d processes each, load %.1f, %d CPUs, Java %s%n%n",
                 keys,
                 processes,
                 ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),

@@ -69,7 +69,7 @@ class ArchitectureTest {
         assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
     }
 
-    /** Every package counts something in the one class of metrics. */
+    /** All packages register their metrics in one class. */
     @ArchTest
     static void aPackageHasThreeClasses(JavaClasses classes) {
         assertThat(PackageSizes.small(classes)).containsExactly("dev.dstl.log.metrics");

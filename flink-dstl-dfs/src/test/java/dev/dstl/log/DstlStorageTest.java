@@ -380,7 +380,7 @@ class DstlStorageTest {
         awaitThreadsToEnd();
     }
 
-    /** Of one attempt and so one file a segment, also where the disk is slow for a moment. */
+    /** Permits one attempt and thus one file per segment, even if the disk is briefly slow. */
     private static Configuration configuration(String basePath) {
         return new Configuration()
                 .set(DstlOptions.BASE_PATH, basePath)

@@ -92,7 +92,7 @@ class InstallationTest {
         }
     }
 
-    /** As flink-dist has, where it precedes DSTL's jar or only the storage is installed. */
+    /** As with flink-dist before DSTL's jar, or with the storage alone. */
     @Test
     void aStateBackendOfFlink_isNamedWithItsPlace() throws Exception {
         Path source = lib.resolve("ChangelogStateBackend.java");

@@ -40,7 +40,7 @@ final class DefectLog extends AbstractAppender implements AutoCloseable {
         super("defects", null, null, true, Property.EMPTY_ARRAY);
     }
 
-    /** Listens until closed. */
+    /** Starts capturing; ends with close. */
     static DefectLog open() {
         DefectLog appender = new DefectLog();
         appender.start();
@@ -57,7 +57,7 @@ final class DefectLog extends AbstractAppender implements AutoCloseable {
         return (LoggerContext) LogManager.getContext(false);
     }
 
-    /** Who hears of errors on the calling thread. */
+    /** Sets the receiver of errors that the calling thread logs. */
     void watch(@Nullable Watchers watchers) {
         WATCHERS.set(watchers);
     }

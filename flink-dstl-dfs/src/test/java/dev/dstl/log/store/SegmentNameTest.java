@@ -68,7 +68,7 @@ class SegmentNameTest {
         assertThat(SegmentName.createdEpochMillis(writer)).hasValue(1_763_640_000_000L);
     }
 
-    /** So that a store that splits its names by their first characters spreads writers. */
+    /** Object stores that partition names by prefix can then spread the writers. */
     @Test
     void directoryOfAWriter_beginsAtRandom_andTellsWhenTheWriterBegan() {
         String incarnation = SegmentName.incarnation(1_763_640_000_000L, 0x9876543210987654L);

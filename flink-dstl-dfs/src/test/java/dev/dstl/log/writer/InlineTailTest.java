@@ -278,7 +278,7 @@ class InlineTailTest {
         }
     }
 
-    /** Other logs may rely on this checkpoint not naming the segment. */
+    /** Other changelogs may rely on this checkpoint not naming the segment. */
     @Test
     void batchThatBecomesDurableWhileItIsEncoded_stillTravelsInTheHandle() throws Exception {
         append(writer, "a");

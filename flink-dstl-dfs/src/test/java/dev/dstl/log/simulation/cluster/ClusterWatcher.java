@@ -38,6 +38,6 @@ public interface ClusterWatcher extends StoreWatcher {
      */
     void uploadsLate(SimulatedLog log);
 
-    /** Something ended in a way that production code never should. */
+    /** Production code failed unexpectedly. */
     void failed(Throwable failure);
 }

@@ -68,7 +68,7 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
-    /** Besides it, both make their threads in the same way. */
+    /** Besides the contract, both create their threads in the same way. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
@@ -87,7 +87,7 @@ class ArchitectureTest {
         assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
     }
 
-    /** Flink names that package, and what is in it. */
+    /** Flink determines the name of the package and its classes. */
     @ArchTest
     static void aPackageHasThreeClasses(JavaClasses classes) {
         assertThat(PackageSizes.small(classes)).containsExactly("org.apache.flink.state.changelog");
@@ -97,7 +97,7 @@ class ArchitectureTest {
     static final ArchRule namesSayWhatAClassIs =
             noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
 
-    /** Flink loads these two by name, and knows them again by name. */
+    /** Flink loads and recognizes these two classes by name. */
     @ArchTest
     static final ArchRule onlyTheShimsLiveOutsideTheProjectRoot =
             classes()

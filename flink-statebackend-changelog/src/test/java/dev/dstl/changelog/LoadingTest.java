@@ -206,7 +206,7 @@ class LoadingTest {
         return ((DelegatingStateBackend) backend).getDelegatedStateBackend();
     }
 
-    /** Has a class of the shim's name that is not DSTL's, as flink-dist does. */
+    /** Returns a class loader whose class of the shim's name is not DSTL's, as in flink-dist. */
     private ClassLoader classLoaderWithForeignShim() throws IOException {
         Path source = directory.resolve("ChangelogStateBackend.java");
         Files.writeString(

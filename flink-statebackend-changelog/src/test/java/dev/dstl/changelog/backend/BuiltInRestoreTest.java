@@ -102,7 +102,7 @@ class BuiltInRestoreTest {
                 return "memory";
             }
         },
-        /** DSTL's log, under Flink's own state backend. */
+        /** DSTL's changelog under Flink's changelog state backend. */
         OUR_SEGMENTS {
             @Override
             StateChangelogStorage<?> create(Path directory) {
@@ -436,7 +436,9 @@ class BuiltInRestoreTest {
                 .map(position -> position.f0);
     }
 
-    /** As a restore in the mode CLAIM does: checkpoints after it may build on the savepoint. */
+    /**
+     * Continues as after a restore with {@code CLAIM}: checkpoints may share with the savepoint.
+     */
     private void goOnWithFlinksOwnChangelog(
             Delegate delegate, KeyedStateHandle savepoint, Map<String, Object> contents)
             throws Exception {

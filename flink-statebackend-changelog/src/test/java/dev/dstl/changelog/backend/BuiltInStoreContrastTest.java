@@ -225,7 +225,7 @@ class BuiltInStoreContrastTest {
         staying.forEach(Task::close);
     }
 
-    /** For a time that is ample for an answer. */
+    /** Runs the mailboxes for long enough that an answer would arrive. */
     private static void runMailboxes(List<Task> tasks) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
         while (System.nanoTime() - deadline < 0) {

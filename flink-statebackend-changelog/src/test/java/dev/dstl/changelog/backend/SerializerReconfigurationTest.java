@@ -64,9 +64,9 @@ class SerializerReconfigurationTest {
 
     @TempDir private Path directory;
 
-    /** Why the serializers need it. */
+    /** Reasons for a reconfiguration. */
     enum Reason {
-        /** The job is the same; the POJO's serializer met a class that it was not told of. */
+        /** The job is the same; the POJO serializer encountered an unregistered class. */
         UNREGISTERED_SUBCLASS("Circle") {
             @Override
             Map<String, String> classes(boolean later) {
@@ -156,13 +156,13 @@ class SerializerReconfigurationTest {
         }
     }
 
-    /** What the changelog is over. */
+    /** The delegate. */
     enum Storage {
         HASHMAP(Delegate.HASHMAP),
         ROCKSDB_FULL(Delegate.ROCKSDB_FULL),
         ROCKSDB_INCREMENTAL(Delegate.ROCKSDB_INCREMENTAL),
         ROCKSDB_WITH_TIMERS_ON_HEAP(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP),
-        /** Entries lie on the heap and in files, at random. */
+        /** Entries are on the heap or in files, at random. */
         SPILLABLE(null);
 
         @Nullable private final Delegate delegate;
@@ -306,7 +306,7 @@ class SerializerReconfigurationTest {
         }
     }
 
-    /** What was added last. */
+    /** Aggregates to the value added last. */
     private static final class Last implements AggregateFunction<Object, Object, Object> {
 
         private static final long serialVersionUID = 1L;

@@ -62,10 +62,10 @@ final class Differential {
     private final Set<Integer> spoiled = new HashSet<>();
     private Deployment deployment;
 
-    /** Whether our job may have states in several versions. */
+    /** Whether DSTL's job may have states in several versions. */
     private boolean mixed;
 
-    /** Whether a snapshot of our job may describe fewer classes than are in it. */
+    /** Whether a snapshot of DSTL's job may describe fewer classes than it contains. */
     private boolean describesTooFewClasses;
 
     /**
@@ -110,7 +110,7 @@ final class Differential {
                         && (next.parallelism() > 1 || !next.storage().findsByBytes());
     }
 
-    /** Runs the history to its end, and a little further. */
+    /** Runs the history, and finally ends the job and checks the leftovers. */
     void run() throws Exception {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         try {
@@ -324,7 +324,7 @@ final class Differential {
         return failOver(deployment.withParallelism(parallelism), step.number(1));
     }
 
-    /** More subtasks take longer. */
+    /** Returns a parallelism, mostly a low one, as more subtasks take longer. */
     private static int parallelism(int number) {
         return new int[] {1, 1, 2, 2, 3, 3, 4, 5}[number % 8];
     }
@@ -334,7 +334,7 @@ final class Differential {
         conditions.metIf(parallelism < deployment.parallelism(), Coverage.SCALED_IN);
     }
 
-    /** All tasks restart from the latest completed checkpoint. */
+    /** Restarts all tasks from the latest completed checkpoint. */
     private String failOver(Deployment next, int lookedAt) throws Exception {
         changelog.stopTasks();
         CompletedCheckpoint latest = changelog.latest();
@@ -439,12 +439,12 @@ final class Differential {
         return deployment.storage().findsByBytes() && deployment.storage() != Storage.ROCKSDB_FULL;
     }
 
-    /** Whether Flink alone would misread our job's checkpoints: they may hold several versions. */
+    /** Whether Flink alone would misread the checkpoints, which may contain several versions. */
     private boolean mayBeMixed() {
         return deployment.changelog() && !history.shape().registersAtOpen();
     }
 
-    /** Whether the job has it after a new submission. */
+    /** Whether the job has a changelog after a new submission. */
     private static boolean hasChangelog(Step step) {
         return step.number(3) % 4 > 0;
     }
@@ -463,7 +463,7 @@ final class Differential {
                 : Math.max(generation, deployment.generation());
     }
 
-    /** Mostly one that is near, since others are mostly refused. */
+    /** Returns a generation, mostly an adjacent one, since others are mostly rejected. */
     private int anyGeneration(int number) {
         int current = deployment.generation();
         switch (number % 8) {
@@ -482,7 +482,7 @@ final class Differential {
         }
     }
 
-    /** Those between which the job can move. */
+    /** Returns the storages between which the job can move. */
     private Storage[] storages() {
         boolean stable = history.shape().keys() == history.shape().keys().ofStableBytes();
         return Stream.of(Storage.values())

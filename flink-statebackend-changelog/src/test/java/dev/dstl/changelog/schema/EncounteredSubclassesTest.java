@@ -77,27 +77,27 @@ class EncounteredSubclassesTest {
         serializer.serialize(value, new DataOutputSerializer(64));
     }
 
-    /** The class that the job names. */
+    /** The class declared in the job. */
     public static class Shape {
         public int sides;
     }
 
-    /** One that only its values tell of. */
+    /** A subclass that only occurs in values. */
     public static class Circle extends Shape {
         public int radius;
     }
 
-    /** The same, with a POJO in it. */
+    /** The same, with a POJO as a field. */
     public static class Frame extends Shape {
         public Border border = new Border();
     }
 
-    /** Has a subclass, too. */
+    /** A POJO that has a subclass as well. */
     public static class Border {
         public int width;
     }
 
-    /** One that only its values tell of. */
+    /** A subclass that only occurs in values. */
     public static class Dotted extends Border {
         public int distance;
     }

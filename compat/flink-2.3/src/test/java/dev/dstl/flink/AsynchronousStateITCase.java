@@ -161,7 +161,7 @@ class AsynchronousStateITCase {
         }
     }
 
-    /** Of a source; lets most of its records through only after the job has failed. */
+    /** The rate limiter of a source that holds back most records until the job has failed. */
     private static final class Gate implements RateLimiter<NumberSequenceSplit> {
 
         private long passed;

@@ -79,7 +79,7 @@ class VerifyCommandTest extends ToolTest {
         }
     }
 
-    /** Any bit of the file counts, in frames of other tasks and in the directory too. */
+    /** Every bit of the file matters, also in frames of other tasks and in the directory. */
     @Test
     void aFlippedBitAnywhere_isFound() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {

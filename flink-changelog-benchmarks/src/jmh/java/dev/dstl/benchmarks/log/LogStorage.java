@@ -79,7 +79,7 @@ final class LogStorage implements AutoCloseable {
         return new MeasuredTask(new RecordSource(seed), mailbox, writer, log.appender(writer));
     }
 
-    /** Done while tasks may append; otherwise they wait for it. */
+    /** Returns a future that is done while tasks may append. */
     CompletableFuture<?> availableFuture() {
         return storage.getAvailabilityProvider().getAvailableFuture();
     }

@@ -51,7 +51,7 @@ public enum MeasuredLog {
         }
     },
 
-    /** Flink's. It keeps the array it is given, so each record needs one of its own. */
+    /** Flink's built-in changelog. It retains the given array, so each record needs its own. */
     BUILT_IN {
         @Override
         StateChangelogStorageFactory factory() {

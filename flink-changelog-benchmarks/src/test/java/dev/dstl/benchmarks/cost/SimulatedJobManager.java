@@ -78,12 +78,12 @@ final class SimulatedJobManager {
         held.add(paths);
     }
 
-    /** Of the latest checkpoint. */
+    /** Size of the metadata of the latest checkpoint. */
     long metadataBytes() {
         return metadataBytes;
     }
 
-    /** Of all checkpoints, and of the registry. */
+    /** Heap of all checkpoints and of the registry. */
     long heapBytes() {
         return GraphLayout.parseInstance(held.toArray()).totalSize();
     }
@@ -126,7 +126,7 @@ final class SimulatedJobManager {
         rememberPaths(checkpoint);
     }
 
-    /** What the changelogs of a TaskManager acknowledge together, in bytes. */
+    /** Size of the acknowledgements of all changelogs of a TaskManager. */
     static long acknowledgedBytes(List<ChangelogStateHandleStreamImpl> handles, int taskManager)
             throws Exception {
         RenamedFiles files = new RenamedFiles(taskManager);
@@ -180,7 +180,7 @@ final class SimulatedJobManager {
                 .getSubtaskStateByOperatorID(operator);
     }
 
-    /** What a TaskManager sends. */
+    /** Returns the message that a TaskManager sends. */
     private static SerializedValue<TaskStateSnapshot> message(
             OperatorID operator, OperatorSubtaskState state) throws IOException {
         TaskStateSnapshot snapshot = new TaskStateSnapshot();

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Medians of what processes measured: a column per label, in the order they were added. */
+/** Medians of measurements: a column per label, in the order in which they were added. */
 final class ResultTable {
 
     private final Map<String, Map<String, List<Double>>> columns = new LinkedHashMap<>();

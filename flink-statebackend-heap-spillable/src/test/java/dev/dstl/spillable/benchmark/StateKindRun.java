@@ -32,7 +32,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 public final class StateKindRun {
 
-    /** Of the keys a pass accesses each once; multiples of eight see lists of all lengths. */
+    /** Passes over all keys; multiples of eight cover lists of all lengths. */
     private static final int WARM_UP_PASSES = 16;
 
     private static final int PASSES = 8;
@@ -41,7 +41,7 @@ public final class StateKindRun {
     /** A prime, so that a pass misses no key unless the keys are a multiple of it. */
     private static final long STRIDE = 61_813;
 
-    /** What a list or a map takes more than the one counter that placements reckon with. */
+    /** Size of a list or a map relative to the single counter that placements assume. */
     private static final int COUNTERS_PER_KEY = 8;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -145,7 +145,7 @@ public final class WordCountRun {
         return "0000000000000000".substring(digits.length()) + digits;
     }
 
-    /** By inverting the approximate distribution; ranks are scattered over the keys. */
+    /** Returns a key by inverting the approximate distribution; ranks are scattered. */
     private int zipf() {
         double s = 1 - ZIPF_EXPONENT;
         double rank = Math.pow(random.nextDouble() * (Math.pow(keys, s) - 1) + 1, 1 / s);
@@ -163,7 +163,7 @@ public final class WordCountRun {
         System.out.println("result " + result + " " + value);
     }
 
-    /** Time that passed, and time that this thread had a processor. */
+    /** Measures wall-clock time and CPU time of this thread. */
     private static final class Stopwatch {
 
         private final long startNanos = System.nanoTime();

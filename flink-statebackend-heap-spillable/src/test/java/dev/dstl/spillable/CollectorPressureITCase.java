@@ -52,8 +52,8 @@ class CollectorPressureITCase {
                         WORDS,
                         "state.backend.spillable.trigger-interval=200ms")) {
             assertThat(run.awaitExit()).as(run.output()).isZero();
-            assertThat(run.result("spilledEntries")).isGreaterThan(100_000);
-            assertThat(run.result("refusedSpillsTotal")).isZero();
+            assertThat(run.figure("spilledEntries")).isGreaterThan(100_000);
+            assertThat(run.figure("refusedSpillsTotal")).isZero();
         }
     }
 

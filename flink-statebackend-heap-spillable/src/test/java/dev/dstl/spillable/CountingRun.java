@@ -92,7 +92,7 @@ final class CountingRun implements AutoCloseable {
     }
 
     /** Returns a number of the last line. */
-    double result(String name) throws IOException {
+    double figure(String name) throws IOException {
         Matcher matcher = Pattern.compile(name + "=([0-9.]+)").matcher(output());
         if (!matcher.find()) {
             throw new AssertionError("No " + name + " in\n" + output());

@@ -74,7 +74,7 @@ class SpillFaultsITCase {
     private void verifyThatNothingIsLost(List<String> shell) throws Exception {
         try (CountingRun run = start(shell)) {
             assertThat(run.awaitExit()).as(run.output()).isZero();
-            assertThat(run.result("refusedSpillsTotal")).isPositive();
+            assertThat(run.figure("refusedSpillsTotal")).isPositive();
             assertThat(run.output().lines().filter(line -> line.contains(" ERROR ")))
                     .hasSize(1)
                     .allSatisfy(line -> assertThat(line).contains("No disk takes spilled state"));

@@ -110,7 +110,7 @@ final class Differential {
                         && (next.parallelism() > 1 || !next.storage().findsByBytes());
     }
 
-    /** Runs the history, and finally ends the job and checks the leftovers. */
+    /** Runs the history to its end, and a little further. */
     void run() throws Exception {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         try {
@@ -439,7 +439,7 @@ final class Differential {
         return deployment.storage().findsByBytes() && deployment.storage() != Storage.ROCKSDB_FULL;
     }
 
-    /** Whether Flink alone would misread the checkpoints, which may contain several versions. */
+    /** Whether Flink alone would misread our job's checkpoints: they may hold several versions. */
     private boolean mayBeMixed() {
         return deployment.changelog() && !history.shape().registersAtOpen();
     }
@@ -482,7 +482,7 @@ final class Differential {
         }
     }
 
-    /** Returns the storages between which the job can move. */
+    /** Those between which the job can move. */
     private Storage[] storages() {
         boolean stable = history.shape().keys() == history.shape().keys().ofStableBytes();
         return Stream.of(Storage.values())

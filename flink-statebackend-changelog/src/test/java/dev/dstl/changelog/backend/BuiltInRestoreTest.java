@@ -337,7 +337,7 @@ class BuiltInRestoreTest {
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
                 .hasMessageContaining("/" + file.getFileName() + ", byte ")
-                .hasMessageContaining("expected a change of")
+                .hasMessageContaining("expected a state change of")
                 .hasMessageContaining("found the end of the file after")
                 .hasMessageContaining("Restore from another checkpoint or savepoint");
         Files.write(file, bytes);

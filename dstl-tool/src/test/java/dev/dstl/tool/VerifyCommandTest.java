@@ -141,7 +141,7 @@ class VerifyCommandTest extends ToolTest {
 
             dstl("verify", checkpoint).fails(1, "storage 'filesystem'", "cannot verify");
             assertThat(dstl("inspect", checkpoint).isFine().out())
-                    .contains("not read    logs of the storage 'filesystem'");
+                    .contains("not read    changelogs of the storage 'filesystem'");
         }
     }
 

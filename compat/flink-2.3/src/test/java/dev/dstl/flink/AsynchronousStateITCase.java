@@ -114,10 +114,10 @@ class AsynchronousStateITCase {
         assertThat(counts).hasSize((int) KEYS);
         assertThat(counts.values())
                 .allSatisfy(of -> assertThat(of).containsExactlyElementsOf(expected));
-        assertThat(changelogDirectory()).as("directory of the changelog").isTrue();
+        assertThat(hasChangelogDirectory()).as("directory of the changelog").isTrue();
     }
 
-    private boolean changelogDirectory() throws IOException {
+    private boolean hasChangelogDirectory() throws IOException {
         try (Stream<Path> files = Files.walk(directory.resolve("log"))) {
             return files.anyMatch(file -> file.endsWith("dstl"));
         }

@@ -162,7 +162,7 @@ class SerializerReconfigurationTest {
         ROCKSDB_FULL(Delegate.ROCKSDB_FULL),
         ROCKSDB_INCREMENTAL(Delegate.ROCKSDB_INCREMENTAL),
         ROCKSDB_WITH_TIMERS_ON_HEAP(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP),
-        /** Entries are on the heap or in files, at random. */
+        /** Entries lie on the heap and in files, at random. */
         SPILLABLE(null);
 
         @Nullable private final Delegate delegate;

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "doctor",
-        description = "Says what would go wrong with DSTL in an installed Flink: jars and keys.")
+        description = "Reports problems of DSTL in a Flink installation: jars and keys.")
 final class DoctorCommand extends ReportingCommand {
 
     @Parameters(

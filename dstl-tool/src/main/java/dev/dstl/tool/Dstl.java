@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code dstl}, the tool for operators of jobs: inspects changelogs without a job, and verifies
- * whatever it reads. Exits with 0 if all is well, with 1 if a problem was found or something cannot
- * be read, and with 2 if the command line is wrong.
+ * whatever it reads. Exits with 0 if no problem was found, with 1 if a problem was found or
+ * something cannot be read, and with 2 if the command line is invalid.
  */
 @Command(
         name = "dstl",
@@ -47,9 +47,9 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all is well",
-            "1:something is wrong with what was looked at, or it cannot be looked at",
-            "2:the command line is wrong"
+            "0:no problem was found",
+            "1:a problem was found, or something cannot be read",
+            "2:the command line is invalid"
         })
 public final class Dstl implements Runnable {
 

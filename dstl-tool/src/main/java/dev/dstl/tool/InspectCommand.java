@@ -41,7 +41,7 @@ final class InspectCommand extends ReportingCommand {
             names = "--top",
             paramLabel = "N",
             defaultValue = "10",
-            description = "How many rows a table has at most; ${DEFAULT-VALUE} by default.")
+            description = "Maximum number of rows of a table; ${DEFAULT-VALUE} by default.")
     private int top;
 
     @Override

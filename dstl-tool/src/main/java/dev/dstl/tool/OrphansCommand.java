@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "orphans",
         description = {
-            "Lists segments that no retained checkpoint refers to, as dead processes leave them.",
+            "Lists segments that no retained checkpoint refers to, as killed processes leave them.",
             "Name every directory that holds checkpoints or savepoints of jobs that use the base"
                     + " path, and of jobs that were restored from them."
         })
@@ -48,7 +48,7 @@ final class OrphansCommand extends ReportingCommand {
             names = "--checkpoints",
             arity = "1..*",
             paramLabel = "DIR",
-            description = "Where checkpoints and savepoints are; searched through.")
+            description = "Directories with checkpoints or savepoints; searched recursively.")
     private final List<String> checkpoints = new ArrayList<>();
 
     @Option(
@@ -62,7 +62,7 @@ final class OrphansCommand extends ReportingCommand {
             defaultValue = "1h",
             converter = AgeConverter.class,
             description = {
-                "For how long a writer must not have written, so that what it left is garbage;"
+                "Time without a new segment after which a writer counts as ended;"
                         + " ${DEFAULT-VALUE} by default. Must be longer than the longest time that"
                         + " a job can be without a completed checkpoint."
             })

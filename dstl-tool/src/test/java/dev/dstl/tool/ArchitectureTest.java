@@ -27,6 +27,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
+import dev.dstl.log.testing.SourceFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -70,4 +71,14 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =
             noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
+
+    @Test
+    void aFileCanBeReadInOneSitting() throws IOException {
+        assertThat(SourceFiles.tooLong()).isEmpty();
+    }
+
+    @Test
+    void aClassNeedsNoBanners() throws IOException {
+        assertThat(SourceFiles.withBanners()).isEmpty();
+    }
 }

@@ -59,7 +59,7 @@ class DoctorCommandTest extends ToolTest {
         assertThat(run.out())
                 .contains("version 1.20.5")
                 .contains("dstl-flink-1.20-0.1.0.jar, 0.1.0 (commit abc, for Flink 1.20)")
-                .contains("nothing is wrong with this installation");
+                .contains("no problem was found");
         assertThat(dstl("doctor", directory, "--json").isFine().json().get("problems")).isEmpty();
     }
 

@@ -286,7 +286,7 @@ class InspectCommandTest extends ToolTest {
         dstl("inspect", checkpoint).fails(1, "_metadata cannot be read: Unexpected magic number");
     }
 
-    /** It has no checksum, so some damage goes unnoticed; none may end in a stack trace. */
+    /** Metadata has no checksum, so some damage goes unnoticed; none may cause a stack trace. */
     @Test
     void anyDamageToTheMetadata_isRefusedInOneSentenceIfItIsNoticed() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {

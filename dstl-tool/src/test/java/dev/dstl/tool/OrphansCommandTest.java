@@ -81,7 +81,7 @@ class OrphansCommandTest extends ToolTest {
         assertThat(dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine().out())
                 .contains(orphan.toString())
                 .doesNotContain(needed.toString())
-                .contains("referred to: 1, of writers that wrote lately: 0, orphans: 1");
+                .contains("referred to: 1, of recent writers: 0, orphans: 1");
     }
 
     @Test
@@ -189,7 +189,7 @@ class OrphansCommandTest extends ToolTest {
         ToolRun run =
                 dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
 
-        assertThat(run.out()).contains("of writers that wrote lately: 1, orphans: 0");
+        assertThat(run.out()).contains("of recent writers: 1, orphans: 0");
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
@@ -210,7 +210,7 @@ class OrphansCommandTest extends ToolTest {
         assertThat(segments()).containsExactly(needed);
     }
 
-    /** What it uploaded long ago may be in its next checkpoint, if checkpoints fail for long. */
+    /** Old segments may be part of the next checkpoint if checkpoints have failed for long. */
     @Test
     void oldSegmentsOfAWriterThatIsAlive_areKept() throws Exception {
         Path next = orphan.resolveSibling("0000000099-1.seg");
@@ -268,7 +268,7 @@ class OrphansCommandTest extends ToolTest {
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
-    /** A later release may write segments that this one does not know. */
+    /** A later release may write segments under names that this one does not know. */
     @Test
     void aCheckpointThatNeedsFilesOfOtherNames_deletesNothing() throws Exception {
         ChangelogStateHandleStreamImpl merged =
@@ -300,7 +300,7 @@ class OrphansCommandTest extends ToolTest {
                                 Tuple2.of(
                                         new FileStateHandle(
                                                 new org.apache.flink.core.fs.Path(
-                                                        "s3://bucket/stock"),
+                                                        "s3://bucket/builtin"),
                                                 1),
                                         0L)),
                         KeyGroupRange.of(0, 15),
@@ -390,7 +390,7 @@ class OrphansCommandTest extends ToolTest {
                 .fails(1, "There is no", "nowhere");
     }
 
-    /** The orphan becomes part of checkpoint 8 while checkpoint 7 goes, right when it is read. */
+    /** Checkpoint 8 with the orphan replaces checkpoint 7 while that is being read. */
     @Test
     void aCheckpointThatReplacesAnotherMeanwhile_isSeen() throws Exception {
         ChangelogStateHandleStreamImpl log;

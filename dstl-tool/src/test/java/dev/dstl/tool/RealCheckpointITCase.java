@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tool on what a cluster wrote; from {@code bin/dstl} and the jar as it is shipped, too. */
+/** The tool on checkpoints of a cluster, also through {@code bin/dstl} and the shipped jar. */
 class RealCheckpointITCase extends ToolTest {
 
     private static final Path SCRIPT = Path.of("..", "bin", "dstl").toAbsolutePath().normalize();
@@ -75,7 +75,7 @@ class RealCheckpointITCase extends ToolTest {
         ToolRun refused = run(SCRIPT, flinkHome, "inspect", cluster.toString());
         ToolRun misused = run(SCRIPT, flinkHome, "verify");
 
-        assertThat(verified.out()).contains("every segment is there and intact");
+        assertThat(verified.out()).contains("every segment is intact");
         assertThat(inspected.json().get("states").findValuesAsText("name")).contains("count");
         refused.fails(1, "has no _metadata");
         misused.fails(2, "CHECKPOINT");
@@ -93,7 +93,7 @@ class RealCheckpointITCase extends ToolTest {
         ToolRun verified = run(link, flinkHome(), "verify", checkpoint).isFine();
         ToolRun version = run(link, null, "--version").isFine();
 
-        assertThat(verified.out()).contains("every segment is there and intact");
+        assertThat(verified.out()).contains("every segment is intact");
         assertThat(version.out()).startsWith("dstl ").contains("for Flink 1.20");
     }
 
@@ -143,7 +143,7 @@ class RealCheckpointITCase extends ToolTest {
         dstl("verify", checkpoint).isFine();
     }
 
-    /** The test's class path as a Flink distribution: without anything of the tool and of DSTL. */
+    /** Creates a Flink distribution from the class path, without the tool and DSTL. */
     private Path flinkHome() throws Exception {
         Path lib = Files.createDirectories(directory.resolve("flink").resolve("lib"));
         String classPath = System.getProperty("java.class.path");

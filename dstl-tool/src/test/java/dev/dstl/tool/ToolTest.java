@@ -69,7 +69,7 @@ abstract class ToolTest {
         return Path.of(segment.getFilePath().getPath());
     }
 
-    /** All segments that are there, probes of the base path not among them. */
+    /** All existing segments. */
     List<Path> segments() {
         try (Stream<Path> files = Files.walk(basePath())) {
             return files.filter(file -> file.toString().endsWith(".seg"))

@@ -41,7 +41,7 @@ class VerifyCommandTest extends ToolTest {
 
             ToolRun run = dstl("verify", checkpoint).isFine();
 
-            assertThat(run.out()).contains("every segment is there and intact");
+            assertThat(run.out()).contains("every segment is intact");
             assertThat(
                             dstl("verify", checkpoint, "--json")
                                     .isFine()
@@ -79,7 +79,7 @@ class VerifyCommandTest extends ToolTest {
         }
     }
 
-    /** Any bit of the file counts, in frames of other tasks and in the directory too. */
+    /** Every bit of the file matters, also in frames of other tasks and in the directory. */
     @Test
     void aFlippedBitAnywhere_isFound() throws Exception {
         try (WrittenLog log = new WrittenLog(basePath())) {
@@ -141,7 +141,7 @@ class VerifyCommandTest extends ToolTest {
 
             dstl("verify", checkpoint).fails(1, "storage 'filesystem'", "cannot verify");
             assertThat(dstl("inspect", checkpoint).isFine().out())
-                    .contains("not read    logs of the storage 'filesystem'");
+                    .contains("not read    changelogs of the storage 'filesystem'");
         }
     }
 

@@ -28,14 +28,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
+import dev.dstl.log.testing.SourceFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 @AnalyzeClasses(
@@ -95,21 +91,11 @@ class ArchitectureTest {
 
     @Test
     void aFileCanBeReadInOneSitting() throws IOException {
-        try (Stream<Path> files = Files.walk(Paths.get("src", "main", "java"))) {
-            List<String> tooLong =
-                    files.filter(file -> file.toString().endsWith(".java"))
-                            .filter(file -> lines(file) > 500)
-                            .map(Path::toString)
-                            .collect(Collectors.toList());
-            assertThat(tooLong).as("files over 500 lines").isEmpty();
-        }
+        assertThat(SourceFiles.tooLong()).isEmpty();
     }
 
-    private static long lines(Path file) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    @Test
+    void aClassNeedsNoBanners() throws IOException {
+        assertThat(SourceFiles.withBanners()).isEmpty();
     }
 }

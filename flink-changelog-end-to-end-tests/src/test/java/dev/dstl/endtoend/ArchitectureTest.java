@@ -18,10 +18,14 @@ package dev.dstl.endtoend;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dstl.log.testing.SourceFiles;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
 
 @AnalyzeClasses(packages = "dev.dstl.endtoend")
 class ArchitectureTest {
@@ -33,4 +37,9 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =
             noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
+
+    @Test
+    void aClassNeedsNoBanners() throws IOException {
+        assertThat(SourceFiles.withBanners()).isEmpty();
+    }
 }

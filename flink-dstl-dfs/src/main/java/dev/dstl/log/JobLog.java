@@ -151,7 +151,7 @@ final class JobLog implements AutoCloseable {
                 SegmentName.incarnation(
                         System.currentTimeMillis(), ThreadLocalRandom.current().nextLong());
         Path directory = SegmentName.directory(settings.basePath(), jobId, incarnation);
-        LOG.info("Changes of job {} go to {}", jobId, directory);
+        LOG.info("State changes of job {} go to {}", jobId, directory);
         JobLog log =
                 new JobLog(
                         jobId,
@@ -278,7 +278,11 @@ final class JobLog implements AutoCloseable {
             MailboxExecutor mailbox,
             int parallelism) {
         UUID logId = UUID.randomUUID();
-        LOG.info("Changelog {} records the changes of {} {}", logId, operatorId, keyGroupRange);
+        LOG.info(
+                "Changelog {} records the state changes of {} {}",
+                logId,
+                operatorId,
+                keyGroupRange);
         return new DstlLogWriter(
                 logId,
                 keyGroupRange,

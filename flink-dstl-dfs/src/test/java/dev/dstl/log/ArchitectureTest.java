@@ -28,13 +28,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
+import dev.dstl.log.testing.SourceFiles;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 @AnalyzeClasses(packages = "dev.dstl.log", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -72,7 +69,7 @@ class ArchitectureTest {
         assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
     }
 
-    /** Every package counts something in the one class of metrics. */
+    /** All packages register their metrics in one class. */
     @ArchTest
     static void aPackageHasThreeClasses(JavaClasses classes) {
         assertThat(PackageSizes.small(classes)).containsExactly("dev.dstl.log.metrics");
@@ -88,21 +85,11 @@ class ArchitectureTest {
 
     @Test
     void aFileCanBeReadInOneSitting() throws IOException {
-        try (Stream<Path> files = Files.walk(Paths.get("src", "main", "java"))) {
-            List<String> tooLong =
-                    files.filter(file -> file.toString().endsWith(".java"))
-                            .filter(file -> lines(file) > 500)
-                            .map(Path::toString)
-                            .collect(Collectors.toList());
-            assertThat(tooLong).as("files over 500 lines").isEmpty();
-        }
+        assertThat(SourceFiles.tooLong()).isEmpty();
     }
 
-    private static long lines(Path file) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.count();
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+    @Test
+    void aClassNeedsNoBanners() throws IOException {
+        assertThat(SourceFiles.withBanners()).isEmpty();
     }
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Flink's own contract. */
+/** Flink's contract of changelog storages. */
 class DstlStorageContractTest extends StateChangelogStorageTest<ChangelogStateHandleStreamImpl> {
 
     private final List<DstlStorage> storages = new ArrayList<>();
@@ -46,7 +46,10 @@ class DstlStorageContractTest extends StateChangelogStorageTest<ChangelogStateHa
         return new DstlStorageFactory();
     }
 
-    /** Switched off in Flink (FLINK-30729), where appending after closing is only warned about. */
+    /**
+     * Disabled in Flink (FLINK-30729), which only logs a warning after an append to a closed
+     * writer.
+     */
     @Override
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

@@ -132,7 +132,8 @@ class DstlStorageTest {
                 .singleElement()
                 .asString()
                 .contains(
-                        "where no changes could be stored so far: ", "nothing has to be restarted");
+                        "where no state changes could be stored so far: ",
+                        "nothing has to be restarted");
         Files.delete(file);
         assertThat(texts(handleOf(persist))).containsExactly("a");
         writer.close();
@@ -379,7 +380,7 @@ class DstlStorageTest {
         awaitThreadsToEnd();
     }
 
-    /** Of one attempt and so one file a segment, also where the disk is slow for a moment. */
+    /** Permits one attempt and thus one file per segment, even if the disk is briefly slow. */
     private static Configuration configuration(String basePath) {
         return new Configuration()
                 .set(DstlOptions.BASE_PATH, basePath)

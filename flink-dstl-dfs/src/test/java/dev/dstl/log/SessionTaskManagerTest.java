@@ -48,7 +48,7 @@ class SessionTaskManagerTest {
     private static final int RECORD_BYTES = 10_000;
     private static final long LIMIT = 16 << 20;
 
-    /** A page more, and a record that does not fit in it. */
+    /** One page, and a record that does not fit in it. */
     private static final long OVERSHOOT_OF_A_TASK = 2 << 16;
 
     private final FaultyStore store = FaultyStore.create();
@@ -96,7 +96,7 @@ class SessionTaskManagerTest {
         return job.getAvailabilityProvider().getAvailableFuture().isDone();
     }
 
-    /** Every task that may appends records of all key groups, until none may. */
+    /** Appends records of all key groups until no task may take input. */
     private long fill() throws Exception {
         byte[] record = new byte[RECORD_BYTES];
         long appended = 0;

@@ -168,7 +168,9 @@ class TaskManagerEndTest {
         storage.close();
     }
 
-    /** Of the same job on the same disk; returns when it has deleted all that it deletes. */
+    /**
+     * Starts a TaskManager of the same job on the same disk; returns when its deletions are done.
+     */
     private void startAndEnd() throws Exception {
         Set<Thread> before = localDiskThreads();
         int copies = segments(local()).size();
@@ -192,7 +194,7 @@ class TaskManagerEndTest {
                 .collect(Collectors.toSet());
     }
 
-    /** What DSTL has on the local disk. */
+    /** DSTL's files on the local disk. */
     private List<Path> copies() {
         return below(local()).stream()
                 .filter(file -> file.toString().contains("dstl_jid_"))

@@ -46,7 +46,7 @@ final class ShimLoader {
         } catch (ClassNotFoundException e) {
             throw new MisconfigurationException(misplaced("there is no such class at all"));
         }
-        if (!isOurs(shim)) {
+        if (!isDstlShim(shim)) {
             throw new MisconfigurationException(misplaced("it comes from " + originOf(shim)));
         }
         try {
@@ -65,7 +65,7 @@ final class ShimLoader {
         }
     }
 
-    private static boolean isOurs(Class<?> shim) {
+    private static boolean isDstlShim(Class<?> shim) {
         for (Class<?> type = shim; type != null; type = type.getSuperclass()) {
             if (type.getName().equals(BACKEND)) {
                 return true;

@@ -33,13 +33,10 @@ import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
+import dev.dstl.log.testing.SourceFiles;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 @AnalyzeClasses(
@@ -71,7 +68,7 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
-    /** Besides it, both make their threads in the same way. */
+    /** Besides the contract, both create their threads in the same way. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
@@ -90,7 +87,7 @@ class ArchitectureTest {
         assertThat(ClassKnots.largerThan(LARGEST_KNOT, classes)).isEmpty();
     }
 
-    /** Flink names that package, and what is in it. */
+    /** Flink determines the name of the package and its classes. */
     @ArchTest
     static void aPackageHasThreeClasses(JavaClasses classes) {
         assertThat(PackageSizes.small(classes)).containsExactly("org.apache.flink.state.changelog");
@@ -100,7 +97,7 @@ class ArchitectureTest {
     static final ArchRule namesSayWhatAClassIs =
             noClasses().should().haveNameMatching(".*(Impl|Helper|Utils?|Manager)$");
 
-    /** Flink loads these two by name, and knows them again by name. */
+    /** Flink loads and recognizes these two classes by name. */
     @ArchTest
     static final ArchRule onlyTheShimsLiveOutsideTheProjectRoot =
             classes()
@@ -115,21 +112,11 @@ class ArchitectureTest {
 
     @Test
     void aFileCanBeReadInOneSitting() throws IOException {
-        try (Stream<Path> files = Files.walk(Paths.get("src", "main", "java"))) {
-            List<String> tooLong =
-                    files.filter(file -> file.toString().endsWith(".java"))
-                            .filter(file -> lines(file) > 500)
-                            .map(Path::toString)
-                            .collect(Collectors.toList());
-            assertThat(tooLong).as("files over 500 lines").isEmpty();
-        }
+        assertThat(SourceFiles.tooLong()).isEmpty();
     }
 
-    private static long lines(Path file) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.count();
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
-        }
+    @Test
+    void aClassNeedsNoBanners() throws IOException {
+        assertThat(SourceFiles.withBanners()).isEmpty();
     }
 }

@@ -41,7 +41,7 @@ class BatchModeITCase {
 
     @TempDir private Path directory;
 
-    /** How the job asks for the changelog. */
+    /** How a job enables the changelog. */
     enum Way {
         FLAG {
             @Override
@@ -63,7 +63,7 @@ class BatchModeITCase {
                 job.setStateBackend(new DstlStateBackend(new HashMapStateBackend()));
             }
         },
-        /** With the state backend that streams have, instead of the one for sorted input. */
+        /** With the streaming state backend instead of the one for sorted input. */
         FLAG_WITHOUT_SORTED_INPUT {
             @Override
             void choose(Configuration cluster) {

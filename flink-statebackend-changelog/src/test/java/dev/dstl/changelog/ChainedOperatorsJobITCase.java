@@ -117,7 +117,7 @@ class ChainedOperatorsJobITCase {
                 .name("sum");
     }
 
-    /** By key: the numbers, and the sum of how many of its key each of them was. */
+    /** Expected results by key: sum of the numbers, and sum of their positions. */
     private static Map<Long, Tuple2<Long, Long>> expected() {
         Map<Long, Tuple2<Long, Long>> expected = new TreeMap<>();
         for (long key = 0; key < KEYS; key++) {
@@ -133,7 +133,7 @@ class ChainedOperatorsJobITCase {
         return expected;
     }
 
-    /** Does not come to the end of the input before the operators have failed. */
+    /** Holds back the end of the input until the operators have failed. */
     private static final class Pace implements MapFunction<Long, Long> {
         private static final long serialVersionUID = 1L;
 
@@ -150,7 +150,7 @@ class ChainedOperatorsJobITCase {
         }
     }
 
-    /** Numbers the records of a key; fails now and then, when both operators have materialized. */
+    /** Numbers the records of a key; fails a few times after both operators have materialized. */
     private static final class Count extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
             implements CheckpointListener {
         private static final long serialVersionUID = 1L;
@@ -187,7 +187,7 @@ class ChainedOperatorsJobITCase {
         }
     }
 
-    /** Adds them up, and emits the sums at the end of time. */
+    /** Adds the numbers, and emits the sums at the end of the input. */
     private static final class Sum
             extends KeyedProcessFunction<
                     Long, Tuple2<Long, Long>, Tuple2<Long, Tuple2<Long, Long>>> {

@@ -54,7 +54,7 @@ class ChangelogJobITCase {
 
     @TempDir private Path directory;
 
-    /** How a job can ask for the backend. */
+    /** How a job can enable the changelog. */
     enum Way {
         FLAG_ON_HEAP {
             @Override
@@ -91,7 +91,7 @@ class ChangelogJobITCase {
             }
         };
 
-        /** Called with the configuration of the cluster, and then with the job as well. */
+        /** Called with the configuration of the cluster, and again with the job. */
         abstract void choose(Configuration configuration, StreamExecutionEnvironment job);
 
         @SuppressWarnings("deprecation") // Flink's one way to give a backend as an object.
@@ -118,7 +118,7 @@ class ChangelogJobITCase {
 
             assertThat(Sums.failures).hasValue(0);
             assertThat(found).isEqualTo(expected());
-            assertThat(directory.resolve("log")).as("the log was in use").isDirectory();
+            assertThat(directory.resolve("log")).as("the changelog was in use").isDirectory();
         }
     }
 
@@ -238,7 +238,7 @@ class ChangelogJobITCase {
         }
     }
 
-    /** Sums per key, emitted by a timer at the end of time; fails now and then. */
+    /** Sums per key, emitted by a timer at the end of the input; fails a few times. */
     private static final class Sums extends KeyedProcessFunction<Long, Long, Tuple2<Long, Long>>
             implements CheckpointListener {
         private static final long serialVersionUID = 1L;

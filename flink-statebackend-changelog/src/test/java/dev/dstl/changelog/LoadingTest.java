@@ -167,14 +167,14 @@ class LoadingTest {
         StateBackend plain =
                 StateBackendLoader.loadStateBackendFromKeyedStateHandles(
                         new HashMapStateBackend(), CLASS_LOADER, List.of(handle));
-        StateBackend ours =
+        StateBackend dstl =
                 StateBackendLoader.loadStateBackendFromKeyedStateHandles(
                         load(new DstlStateBackend(new HashMapStateBackend())),
                         CLASS_LOADER,
                         List.of(handle));
 
         assertThat(plain).isExactlyInstanceOf(DeactivatedChangelogStateBackend.class);
-        assertThat(ours).isExactlyInstanceOf(ChangelogStateBackend.class);
+        assertThat(dstl).isExactlyInstanceOf(ChangelogStateBackend.class);
     }
 
     @Test
@@ -206,7 +206,7 @@ class LoadingTest {
         return ((DelegatingStateBackend) backend).getDelegatedStateBackend();
     }
 
-    /** Has a class of the shim's name that is not DSTL's, as flink-dist does. */
+    /** Returns a class loader whose class of the shim's name is not DSTL's, as in flink-dist. */
     private ClassLoader classLoaderWithForeignShim() throws IOException {
         Path source = directory.resolve("ChangelogStateBackend.java");
         Files.writeString(

@@ -67,7 +67,7 @@ class BackendModelTest {
     private static final int KEYS = 20;
     private static final int NAMESPACES = 3;
 
-    /** What every state should hold: state name, key and namespace to a plain value. */
+    /** Expected contents: state name, key and namespace to a plain value. */
     private static final class Model {
         final Map<List<Object>, String> values = new HashMap<>();
         final Map<List<Object>, List<String>> lists = new HashMap<>();

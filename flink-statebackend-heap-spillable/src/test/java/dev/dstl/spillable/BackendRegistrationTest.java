@@ -95,7 +95,7 @@ class BackendRegistrationTest {
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);
     }
 
-    /** As a changelog does that is replayed: a state may be registered again. */
+    /** Registers a state as a replayed changelog does, possibly again. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private <S> S register(StateDescriptor<?, ?> descriptor) throws Exception {
         descriptor.initializeSerializerUnlessSet(new ExecutionConfig());

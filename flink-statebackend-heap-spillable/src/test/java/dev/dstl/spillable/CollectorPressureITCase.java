@@ -27,10 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** State that does not fit on the heap, under each collector that the build's JDK surely has. */
+/** State that does not fit on the heap, with each garbage collector of every JDK 17. */
 class CollectorPressureITCase {
 
-    /** Of about 130 bytes each on the heap. */
+    /** Number of words; each takes about 130 bytes on the heap. */
     private static final String WORDS = "700000";
 
     private static final String HEAP = "-Xmx72m";

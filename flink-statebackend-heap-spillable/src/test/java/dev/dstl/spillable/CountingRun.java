@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs {@link CountingProcess} as a process and gives its output. */
+/** Runs {@link CountingProcess} in its own process and returns its output. */
 final class CountingRun implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 180;
@@ -82,7 +82,7 @@ final class CountingRun implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** SIGKILL. */
+    /** Kills the process with SIGKILL. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
@@ -91,7 +91,7 @@ final class CountingRun implements AutoCloseable {
         return new String(Files.readAllBytes(output.toPath()), StandardCharsets.UTF_8);
     }
 
-    /** A number of the last line. */
+    /** Returns a number of the last line. */
     double figure(String name) throws IOException {
         Matcher matcher = Pattern.compile(name + "=([0-9.]+)").matcher(output());
         if (!matcher.find()) {

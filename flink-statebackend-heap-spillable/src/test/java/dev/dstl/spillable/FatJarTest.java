@@ -133,7 +133,7 @@ class FatJarTest {
         return jar;
     }
 
-    /** What the function saw; it runs in this JVM, from the cluster's class path. */
+    /** Observations of the function, which runs in this JVM, on the cluster's class path. */
     private static final class Observed {
 
         static final Set<String> LOADERS = ConcurrentHashMap.newKeySet();

@@ -22,7 +22,7 @@ import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
-/** Keeps the gauges that a backend registers. */
+/** Records the gauges that a backend registers. */
 final class Gauges extends UnregisteredMetricsGroup {
 
     private final Map<String, Gauge<?>> gauges = new ConcurrentHashMap<>();
@@ -38,7 +38,7 @@ final class Gauges extends UnregisteredMetricsGroup {
         return this;
     }
 
-    /** As the gauge says it now; {@code none} if there is no such gauge. */
+    /** Returns the current value; {@code none} if there is no such gauge. */
     Object value(String name) {
         Gauge<?> gauge = gauges.get(name);
         return gauge == null ? "none" : gauge.getValue();

@@ -108,14 +108,14 @@ public final class KeyedBackends {
                                 1.0));
     }
 
-    /** Takes the part of a checkpoint that belongs on the task thread. */
+    /** Runs the synchronous part of a checkpoint. */
     public static RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint(
             AbstractKeyedStateBackend<?> backend, long id) throws Exception {
         return backend.snapshot(
                 id, 0, STREAMS, CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
-    /** Takes the part of a canonical savepoint that belongs on the task thread. */
+    /** Runs the synchronous part of a canonical savepoint. */
     public static <K> RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint(
             AbstractKeyedStateBackend<K> backend, long id) throws Exception {
         return new SnapshotStrategyRunner<>(

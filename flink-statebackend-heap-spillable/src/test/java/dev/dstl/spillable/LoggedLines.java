@@ -25,7 +25,7 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** What a class logs at one level while this is open. */
+/** Captures what a class logs at one level while open. */
 public final class LoggedLines implements AutoCloseable {
 
     private final Logger logger;

@@ -103,7 +103,7 @@ class RestoreLargerThanHeapTest {
         restored.dispose();
     }
 
-    /** The heap that decisions go by. */
+    /** Sets the heap size on which decisions are based. */
     private void giveHeap(long bytes) throws Exception {
         environment
                 .getSharedResources()

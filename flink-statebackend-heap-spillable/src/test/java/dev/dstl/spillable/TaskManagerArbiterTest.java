@@ -52,7 +52,7 @@ class TaskManagerArbiterTest {
                 environment);
     }
 
-    /** The arbiter that is shared now, or null if there is none. */
+    /** Returns the shared arbiter; null if there is none. */
     private SpillArbiter shared() throws Exception {
         SharedResources resources = environment.getSharedResources();
         Object lease = new Object();

@@ -22,17 +22,17 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 
 /**
- * A keyed backend in front of another one, which answers what not every line of Flink asks. Belongs
- * to the task thread; the delegate is the subclass's.
+ * A keyed backend that forwards calls to another one, and implements methods that only some lines
+ * of Flink have. Used by the task thread only. The subclass owns the delegate.
  *
  * @param <K> type of the key
  */
 public abstract class DelegatingKeyedStateBackend<K> implements CheckpointableKeyedStateBackend<K> {
 
-    /** Answers. */
+    /** The backend to which all calls are forwarded. */
     protected final AbstractKeyedStateBackend<K> delegate;
 
-    /** In front of {@code delegate}. */
+    /** Creates a backend that forwards to {@code delegate}. */
     protected DelegatingKeyedStateBackend(AbstractKeyedStateBackend<K> delegate) {
         this.delegate = delegate;
     }

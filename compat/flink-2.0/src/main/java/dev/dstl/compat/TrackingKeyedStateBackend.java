@@ -26,13 +26,13 @@ import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 
 /**
- * A keyed backend that holds state itself. Belongs to the task thread.
+ * A keyed backend that holds state itself. Used by the task thread only.
  *
  * @param <K> type of the key
  */
 public abstract class TrackingKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
 
-    /** With what a {@link TrackingKeyedStateBackendBuilder} knows. */
+    /** Creates a backend from the values of a {@link TrackingKeyedStateBackendBuilder}. */
     protected TrackingKeyedStateBackend(
             TaskKvStateRegistry kvStateRegistry,
             TypeSerializer<K> keySerializer,
@@ -58,7 +58,7 @@ public abstract class TrackingKeyedStateBackend<K> extends AbstractKeyedStateBac
     /** Called before each change of the key. */
     protected abstract void keySelected();
 
-    /** What Flink calls this kind of backend, such as hashmap; from 2.2 on it asks. */
+    /** Returns Flink's name of this kind of backend, such as hashmap. Called from Flink 2.2 on. */
     public abstract String getBackendTypeIdentifier();
 
     @Override

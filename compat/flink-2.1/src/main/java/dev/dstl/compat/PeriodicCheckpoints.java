@@ -19,12 +19,12 @@ package dev.dstl.compat;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 
-/** Whether the checkpoints of a job are switched on. Stateless. */
+/** Determines whether a job has periodic checkpoints. Stateless. */
 public final class PeriodicCheckpoints {
 
     private PeriodicCheckpoints() {}
 
-    /** Whether they are in the job of the task in {@code environment}. */
+    /** Returns whether the job of the task in {@code environment} has periodic checkpoints. */
     public static boolean areEnabled(Environment environment) {
         return new StreamConfig(environment.getTaskConfiguration()).isCheckpointingEnabled();
     }

@@ -23,7 +23,7 @@ import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.MetricsTrackingStateFactory;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 
-/** Which metrics of state access a backend keeps: latencies and sizes. Immutable. */
+/** The metrics of state access that a backend records: latencies and sizes. Immutable. */
 public final class StateTracking {
 
     private final LatencyTrackingStateConfig latency;
@@ -43,10 +43,10 @@ public final class StateTracking {
     }
 
     /**
-     * Wraps {@code state} with the metrics that {@code backend} is configured to keep.
+     * Wraps {@code state} with the metrics that {@code backend} is configured to record.
      *
      * @return {@code state} itself if there are none
-     * @throws Exception if a serializer cannot be had
+     * @throws Exception if a serializer cannot be obtained
      */
     public static <K, N> InternalKvState<K, N, ?> track(
             InternalKvState<K, N, ?> state,

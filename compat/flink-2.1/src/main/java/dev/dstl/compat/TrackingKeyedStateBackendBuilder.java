@@ -21,17 +21,17 @@ import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 
 /**
- * Builds a {@link TrackingKeyedStateBackend}. Belongs to the task thread.
+ * Builds a {@link TrackingKeyedStateBackend}. Used by the task thread only.
  *
  * @param <K> type of the key
  */
 public abstract class TrackingKeyedStateBackendBuilder<K>
         extends AbstractKeyedStateBackendBuilder<K> {
 
-    /** Of the backend to build. */
+    /** The metrics of state access that the backend will record. */
     protected final StateTracking tracking;
 
-    /** For the task that {@code parameters} describe. */
+    /** Creates a builder for the task that {@code parameters} describe. */
     protected TrackingKeyedStateBackendBuilder(
             KeyedStateBackendParameters<K> parameters,
             StateTracking tracking,

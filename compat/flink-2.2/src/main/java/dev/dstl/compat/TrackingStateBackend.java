@@ -20,21 +20,21 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.AbstractStateBackend;
 
-/** A state backend whose metrics of state access are Flink's. Thread safety is the subclass's. */
+/** A state backend with Flink's metrics of state access. Subclasses define thread safety. */
 public abstract class TrackingStateBackend extends AbstractStateBackend {
 
     private static final long serialVersionUID = 1L;
 
-    /** With Flink's defaults. */
+    /** Creates a state backend with Flink's defaults. */
     protected TrackingStateBackend() {}
 
-    /** As {@code original}, with what {@code config} says otherwise. */
+    /** Creates a copy of {@code original} with the settings of {@code config}. */
     protected TrackingStateBackend(TrackingStateBackend original, ReadableConfig config) {
         latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
         sizeTrackingConfigBuilder = original.sizeTrackingConfigBuilder.configure(config);
     }
 
-    /** What to track of a keyed backend with these {@code metrics}. */
+    /** Returns what a keyed backend records in {@code metrics}. */
     protected final StateTracking tracking(MetricGroup metrics) {
         return new StateTracking(
                 latencyTrackingConfigBuilder.setMetricGroup(metrics).build(),

@@ -114,10 +114,10 @@ class AsynchronousStateITCase {
         assertThat(counts).hasSize((int) KEYS);
         assertThat(counts.values())
                 .allSatisfy(of -> assertThat(of).containsExactlyElementsOf(expected));
-        assertThat(directoryOfTheLog()).as("directory of the log").isTrue();
+        assertThat(hasChangelogDirectory()).as("directory of the changelog").isTrue();
     }
 
-    private boolean directoryOfTheLog() throws IOException {
+    private boolean hasChangelogDirectory() throws IOException {
         try (Stream<Path> files = Files.walk(directory.resolve("log"))) {
             return files.anyMatch(file -> file.endsWith("dstl"));
         }
@@ -161,7 +161,7 @@ class AsynchronousStateITCase {
         }
     }
 
-    /** Of a source; lets most of its records through only after the job has failed. */
+    /** The rate limiter of a source that holds back most records until the job has failed. */
     private static final class Gate implements RateLimiter<NumberSequenceSplit> {
 
         private long passed;

@@ -104,7 +104,7 @@ public final class CheckpointContent {
     public List<String> foreignStorages() {
         TreeSet<String> storages = new TreeSet<>();
         for (SubtaskLog log : logs) {
-            if (!log.isOurs()) {
+            if (!log.isDstl()) {
                 storages.add(log.storage());
             }
         }
@@ -125,7 +125,7 @@ public final class CheckpointContent {
                             directory));
         }
         List<String> foreign = foreignStorages();
-        if (!foreign.isEmpty() && logs.stream().noneMatch(SubtaskLog::isOurs)) {
+        if (!foreign.isEmpty() && logs.stream().noneMatch(SubtaskLog::isDstl)) {
             throw new ToolException(
                     String.format(
                             "The changelog of checkpoint %s was written by the storage '%s', which"

@@ -88,7 +88,7 @@ public final class SubtaskLog {
     Set<SegmentName> segmentNames() throws ToolException {
         Set<SegmentName> names = new HashSet<>();
         for (Tuple2<StreamStateHandle, Long> position : positions) {
-            if (isOurs() && position.f0.asBytesIfInMemory().isEmpty()) {
+            if (isDstl() && position.f0.asBytesIfInMemory().isEmpty()) {
                 String file = nameOf(position.f0);
                 names.add(
                         SegmentName.of(new Path(file))
@@ -127,7 +127,7 @@ public final class SubtaskLog {
     }
 
     /** Returns whether DSTL wrote the changelog. */
-    public boolean isOurs() {
+    public boolean isDstl() {
         return DstlHandleReader.STORAGE_IDENTIFIER.equals(storage);
     }
 

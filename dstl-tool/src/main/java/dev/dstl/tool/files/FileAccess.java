@@ -56,8 +56,8 @@ public final class FileAccess {
         } catch (UnsupportedFileSystemSchemeException e) {
             throw new ToolException(
                     String.format(
-                            "No file system for '%s' is there: put its plugin into a directory below"
-                                    + " Flink's plugins/, and set FLINK_PLUGINS_DIR if that is"
+                            "There is no file system for '%s': put its plugin into a directory"
+                                    + " below Flink's plugins/, and set FLINK_PLUGINS_DIR if that is"
                                     + " elsewhere.",
                             path),
                     e);

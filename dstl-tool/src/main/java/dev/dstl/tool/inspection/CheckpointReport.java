@@ -60,7 +60,7 @@ public final class CheckpointReport implements Report {
         RecordBreakdown breakdown = new RecordBreakdown();
         List<SubtaskLine> subtasks = new ArrayList<>();
         for (SubtaskLog log : checkpoint.logs()) {
-            if (log.isOurs()) {
+            if (log.isDstl()) {
                 subtasks.add(SubtaskLine.read(log, breakdown));
             }
         }
@@ -92,9 +92,9 @@ public final class CheckpointReport implements Report {
         return String.format("checkpoint  %s%n", checkpoint.directory())
                 + String.format("id          %d%n", checkpoint.checkpointId())
                 + String.format(
-                        "base        %s (not looked at)%n", ByteSize.text(checkpoint.baseBytes()))
+                        "base        %s (not read)%n", ByteSize.text(checkpoint.baseBytes()))
                 + String.format(
-                        "log         segments: %d, frames: %d, records: %d,"
+                        "changelog   segments: %d, frames: %d, records: %d,"
                                 + " before compression: %s%n",
                         segmentCount(),
                         breakdown.frames().size(),
@@ -103,7 +103,7 @@ public final class CheckpointReport implements Report {
                 + (foreign.isEmpty()
                         ? ""
                         : String.format(
-                                "not read    logs of the storage '%s'%n",
+                                "not read    changelogs of the storage '%s'%n",
                                 String.join("', '", foreign)))
                 + String.format(
                         "checksums   %s%n",

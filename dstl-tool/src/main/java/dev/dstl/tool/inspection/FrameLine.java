@@ -32,7 +32,7 @@ final class FrameLine {
         return new Table(
                 ">offset",
                 ">bytes",
-                "log",
+                "changelog",
                 ">sequence",
                 "key groups",
                 ">with records",

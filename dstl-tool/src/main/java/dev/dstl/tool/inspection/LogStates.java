@@ -90,6 +90,7 @@ final class LogStates {
         return state == OPAQUE
                 ? "(records of another changelog backend)"
                 : String.format(
-                        "(state %d of log %s, named elsewhere)", state, FrameLine.shortName(logId));
+                        "(state %d of changelog %s, named elsewhere)",
+                        state, FrameLine.shortName(logId));
     }
 }

@@ -95,7 +95,7 @@ public final class VerificationReport implements Report {
                 String.format(
                         "result      %s%n",
                         damaged.isEmpty()
-                                ? "every segment is there and intact, every offset leads to a frame"
+                                ? "every segment is intact, every offset leads to a frame"
                                 : "missing or damaged: " + damaged.size()));
         if (!damaged.isEmpty()) {
             Table table = new Table("segment", "problem");

@@ -54,7 +54,7 @@ public final class Diagnosis implements Report {
         this.flink = flink;
         this.configuration = configuration;
         this.installed =
-                flink.lib().stream().filter(InstalledJar::isOurs).collect(Collectors.toList());
+                flink.lib().stream().filter(InstalledJar::isDstl).collect(Collectors.toList());
     }
 
     /**
@@ -78,7 +78,7 @@ public final class Diagnosis implements Report {
 
     private void places() {
         for (InstalledJar jar : flink.plugins()) {
-            if (jar.isOurs()) {
+            if (jar.isDstl()) {
                 problems.add(
                         String.format(
                                 "%s is below plugins/, where Flink looks for no state backend; move"
@@ -87,7 +87,7 @@ public final class Diagnosis implements Report {
             }
         }
         for (InstalledJar jar : flink.jobs()) {
-            if (jar.isOurs()) {
+            if (jar.isDstl()) {
                 problems.add(
                         String.format(
                                 "%s contains DSTL, from where Flink does not load it; mark it"
@@ -146,7 +146,7 @@ public final class Diagnosis implements Report {
 
     private void order() {
         for (InstalledJar jar : flink.lib()) {
-            if (jar.isOurs() && jar.isWhole()) {
+            if (jar.isDstl() && jar.isWhole()) {
                 return;
             }
             if (jar.hasForeignShim() && !installed.isEmpty()) {
@@ -224,7 +224,7 @@ public final class Diagnosis implements Report {
                 String.format(
                         "result    %s%n",
                         problems.isEmpty()
-                                ? "nothing is wrong with this installation"
+                                ? "no problem was found"
                                 : "problems: " + problems.size()));
         return text.toString();
     }

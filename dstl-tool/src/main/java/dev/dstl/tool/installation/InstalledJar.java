@@ -78,7 +78,7 @@ final class InstalledJar {
     }
 
     /** Returns whether Flink would load classes of DSTL from it. */
-    boolean isOurs() {
+    boolean isDstl() {
         return !isTool && (hasStorage || hasBackend || hasSpillable);
     }
 

@@ -133,7 +133,7 @@ public final class OrphanReport implements Report {
         text.append(String.format("checkpoints  %d%n", checkpoints));
         text.append(
                 String.format(
-                        "segments     referred to: %d, of writers that wrote lately: %d,"
+                        "segments     referred to: %d, of recent writers: %d,"
                                 + " orphans: %d (%s)%n",
                         referenced, kept, orphans.size(), ByteSize.text(bytes(orphans))));
         if (otherFiles > 0) {

@@ -157,8 +157,8 @@ public final class OrphanSearch {
         if (EntropyInjector.isEntropyInjecting(basePath.fileSystem(), path)) {
             throw new ToolException(
                     String.format(
-                            "%s holds a place for random characters, which stands for many"
-                                    + " directories: name the directory in front of it.",
+                            "%s contains an entropy key, which stands for many directories: name"
+                                    + " the directory in front of it.",
                             path));
         }
         if (!basePath.status().isDir()) {

@@ -43,7 +43,7 @@ public class AppendBenchmark {
 
     private static final int RECORDS = 10_000;
 
-    /** The log that is measured. */
+    /** The changelog that is measured. */
     @Param public MeasuredLog log;
 
     private LogStorage storage;

@@ -80,7 +80,7 @@ public final class LogBenchmarks {
                 loadAtStart > cores() / 2.0 ? " - NOT a quiet machine" : "");
     }
 
-    /** Every other round starts with the other log, so that none always goes first. */
+    /** Alternates the order of the changelogs from round to round. */
     private static List<MeasuredLog> turns(int round) {
         List<MeasuredLog> logs = new ArrayList<>(List.of(MeasuredLog.values()));
         if (round % 2 == 0) {

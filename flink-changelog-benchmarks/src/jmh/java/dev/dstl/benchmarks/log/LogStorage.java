@@ -48,7 +48,7 @@ final class LogStorage implements AutoCloseable {
     private final SimulatedObjectStore store;
     private final String authority;
 
-    /** Opens a log on a store of its own. */
+    /** Opens a changelog on a store of its own. */
     LogStorage(MeasuredLog log, StoreProfile profile) throws IOException {
         this.log = log;
         this.authority = "log-" + UUID.randomUUID();
@@ -73,13 +73,13 @@ final class LogStorage implements AutoCloseable {
                                 LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED);
     }
 
-    /** Opens the log of one more task; {@code mailbox} is that of the calling thread. */
+    /** Opens the changelog of one more task; {@code mailbox} is that of the calling thread. */
     MeasuredTask openTask(TaskMailbox mailbox, long seed) {
         var writer = storage.createWriter("operator-" + seed, ALL_KEY_GROUPS, mailbox);
         return new MeasuredTask(new RecordSource(seed), mailbox, writer, log.appender(writer));
     }
 
-    /** Done while tasks may append; otherwise they wait for it. */
+    /** Returns a future that is done while tasks may append. */
     CompletableFuture<?> availableFuture() {
         return storage.getAvailabilityProvider().getAvailableFuture();
     }

@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
  * the same identifier.
  */
 public enum MeasuredLog {
-    /** The log of this project. */
+    /** DSTL. */
     DSTL {
         @Override
         StateChangelogStorageFactory factory() {
@@ -51,7 +51,7 @@ public enum MeasuredLog {
         }
     },
 
-    /** Flink's. It keeps the array it is given, so each record needs one of its own. */
+    /** Flink's built-in changelog. It retains the given array, so each record needs its own. */
     BUILT_IN {
         @Override
         StateChangelogStorageFactory factory() {

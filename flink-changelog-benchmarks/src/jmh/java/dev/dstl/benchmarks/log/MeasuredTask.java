@@ -63,7 +63,7 @@ final class MeasuredTask implements AutoCloseable {
     }
 
     /**
-     * Waits for it and then truncates the log, as after a confirmed checkpoint.
+     * Waits for it and then truncates the changelog, as after a confirmed checkpoint.
      *
      * @return nanoseconds from the call of persist until it was durable, on whatever thread
      */

@@ -93,7 +93,7 @@ final class PersistRun {
         }
     }
 
-    /** What many persists took and requested. Immutable. */
+    /** Durations and requests of many persists. Immutable. */
     static final class Persists {
 
         private final long[] sortedNanos;
@@ -122,7 +122,7 @@ final class PersistRun {
             return requests.requests() / (double) sortedNanos.length;
         }
 
-        /** Retries and second attempts, which a store without a tail would not have seen. */
+        /** Returns the percentage of PUTs for retries and hedged attempts. */
         double extraPutPercent() {
             double puts = requests.requests(RequestType.PUT);
             return (puts / sortedNanos.length - 1) * 100;

@@ -52,7 +52,7 @@ final class RecordSource {
         nextPayload = new Random(seed).nextInt(PAYLOADS.length - PAYLOAD_BYTES);
     }
 
-    /** The next record; valid until the next call. */
+    /** Returns the next record; valid until the next call. */
     byte[] next() {
         key++;
         for (int i = 0; i < Long.BYTES; i++) {

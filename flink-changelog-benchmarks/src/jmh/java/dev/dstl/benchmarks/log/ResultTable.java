@@ -76,8 +76,9 @@ final class ResultTable {
                                                 String.format(
                                                         Locale.ROOT,
                                                         "    {\"measure\": \"%s\", \"unit\": \"%s\","
-                                                                + " \"log\": \"%s\", \"median\":"
-                                                                + " %.4f, \"rounds\": %s}",
+                                                                + " \"changelog\": \"%s\","
+                                                                + " \"median\": %.4f,"
+                                                                + " \"rounds\": %s}",
                                                         measure.text(),
                                                         measure.unit(),
                                                         log,

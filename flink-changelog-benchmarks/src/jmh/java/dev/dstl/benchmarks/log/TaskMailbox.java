@@ -77,7 +77,7 @@ public final class TaskMailbox implements MailboxExecutor {
         try {
             mail.run();
         } catch (Exception e) {
-            throw new FlinkRuntimeException("A mail of the log failed", e);
+            throw new FlinkRuntimeException("A mail of the changelog failed", e);
         }
     }
 }

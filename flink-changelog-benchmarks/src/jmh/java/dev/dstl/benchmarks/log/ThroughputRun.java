@@ -83,7 +83,7 @@ final class ThroughputRun {
                 .getProcessCpuTime();
     }
 
-    /** Drives a part of the tasks; returns how many bytes of records it made durable. */
+    /** Runs some of the tasks; returns the bytes of records made durable. */
     private long drive(int seed) throws Exception {
         TaskMailbox mailbox = new TaskMailbox();
         List<MeasuredTask> tasks = new ArrayList<>();

@@ -76,7 +76,7 @@ final class KeyedTask implements AutoCloseable {
     /**
      * Opens the task.
      *
-     * @param store URI below which checkpoints and the log go
+     * @param store URI below which checkpoints and the changelog go
      * @param restored what {@link #checkpoint} returned, or nothing
      */
     KeyedTask(

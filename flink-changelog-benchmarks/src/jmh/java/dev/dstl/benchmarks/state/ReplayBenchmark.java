@@ -51,7 +51,7 @@ public class ReplayBenchmark {
     private static final int CHECKPOINTS = 10;
     private static final String STORE = "replay";
 
-    /** Whose changelog; must be the one on the class path. */
+    /** The changelog, which must be on the class path. */
     @Param({"BUILT_IN", "DSTL"})
     public Changelog changelog;
 
@@ -60,7 +60,7 @@ public class ReplayBenchmark {
     private KeyedStateHandle checkpoint;
     private KeyedTask restored;
 
-    /** Writes the log. */
+    /** Writes the changelog. */
     @Setup(Level.Trial)
     public void write() throws Exception {
         SimulatedStores.register(
@@ -83,7 +83,7 @@ public class ReplayBenchmark {
         restored = open(List.of(checkpoint));
     }
 
-    /** Looks whether the last record is there, and closes. */
+    /** Checks that the last record was replayed, and closes the task. */
     @TearDown(Level.Invocation)
     public void close() throws Exception {
         ValueState<Long> state = counter(restored);

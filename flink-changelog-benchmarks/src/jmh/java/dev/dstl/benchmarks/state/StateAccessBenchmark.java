@@ -58,7 +58,7 @@ public class StateAccessBenchmark {
     private static final int ACCESSES = 50_000;
     private static final String STORE = "access";
 
-    /** Whose changelog; must be the one on the class path. */
+    /** The changelog, which must be on the class path. */
     @Param public Changelog changelog;
 
     @Param public Delegate delegate;
@@ -110,7 +110,7 @@ public class StateAccessBenchmark {
         accesses += ACCESSES;
     }
 
-    /** A checkpoint, as a changelog has many; the delegate alone has none here. */
+    /** Takes a checkpoint, if there is a changelog. */
     @TearDown(Level.Invocation)
     public void checkpoint() throws Exception {
         if (changelog != Changelog.NONE) {

@@ -41,7 +41,7 @@ final class StateTable {
     /** Medians as a table of Markdown, with the ratios of DSTL. */
     String toText() {
         StringBuilder text = new StringBuilder();
-        text.append("| | delegate | unit | none | Flink's | this one | to Flink's | to none |\n");
+        text.append("| | delegate | unit | none | built-in | DSTL | to built-in | to none |\n");
         text.append("|---|---|---|---|---|---|---|---|\n");
         rows.forEach(
                 (measure, values) ->

@@ -1,5 +1,5 @@
 /**
- * What access to keyed state costs the task thread, and how fast a log is replayed: with this
- * project's changelog, with Flink's, and with none, each on a class path of its own.
+ * What access to keyed state costs the task thread, and how fast a changelog is replayed: with
+ * DSTL, with Flink's built-in changelog, and with none, each on a class path of its own.
  */
 package dev.dstl.benchmarks.state;

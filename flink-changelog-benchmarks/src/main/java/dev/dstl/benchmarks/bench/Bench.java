@@ -80,7 +80,7 @@ final class Bench {
             long seconds = spent.plus(Duration.ofNanos(System.nanoTime() - start)).toSeconds();
             if (mode.budget().isPresent()
                     && seconds + expected(mode).toSeconds() > mode.budget().get().toSeconds()) {
-                results.leftOut.add(run + ": " + seconds + " s had gone by, no time was left");
+                results.leftOut.add(run + ": " + seconds + " s have passed, no time is left");
                 continue;
             }
             RunWatch watch =

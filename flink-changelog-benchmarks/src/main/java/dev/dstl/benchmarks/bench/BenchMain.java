@@ -18,8 +18,7 @@ package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.comparison.ComparisonText;
 import dev.dstl.benchmarks.display.Display;
-import dev.dstl.benchmarks.display.PlainDisplay;
-import dev.dstl.benchmarks.display.TerminalDisplay;
+import dev.dstl.benchmarks.harness.LauncherProperties;
 import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.MachineDescription;
@@ -28,7 +27,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
@@ -43,6 +41,8 @@ public final class BenchMain {
     private static final int DONE = 0;
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
+
+    private static final LauncherProperties PROPERTIES = new LauncherProperties("bench");
 
     private BenchMain() {}
 
@@ -74,12 +74,12 @@ public final class BenchMain {
             err.println("See ./bench --help.");
             return MISUSED;
         }
-        Path home = path("dstl.bench.directory", "target/bench");
+        Path home = PROPERTIES.path("directory", "target/bench");
         Path work = home.resolve("run-" + ProcessHandle.current().pid());
         try {
             RunFiles.delete(work);
             Files.createDirectories(work);
-            logTo(work.resolve("bench.log"));
+            LauncherProperties.logTo(work.resolve("bench.log"));
             Path report = Files.createDirectories(options.out(home.resolve("report")));
             boolean asExpected = true;
             if (options.from().isPresent()) {
@@ -109,14 +109,14 @@ public final class BenchMain {
     private static boolean run(
             BenchOptions options, BenchmarkResults results, Path work, PrintStream out)
             throws IOException, InterruptedException {
-        try (Display display = display(out)) {
+        try (Display display = PROPERTIES.display(out)) {
             Bench bench =
                     new Bench(
                             options.mode(),
                             Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
-                            path("dstl.bench.built-in", "target/built-in"),
-                            path("dstl.bench.plugins", "plugins"),
+                            PROPERTIES.path("built-in", "target/built-in"),
+                            PROPERTIES.path("plugins", "plugins"),
                             display);
             return bench.run(options.plan(), results);
         }
@@ -148,23 +148,5 @@ public final class BenchMain {
             results.variants.put(variant.id(), variant.description());
         }
         return results;
-    }
-
-    private static Path path(String property, String fallback) {
-        return Paths.get(System.getProperty(property, fallback)).toAbsolutePath();
-    }
-
-    private static Display display(PrintStream out) {
-        Integer columns = Integer.getInteger("dstl.bench.columns");
-        return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
-    }
-
-    /**
-     * Called before the first logger exists: the log of the client is written to the run's
-     * directory, not to the screen.
-     */
-    private static void logTo(Path file) {
-        System.setProperty("dstl.client.log", file.toString());
-        System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");
     }
 }

@@ -191,7 +191,7 @@ final class BenchmarkRun {
         HandleCount handles = CheckpointProbe.count(files.metadata(pointer));
         if (!handles.logStorages.equals(run.variant().changelog().storages())) {
             throw new RunFailure(
-                    "the log of its checkpoints was written by "
+                    "the changelog of its checkpoints was written by "
                             + handles.logStorages
                             + ", not by "
                             + run.variant().changelog().storages());

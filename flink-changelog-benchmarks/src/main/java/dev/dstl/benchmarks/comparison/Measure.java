@@ -222,7 +222,7 @@ public final class Measure {
     /** Handles of the changelog per subtask, in the last checkpoint. */
     public static final Measure LOG_HANDLES =
             new Measure(
-                    "log handles per subtask at the kill",
+                    "changelog handles per subtask at the kill",
                     "",
                     Better.LOWER,
                     value(run -> run.handles.logPerSubtask));

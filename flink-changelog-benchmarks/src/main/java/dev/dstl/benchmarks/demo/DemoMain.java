@@ -17,15 +17,12 @@
 package dev.dstl.benchmarks.demo;
 
 import dev.dstl.benchmarks.cluster.ClusterException;
-import dev.dstl.benchmarks.display.Display;
-import dev.dstl.benchmarks.display.PlainDisplay;
-import dev.dstl.benchmarks.display.TerminalDisplay;
+import dev.dstl.benchmarks.harness.LauncherProperties;
 import dev.dstl.benchmarks.harness.RunFiles;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
@@ -35,6 +32,8 @@ public final class DemoMain {
     private static final int VERIFIED = 0;
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
+
+    private static final LauncherProperties PROPERTIES = new LauncherProperties("demo");
 
     private DemoMain() {}
 
@@ -69,13 +68,15 @@ public final class DemoMain {
             err.println("See ./demo --help.");
             return MISUSED;
         }
-        Path home = directory().resolve("run-" + ProcessHandle.current().pid());
+        Path directory = PROPERTIES.path("directory", "target/demo");
+        Path home = directory.resolve("run-" + ProcessHandle.current().pid());
         try {
             RunFiles.delete(home);
             Files.createDirectories(home);
-            logTo(home.resolve("demo.log"));
-            Demo demo = new Demo(options, home, plugins(), display(out), out);
-            boolean holds = demo.run(options.picture(directory()));
+            LauncherProperties.logTo(home.resolve("demo.log"));
+            Path plugins = PROPERTIES.path("plugins", "plugins");
+            Demo demo = new Demo(options, home, plugins, PROPERTIES.display(out), out);
+            boolean holds = demo.run(options.picture(directory));
             out.println();
             if (holds && !options.keep()) {
                 RunFiles.delete(home);
@@ -92,27 +93,5 @@ public final class DemoMain {
             Thread.currentThread().interrupt();
             return FAILED;
         }
-    }
-
-    private static Path directory() {
-        return Paths.get(System.getProperty("dstl.demo.directory", "target/demo")).toAbsolutePath();
-    }
-
-    private static Path plugins() {
-        return Paths.get(System.getProperty("dstl.demo.plugins", "plugins")).toAbsolutePath();
-    }
-
-    private static Display display(PrintStream out) {
-        Integer columns = Integer.getInteger("dstl.demo.columns");
-        return columns == null ? new PlainDisplay(out) : new TerminalDisplay(out, columns);
-    }
-
-    /**
-     * Called before the first logger exists: the log of the client is written to the run's
-     * directory, not to the screen.
-     */
-    private static void logTo(Path file) {
-        System.setProperty("dstl.client.log", file.toString());
-        System.setProperty("log4j2.configurationFile", "classpath:dstl-client-log4j2.properties");
     }
 }

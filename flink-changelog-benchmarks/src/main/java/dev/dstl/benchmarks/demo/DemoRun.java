@@ -174,7 +174,7 @@ final class DemoRun {
                     caughtUpMillis = System.currentTimeMillis() - killedAtMillis;
                     phase = Phase.CAUGHT_UP;
                     rate.release();
-                    say("it is where it was, %.1f s after the kill", caughtUpMillis / 1e3);
+                    say("caught up, %.1f s after the kill", caughtUpMillis / 1e3);
                 }
                 break;
             case CAUGHT_UP:
@@ -186,7 +186,7 @@ final class DemoRun {
         preloadedAtMillis = System.currentTimeMillis();
         phase = Phase.STEADY;
         if (scenario.steadyFrom() > 0) {
-            say("the state is there after %,d records; steady load", progress.records());
+            say("the state is built up after %,d records; steady load begins", progress.records());
         }
     }
 

@@ -107,7 +107,7 @@ public final class ReportPage {
     private String machine() {
         return String.format(
                 Locale.ROOT,
-                "%s, %d processors, %.0f GB",
+                "%s, %d CPUs, %.0f GB",
                 results.machine.processor,
                 results.machine.processors,
                 results.machine.memoryBytes / 1e9);

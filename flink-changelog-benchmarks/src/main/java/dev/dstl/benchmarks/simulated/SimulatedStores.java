@@ -110,7 +110,7 @@ public final class SimulatedStores {
                                 + authority
                                 + "/ exists in this process with the keys "
                                 + configured.keys
-                                + " and is now asked for with "
+                                + " and is now requested with "
                                 + keys
                                 + "; choose another authority or unregister it first");
             }

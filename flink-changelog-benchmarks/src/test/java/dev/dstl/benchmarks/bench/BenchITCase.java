@@ -69,7 +69,7 @@ class BenchITCase {
                 .containsExactly("builtin-rocksdb", "dstl-rocksdb");
         assertThat(results.leftOut).isEmpty();
         assertThat(results.runs).allSatisfy(BenchITCase::hasFigures);
-        // What wrote the log shows that each saw its own changelog.
+        // What wrote the changelog shows that each saw its own changelog.
         assertThat(results.runs)
                 .extracting(run -> String.join(" ", run.handles.logStorages))
                 .containsExactly("filesystem", "dstl");

@@ -28,12 +28,12 @@ final class CostPage {
     private static final double MEGABYTE = 1e6;
     private static final double KILOBYTE = 1e3;
 
-    /** With which the page begins. */
+    /** The workload of the first paragraph. */
     private static final CostWorkload FIRST = CostWorkload.MANY;
 
     private CostPage() {}
 
-    /** Of each workload, with DSTL and with Flink's built-in changelog. */
+    /** Returns the page for costs of each workload, with DSTL and the built-in changelog. */
     static String of(Map<CostWorkload, List<JobCost>> costs) {
         return String.join(
                 "\n",
@@ -124,7 +124,7 @@ final class CostPage {
                 rounded(cost.furtherHeapBytes() / MEGABYTE));
     }
 
-    /** Three digits, or as many as there are before the point. */
+    /** Rounds to three digits, or to an integer. */
     private static String rounded(double value) {
         return value < 100 ? String.format(Locale.ROOT, "%.1f", value) : number(value);
     }

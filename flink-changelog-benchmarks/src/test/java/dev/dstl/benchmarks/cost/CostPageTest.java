@@ -32,7 +32,7 @@ class CostPageTest {
 
     private static final Path PAGE = Paths.get("..", "docs", "cost.md");
 
-    /** Set to write the page instead of comparing it. */
+    /** System property: write the page instead of comparing it. */
     private static final String WRITE = "dstl.docs.write";
 
     private static final Map<CostWorkload, List<JobCost>> COSTS = new EnumMap<>(CostWorkload.class);

@@ -22,25 +22,25 @@ enum CostWorkload {
     MANY_SELDOM("24 changelogs, 30 KB/s", 24, 10, 10),
     FEW("4 changelogs, 30 KB/s", 4, 60, 1),
     FEW_SELDOM("4 changelogs, 30 KB/s", 4, 60, 10),
-    /** Just fits into the metadata of each checkpoint. */
+    /** State changes just small enough to travel inline. */
     FEW_INLINE("4 changelogs, 5 KB/s", 4, 10, 1);
 
-    /** Of the job. */
+    /** Number of TaskManagers of the job. */
     static final int TASK_MANAGERS = 1_000;
 
-    /** Of each keyed operator. */
+    /** Parallelism of each keyed operator. */
     static final int PARALLELISM = 4_000;
 
     /** Flink's default. */
     static final int MATERIALIZATION_SECONDS = 600;
 
-    /** Key and namespace of a state change. */
+    /** Size of key and namespace of a state change. */
     static final int RECORD_KEY_BYTES = 16;
 
-    /** A whole state change. */
+    /** Size of a state change. */
     static final int CHANGE_BYTES = 125;
 
-    /** Of each changelog. */
+    /** Number of keys per changelog. */
     static final int KEYS = 10_000;
 
     private final String title;
@@ -59,27 +59,27 @@ enum CostWorkload {
         return title;
     }
 
-    /** On a TaskManager. */
+    /** Number of changelogs on a TaskManager. */
     int changelogs() {
         return changelogs;
     }
 
-    /** Per checkpoint, of one changelog. */
+    /** Number of state changes of a changelog per checkpoint. */
     int changesPerCheckpoint() {
         return changesPerSecond * intervalSeconds;
     }
 
-    /** Between two checkpoints. */
+    /** Checkpoint interval. */
     int intervalSeconds() {
         return intervalSeconds;
     }
 
-    /** Between two materializations of one changelog. */
+    /** Number of checkpoints between two materializations of a changelog. */
     int checkpointsPerMaterialization() {
         return MATERIALIZATION_SECONDS / intervalSeconds;
     }
 
-    /** Keyed subtasks of the job. */
+    /** Number of keyed subtasks of the job. */
     int subtasks() {
         return changelogs * TASK_MANAGERS;
     }

@@ -58,32 +58,32 @@ enum CostedChangelog {
         return title;
     }
 
-    /** Whether its requests vary from checkpoint to checkpoint. */
+    /** Whether requests vary between checkpoints. */
     boolean isVaried() {
         return this == DSTL;
     }
 
-    /** Before a file is written. */
+    /** Number of HEADs before a file is written. */
     int headsPerFile() {
         return headsPerFile;
     }
 
-    /** Before a file is written. */
+    /** Number of LISTs before a file is written. */
     int listsPerFile() {
         return listsPerFile;
     }
 
-    /** That are simulated. */
+    /** Number of simulated TaskManagers. */
     int taskManagers(CostWorkload workload) {
         return Math.max(1, changelogs / workload.changelogs());
     }
 
-    /** For how many checkpoints requests are counted, after the first materializations. */
+    /** Number of checkpoints that are counted, after the first materializations. */
     int measuredCheckpoints(CostWorkload workload) {
         return (int) (workload.checkpointsPerMaterialization() * measuredMaterializations);
     }
 
-    /** Of the job's TaskManagers whose acknowledgements are built, one in so many. */
+    /** Acknowledgements are built for one in this many TaskManagers. */
     int sampleShare(CostWorkload workload) {
         // At least as many subtasks as the smallest of the jobs has.
         int manySubtasks = workload.subtasks() == CostWorkload.PARALLELISM ? 1 : 5;

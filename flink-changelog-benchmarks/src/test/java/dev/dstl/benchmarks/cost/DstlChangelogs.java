@@ -58,7 +58,7 @@ final class DstlChangelogs implements SimulatedChangelogs {
 
     static final JobID JOB_ID = new JobID(0x3a283a2b27b0ed80L, 0x98061b6fa53a3b3aL);
 
-    /** One in so many of {@code upload.max-in-flight}, as in production. */
+    /** Divisor of {@code upload.max-in-flight}, as in production. */
     private static final int RECENT_SEGMENTS_SHARE = 4;
 
     private final FaultyStore store = FaultyStore.create();
@@ -136,7 +136,7 @@ final class DstlChangelogs implements SimulatedChangelogs {
     }
 
     /** Whether DSTL wrote it. */
-    static boolean isOurs(ChangelogStateHandleStreamImpl handle) {
+    static boolean isDstl(ChangelogStateHandleStreamImpl handle) {
         return DstlHandleReader.STORAGE_IDENTIFIER.equals(handle.getStorageIdentifier());
     }
 

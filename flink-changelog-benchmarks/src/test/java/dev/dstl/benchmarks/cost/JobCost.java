@@ -23,7 +23,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 /** The cost of a job with one workload and one changelog. Immutable. */
 final class JobCost {
 
-    /** Of so many checkpoints, the last ones, acknowledgements are measured. */
+    /** Number of final checkpoints whose acknowledgements are measured. */
     private static final int ACKNOWLEDGED = 10;
 
     private final CostWorkload workload;
@@ -51,7 +51,7 @@ final class JobCost {
         this.furtherHeapBytes = furtherHeapBytes;
     }
 
-    /** Simulates a few TaskManagers, and the JobManager with what all of them acknowledge. */
+    /** Simulates a few TaskManagers, and the JobManager with acknowledgements of all of them. */
     static JobCost of(CostWorkload workload, CostedChangelog changelog) throws Exception {
         int count = changelog.taskManagers(workload);
         int measured = changelog.measuredCheckpoints(workload);
@@ -114,32 +114,32 @@ final class JobCost {
         return changelog;
     }
 
-    /** Of one TaskManager, per checkpoint. */
+    /** Requests of one TaskManager per checkpoint. */
     StoreUse use() {
         return use;
     }
 
-    /** Of all subtasks, per checkpoint. */
+    /** Size of the acknowledgements of all subtasks per checkpoint. */
     double acknowledgedBytes() {
         return acknowledgedBytes;
     }
 
-    /** Of one checkpoint. */
+    /** Size of the metadata of a checkpoint. */
     double metadataBytes() {
         return metadataBytes;
     }
 
-    /** Of the JobManager for one checkpoint, with the registry of shared state. */
+    /** Heap of the JobManager for one checkpoint and the registry of shared state. */
     double firstHeapBytes() {
         return firstHeapBytes;
     }
 
-    /** Of the JobManager for one checkpoint more. */
+    /** Heap of the JobManager for each further checkpoint. */
     double furtherHeapBytes() {
         return furtherHeapBytes;
     }
 
-    /** What the store of all TaskManagers costs in a month, in USD. */
+    /** Cost of the store for all TaskManagers in USD per month. */
     double dollarsPerMonth() {
         double writes = use.puts * (1 + changelog.listsPerFile());
         // The plugin asks for a file before it deletes it.

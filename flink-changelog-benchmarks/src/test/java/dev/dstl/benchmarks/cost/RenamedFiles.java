@@ -48,7 +48,7 @@ final class RenamedFiles {
                                 new Random(taskManager).nextLong()));
     }
 
-    /** The name of a file, the same object each time. */
+    /** Returns the name of a file, always the same object. */
     Path of(Path file) {
         return renamed.computeIfAbsent(file, this::rename);
     }

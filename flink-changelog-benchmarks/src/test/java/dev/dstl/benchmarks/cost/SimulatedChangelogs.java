@@ -27,10 +27,10 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 /** The changelogs of one TaskManager, on a store that counts requests and answers at once. */
 interface SimulatedChangelogs extends AutoCloseable {
 
-    /** Where the changelogs are written. */
+    /** Returns the store of the changelogs. */
     FaultyStore store();
 
-    /** The writer of one. */
+    /** Returns the writer of a changelog. */
     StateChangelogWriter<ChangelogStateHandleStreamImpl> writer(int changelog);
 
     /**
@@ -41,13 +41,15 @@ interface SimulatedChangelogs extends AutoCloseable {
      */
     void append(int changelog, int keyGroup, byte[] change) throws Exception;
 
-    /** A materialization of one changelog begins, and contains what was appended so far. */
+    /** Begins a materialization of a changelog up to the current position. */
     SequenceNumber materialize(int changelog);
 
-    /** Lets time pass. */
+    /** Advances time. */
     void pass(long millis);
 
-    /** The handle of a checkpoint, null if it is empty. Called when all changelogs persisted. */
+    /**
+     * Returns the handle of a checkpoint; null if it is empty. All changelogs must have persisted.
+     */
     ChangelogStateHandleStreamImpl await(
             Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist) throws Exception;
 

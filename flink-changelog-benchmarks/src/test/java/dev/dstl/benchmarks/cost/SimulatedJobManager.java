@@ -78,12 +78,12 @@ final class SimulatedJobManager {
         held.add(paths);
     }
 
-    /** Of the latest checkpoint. */
+    /** Size of the metadata of the latest checkpoint. */
     long metadataBytes() {
         return metadataBytes;
     }
 
-    /** Of all checkpoints, and of the registry. */
+    /** Heap of all checkpoints and of the registry. */
     long heapBytes() {
         return GraphLayout.parseInstance(held.toArray()).totalSize();
     }
@@ -126,7 +126,7 @@ final class SimulatedJobManager {
         rememberPaths(checkpoint);
     }
 
-    /** What the changelogs of a TaskManager acknowledge together, in bytes. */
+    /** Size of the acknowledgements of all changelogs of a TaskManager. */
     static long acknowledgedBytes(List<ChangelogStateHandleStreamImpl> handles, int taskManager)
             throws Exception {
         RenamedFiles files = new RenamedFiles(taskManager);
@@ -170,7 +170,7 @@ final class SimulatedJobManager {
             }
             frames.add(Tuple2.of(segment, frame.f1));
         }
-        return DstlChangelogs.isOurs(alike) ? FrameList.of(frames) : frames;
+        return DstlChangelogs.isDstl(alike) ? FrameList.of(frames) : frames;
     }
 
     private OperatorSubtaskState acknowledged(OperatorID operator, OperatorSubtaskState sent)
@@ -180,7 +180,7 @@ final class SimulatedJobManager {
                 .getSubtaskStateByOperatorID(operator);
     }
 
-    /** What a TaskManager sends. */
+    /** Returns the message that a TaskManager sends. */
     private static SerializedValue<TaskStateSnapshot> message(
             OperatorID operator, OperatorSubtaskState state) throws IOException {
         TaskStateSnapshot snapshot = new TaskStateSnapshot();
@@ -217,7 +217,7 @@ final class SimulatedJobManager {
 
     private void rememberPaths(ChangelogStateHandle state) {
         ChangelogStateHandleStreamImpl handle = (ChangelogStateHandleStreamImpl) state;
-        if (DstlChangelogs.isOurs(handle)) {
+        if (DstlChangelogs.isDstl(handle)) {
             for (Tuple2<StreamStateHandle, Long> frame : handle.getHandlesAndOffsets()) {
                 if (frame.f0 instanceof FileStateHandle) {
                     Path path = ((FileStateHandle) frame.f0).getFilePath();

@@ -38,13 +38,13 @@ final class SimulatedTaskManager implements AutoCloseable {
 
     static final int KEY_GROUPS = 8;
 
-    /** After which a checkpoint is durable, on a store that answers at once. */
+    /** Time until a checkpoint is durable, on a store that answers at once. */
     private static final long PERSIST_MILLIS = 100;
 
-    /** In how many portions changes come between two checkpoints. */
+    /** Number of portions in which state changes arrive between two checkpoints. */
     private static final int PORTIONS = 10;
 
-    /** Of a barrier that is a millisecond later than the one before. */
+    /** One in this many barriers is a millisecond later than the one before. */
     private static final int LATE_SHARE = 4;
 
     private final CostWorkload workload;
@@ -164,7 +164,7 @@ final class SimulatedTaskManager implements AutoCloseable {
         registry.unregisterUnusedState(checkpoint);
     }
 
-    /** A materialization that begins after one checkpoint is part of the one after the next. */
+    /** A base whose materialization begins after a checkpoint is part of the second next one. */
     private void materialize(int changelog) {
         from.set(changelog, materialized.get(changelog));
         int period = workload.checkpointsPerMaterialization();

@@ -21,11 +21,11 @@ package dev.dstl.benchmarks.cost;
  * Transfer within the region and deletions are free.
  */
 enum StorePrices {
-    /** PUT, COPY, POST and LIST, each. */
+    /** Price of a PUT, COPY, POST or LIST. */
     WRITE(0.005 / 1_000),
-    /** GET, HEAD and all others, each. */
+    /** Price of a GET, HEAD or other request. */
     READ(0.000_4 / 1_000),
-    /** A gigabyte in a month, of the first 50 TB. */
+    /** Price of a gigabyte per month, for the first 50 TB. */
     GIGABYTE_MONTH(0.023);
 
     /** Thirty days. */

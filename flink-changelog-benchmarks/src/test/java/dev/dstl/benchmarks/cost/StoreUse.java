@@ -36,7 +36,7 @@ final class StoreUse {
         this.storedBytes = storedBytes;
     }
 
-    /** So far. */
+    /** Returns the requests so far. */
     static StoreUse of(FaultyStore store) {
         return new StoreUse(
                 store.requests("create"),
@@ -46,7 +46,7 @@ final class StoreUse {
                 store.storedBytes());
     }
 
-    /** From then to now. */
+    /** Returns the requests since {@code then}. */
     StoreUse since(StoreUse then) {
         return new StoreUse(
                 puts - then.puts,
@@ -56,7 +56,7 @@ final class StoreUse {
                 storedBytes);
     }
 
-    /** In the long run, each file that is written is deleted. */
+    /** Returns the same with one deletion per written file, as in the long run. */
     StoreUse withADeletionPerFile() {
         return new StoreUse(puts, gets, puts, writtenBytes, storedBytes);
     }

@@ -36,13 +36,13 @@ class ConfigurationPageTest {
 
     private static final Path PAGE = Paths.get("..", "docs", "configuration.md");
 
-    /** Set to write the page instead of comparing it. */
+    /** System property: write the page instead of comparing it. */
     private static final String WRITE = "dstl.docs.write";
 
-    /** Longer ones belong on a page. */
+    /** Longer descriptions belong on a page. */
     private static final int MAX_DESCRIPTION = 300;
 
-    /** In our words, with what differs from Flink's own backend. */
+    /** Descriptions of Flink's options, with what differs from its built-in changelog. */
     private static final Map<String, String> FLINKS_OPTIONS =
             Map.of(
                     "state.changelog.enabled",

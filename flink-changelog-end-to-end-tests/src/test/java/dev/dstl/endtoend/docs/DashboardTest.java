@@ -37,7 +37,7 @@ class DashboardTest {
     private static final Path DASHBOARD = Documentation.ROOT.resolve("docs/grafana/dstl.json");
     private static final Pattern METRIC = Pattern.compile("\\bflink_\\w+");
 
-    /** As Flink 1.20 names what its CheckpointStatsTracker and its tasks register. */
+    /** Metrics of Flink 1.20, registered by its CheckpointStatsTracker and its tasks. */
     static final Set<String> FLINKS =
             Set.of(
                     "flink_jobmanager_job_lastCheckpointDuration",

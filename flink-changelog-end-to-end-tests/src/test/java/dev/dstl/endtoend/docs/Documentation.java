@@ -93,7 +93,7 @@ final class Documentation {
         return blocks;
     }
 
-    /** The code with which the first cells of the rows of all tables begin, if they do. */
+    /** Code at the beginning of the first cell, for all table rows that have it. */
     static List<String> rowsAboutCode(String page) {
         List<String> code = new ArrayList<>();
         Matcher matcher = Pattern.compile("^\\| `([^`]+)`", Pattern.MULTILINE).matcher(page);

@@ -40,7 +40,7 @@ final class FlinkKeys {
     private static final Pattern OPTIONS =
             Pattern.compile("org/apache/flink/configuration/\\w+Options\\.class");
 
-    /** Keys with a part that users choose, and those that file system plugins hand on. */
+    /** Keys with a part that users choose, and keys that file system plugins pass on. */
     private static final List<Pattern> FAMILIES =
             List.of(
                     Pattern.compile("metrics\\.reporter\\.\\w+\\.(factory\\.class|port)"),

@@ -69,7 +69,7 @@ class QuickstartCheck {
                         + Documentation.blocks(page, "yaml").get(0));
         bash(blockWith(page, "start-cluster.sh"));
         awaitCheckpoints(5);
-        assertThat(bash(blockWith(page, "grep 'Changes of job'")))
+        assertThat(bash(blockWith(page, "grep 'State changes of job'")))
                 .contains("go to file:" + directory + "/job/log/");
 
         bash("kill -9 $(pgrep -f \"$FLINK_HOME.*TaskManagerRunner\")");

@@ -39,7 +39,7 @@ final class RegisteredMetrics {
 
     private RegisteredMetrics() {}
 
-    /** With the group of a job on a TaskManager, by opening a log at {@code basePath}. */
+    /** Metrics of a job on a TaskManager with a changelog at {@code basePath}. */
     static Set<String> ofJob(Path basePath) throws Exception {
         RecordingMetricGroup group = new RecordingMetricGroup();
         Configuration configuration = new Configuration();
@@ -50,7 +50,7 @@ final class RegisteredMetrics {
         }
     }
 
-    /** With the group of an operator's subtask. */
+    /** Metrics of a subtask of an operator. */
     static Set<String> ofOperator() {
         RecordingMetricGroup group = new RecordingMetricGroup();
         new MaterializationMetrics(group);
@@ -59,7 +59,7 @@ final class RegisteredMetrics {
         return group.names();
     }
 
-    /** With the group of an operator's subtask, by the spillable heap. */
+    /** Metrics of a subtask of an operator on the spillable heap. */
     static Set<String> ofSpillableHeap() {
         Path source =
                 Documentation.ROOT.resolve(

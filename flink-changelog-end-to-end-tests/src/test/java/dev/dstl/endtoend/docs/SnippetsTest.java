@@ -45,7 +45,7 @@ class SnippetsTest {
             Pattern.compile(
                     "`((?:state\\.changelog|state\\.backend)\\.[-a-z.]*[a-z.])(?:: [^`]*)?`");
 
-    /** What the custom resources of Flink's Kubernetes operator have at their top. */
+    /** Top-level fields of the custom resources of Flink's Kubernetes operator. */
     private static final Map<String, Set<String>> RESOURCES =
             Map.of(
                     "FlinkDeployment",

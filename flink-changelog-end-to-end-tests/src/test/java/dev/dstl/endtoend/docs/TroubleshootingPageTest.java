@@ -27,7 +27,7 @@ class TroubleshootingPageTest {
 
     private static final String PAGE = "troubleshooting.md";
 
-    /** What an operator sees without asking, and what stops a job for good. */
+    /** Warnings, errors, and exceptions that end a job. */
     private static final Pattern COMPLAINT =
             Pattern.compile(
                     "LOG\\s*\\.(warn|error)\\(\\s*$"

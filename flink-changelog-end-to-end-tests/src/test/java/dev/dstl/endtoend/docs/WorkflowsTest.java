@@ -43,7 +43,7 @@ class WorkflowsTest {
     private static final Pattern KIND_OF_TEST = Pattern.compile("\\bbin/test (\\w+)");
     private static final Pattern ACTION = Pattern.compile("[-\\w]+/[-\\w]+@v\\d+");
 
-    /** Properties that plugins read of the command line, without a word in a POM. */
+    /** Properties that plugins read from the command line and no POM mentions. */
     private static final Set<String> OF_PLUGINS = Set.of("jvm", "skipTests", "test", "it.test");
 
     private static final Set<String> FORM_FIELDS =
@@ -188,7 +188,7 @@ class WorkflowsTest {
                 .flatMap(job -> StrictYaml.maps(StrictYaml.map(job).get("steps")).stream());
     }
 
-    /** What the steps run, and the commands in matrices. */
+    /** Commands of the steps and of the matrices. */
     private static List<String> commands(Path workflow) {
         Stream<String> run =
                 steps(workflow)

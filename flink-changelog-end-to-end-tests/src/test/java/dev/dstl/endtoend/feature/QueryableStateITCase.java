@@ -73,7 +73,7 @@ class QueryableStateITCase {
         return answers;
     }
 
-    /** Gives the port of the proxy that is asked. */
+    /** Returns the port of the queryable state proxy. */
     private static int enableQueries(TotalsJob totals) throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0)) {

@@ -104,7 +104,7 @@ class StateProcessorITCase {
         return totals;
     }
 
-    /** Says the total of each key, which all of its states have to agree on. */
+    /** Emits the total of each key, in which all states must agree. */
     private static final class TotalsReader
             extends KeyedStateReaderFunction<Long, Tuple2<Long, Long>> {
 

@@ -48,7 +48,7 @@ class TableJobITCase {
     private static final long ORDERS = 10_000;
     private static final int FAILURES = 2;
 
-    /** Each part says its name first. Ties are broken, so that there is but one answer. */
+    /** The first column names the part of the query. Ties are broken, so the result is unique. */
     private static final String QUERY =
             "SELECT 'left join', CAST(o.customer AS STRING), CAST(COUNT(*) AS STRING),"
                     + " CAST(SUM(o.amount) AS STRING), CAST(COUNT(DISTINCT p.kind) AS STRING)"
@@ -97,7 +97,7 @@ class TableJobITCase {
         Map<String, Integer> found = rows(streaming(delegate));
 
         assertThat(FailingAfterCheckpoints.failures).hasValue(0);
-        assertThat(directory.resolve("log")).as("the log was in use").isDirectory();
+        assertThat(directory.resolve("log")).as("the changelog was in use").isDirectory();
         assertThat(found).isEqualTo(expected);
         assertThat(found).hasSizeGreaterThan(4_000);
     }
@@ -127,7 +127,7 @@ class TableJobITCase {
         return job;
     }
 
-    /** The rows of the answer when all has been retracted that is to be, and how often each is. */
+    /** Final rows after all retractions, with their multiplicities. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink
     private static Map<String, Integer> rows(Configuration configuration) throws Exception {
         Map<String, Integer> rows = new TreeMap<>();
@@ -171,7 +171,7 @@ class TableJobITCase {
         }
     }
 
-    /** Fails now and then after some checkpoints, and takes its time until it has done so. */
+    /** Fails a few times after some checkpoints, and slows the job down until then. */
     private static final class FailingAfterCheckpoints extends RichMapFunction<Long, Long>
             implements CheckpointListener {
 

@@ -51,7 +51,7 @@ final class TotalsCluster implements AutoCloseable {
         cluster.start();
     }
 
-    /** Submits the job and waits until a checkpoint holds all that it will ever know. */
+    /** Submits the job and waits for a checkpoint with the final state. */
     JobID run() throws Exception {
         JobID job = cluster.submitJob(totals.graph()).get().getJobID();
         await(job, totals::restsNow);
@@ -69,7 +69,7 @@ final class TotalsCluster implements AutoCloseable {
         return cluster.triggerSavepoint(job, target.toUri().toString(), false, format).get();
     }
 
-    /** Cancels the job and says where its last checkpoint is. */
+    /** Cancels the job and returns the path of its last checkpoint. */
     String cancel(JobID job) throws Exception {
         cluster.cancelJob(job).get();
         await(job, () -> cluster.getJobStatus(job).get() == JobStatus.CANCELED);

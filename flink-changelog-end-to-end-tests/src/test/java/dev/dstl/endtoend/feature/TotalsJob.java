@@ -85,7 +85,7 @@ final class TotalsJob {
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
     }
 
-    /** The configuration, for a cluster as well. */
+    /** Returns the configuration of the job and of its cluster. */
     Configuration configuration() {
         return configuration;
     }
@@ -111,12 +111,12 @@ final class TotalsJob {
         return graph;
     }
 
-    /** Whether the source has said all that it will say. */
+    /** Whether the source has emitted all records. */
     boolean restsNow() throws IOException {
         return board.read().records() == NUMBERS;
     }
 
-    /** What is in the state when all numbers have come: the total of each key. */
+    /** Expected final state: the total of each key. */
     static Map<Long, Long> expected() {
         Map<Long, Long> totals = new TreeMap<>();
         for (long number = 1; number <= NUMBERS; number++) {
@@ -144,7 +144,7 @@ final class TotalsJob {
         return new ListStateDescriptor<>("numbers", Types.LONG);
     }
 
-    /** The numbers, and then one more, which is not urgent. */
+    /** The numbers, and a last one that comes much later. */
     private static final class Numbers implements StripedInput<Long> {
 
         private static final long serialVersionUID = 1L;

@@ -47,7 +47,7 @@ final class FrontedS3 implements AutoCloseable {
         return both;
     }
 
-    /** Sets the file systems up again, with other keys. */
+    /** Sets up the file systems again with additional keys. */
     void use(Configuration more) throws IOException {
         Configuration configuration = server.endpoint().at(front.address()).configuration();
         configuration.addAll(more);
@@ -63,7 +63,7 @@ final class FrontedS3 implements AutoCloseable {
         return new Path("s3://" + server.endpoint().bucket() + "/" + UUID.randomUUID());
     }
 
-    /** What keys of objects below a path begin with. */
+    /** Returns the prefix of the keys of objects below a path. */
     static String prefix(Path path) {
         return path.getPath().substring(1) + "/";
     }

@@ -53,7 +53,7 @@ class JobRequestsReport {
         }
     }
 
-    /** Files are deleted after the job has ended, by Flink's changelog for as long as it likes. */
+    /** Waits for deletions after the end of the job; Flink's built-in changelog has no deadline. */
     private static RequestTally afterTheLastOne(FrontedS3 store) throws InterruptedException {
         String before = "";
         RequestTally now = store.front().requests();

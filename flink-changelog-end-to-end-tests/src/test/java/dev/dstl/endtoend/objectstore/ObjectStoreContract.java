@@ -53,7 +53,7 @@ abstract class ObjectStoreContract {
 
     private final String name = UUID.randomUUID().toString();
 
-    /** The keys with which Flink finds the store. */
+    /** Configuration with which Flink reaches the store. */
     abstract Configuration configuration();
 
     /** The root of the store. */

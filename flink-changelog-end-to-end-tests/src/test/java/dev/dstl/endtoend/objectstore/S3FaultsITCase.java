@@ -168,12 +168,12 @@ class S3FaultsITCase {
                 () -> LogOnStore.filesBelow(SummingJob.log(root)).isEmpty(), 50);
     }
 
-    /** Not the file that tries the base path: a task that cannot write that does not start. */
+    /** Whether a key is a segment, not another file. */
     private boolean isSegment(String key) {
         return key.startsWith(prefix(root)) && key.endsWith(".seg");
     }
 
-    /** Everything is there, and nothing but what handles name. */
+    /** Asserts that all records are readable, and that only files of handles exist. */
     private static void assertHolds(
             LogOnStore log, List<ChangelogStateHandleStreamImpl> handles, List<String> expected)
             throws Exception {
@@ -186,7 +186,7 @@ class S3FaultsITCase {
                 () -> new HashSet<>(log.files()).equals(LogOnStore.named(handles)), 50);
     }
 
-    /** The log meets every fault itself. */
+    /** The plugin does not retry, so the changelog handles every fault. */
     private static Configuration withoutRetriesOfThePlugin() {
         Configuration configuration = new Configuration();
         configuration.setString("s3.max-error-retries", "0");

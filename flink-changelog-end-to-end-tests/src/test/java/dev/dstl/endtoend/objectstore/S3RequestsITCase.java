@@ -65,7 +65,7 @@ class S3RequestsITCase {
         }
     }
 
-    /** The first request of a client is slow, and slow ones get a second attempt. */
+    /** The first request of a client is slow and would get a second attempt. */
     @BeforeEach
     void warmUp() throws IOException {
         Path file = new Path(root, "warm-up");
@@ -161,7 +161,7 @@ class S3RequestsITCase {
         }
     }
 
-    /** Without second attempts, which a machine under load would ask for. */
+    /** Without hedged attempts and timeouts, which a busy machine would cause. */
     @Test
     void jobWithAFailure_putsEachSegmentOnce_listsNothing_andLeavesNothing() throws Exception {
         Configuration oneAttempt = new Configuration();
@@ -194,7 +194,7 @@ class S3RequestsITCase {
         return store.front().requests().count(type);
     }
 
-    /** Keys that were written and not deleted, as far as requests tell. */
+    /** Keys that were written and not deleted according to the requests. */
     private static List<String> leftBelow(String prefix) {
         RequestTally requests = store.front().requests().below(prefix);
         List<String> left = new ArrayList<>(requests.keys(RequestType.PUT));

@@ -34,7 +34,7 @@ enum Backend {
             job.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
         }
     },
-    /** Nothing but the log, from the first record on. */
+    /** Never materializes, so that the changelog holds everything. */
     CHANGELOG_ON_ROCKSDB_NEVER_MATERIALIZED("rocksdb", true) {
         @Override
         void configure(Configuration job) {
@@ -43,16 +43,16 @@ enum Backend {
         }
     },
     CHANGELOG_ON_HASHMAP("hashmap", true),
-    /** Entries leave the heap and come back between any two records. */
+    /** Spills and loads entries at random between records. */
     CHANGELOG_ON_SPILLABLE(RandomlyPlacedBackendFactory.class.getName(), true),
     SPILLABLE(RandomlyPlacedBackendFactory.class.getName(), false),
     ROCKSDB("rocksdb", false);
 
-    /** Those that restore each other's checkpoints and native savepoints. */
+    /** Backends that restore each other's checkpoints and native savepoints. */
     private static final Set<Backend> ON_ROCKSDB =
             EnumSet.of(CHANGELOG_ON_ROCKSDB, CHANGELOG_ON_ROCKSDB_NEVER_MATERIALIZED, ROCKSDB);
 
-    /** Several materializations within a test. */
+    /** Short enough for several materializations within a test. */
     private static final Duration MATERIALIZATION_INTERVAL = Duration.ofMillis(700);
 
     private final String delegate;
@@ -63,7 +63,7 @@ enum Backend {
         this.changelog = changelog;
     }
 
-    /** Whether a job on this one may go on from a checkpoint or native savepoint of the other. */
+    /** Whether this backend restores checkpoints and native savepoints of the other. */
     boolean readsFormatOf(Backend other) {
         return this == other || (ON_ROCKSDB.contains(this) && ON_ROCKSDB.contains(other));
     }

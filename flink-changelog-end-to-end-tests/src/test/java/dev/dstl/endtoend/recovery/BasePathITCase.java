@@ -59,7 +59,7 @@ class BasePathITCase {
         }
     }
 
-    /** One cluster after the other would take longer, so this is one story. */
+    /** One test for several cases, since starting clusters takes long. */
     @Test
     void relativePath_endsANewJobAtOnce_fileInTheWayWaits_andNeitherHarmsAJobThatHasCheckpoints()
             throws Exception {

@@ -31,7 +31,7 @@ final class EmbeddedZooKeeper implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
 
-    /** How long a killed JobManager stays the leader. Long enough for a busy machine's pauses. */
+    /** Time until a killed JobManager loses leadership; longer than pauses of a busy machine. */
     private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(4);
 
     private static final int ANY_NUMBER = 0;
@@ -51,7 +51,7 @@ final class EmbeddedZooKeeper implements AutoCloseable {
         connections.startup(server);
     }
 
-    /** Has a cluster keep its jobs and checkpoints beyond the life of a JobManager. */
+    /** Configures high availability for a cluster. */
     void configure(Configuration cluster) {
         cluster.set(HighAvailabilityOptions.HA_MODE, "zookeeper");
         cluster.set(

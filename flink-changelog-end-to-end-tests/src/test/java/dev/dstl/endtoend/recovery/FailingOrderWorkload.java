@@ -38,12 +38,12 @@ final class FailingOrderWorkload extends OrderWorkload {
         this.fuse = fuse;
     }
 
-    /** The next record that comes to any keyed task makes it fail. */
+    /** Makes a keyed task fail at its next record. */
     void failOnce() throws IOException {
         Files.createFile(fuse);
     }
 
-    /** Whether a task did what {@link #failOnce()} asked for. */
+    /** Whether a task has failed since {@link #failOnce()}. */
     boolean hasFailed() {
         return !Files.exists(fuse);
     }

@@ -202,7 +202,7 @@ class InstallationITCase {
         }
     }
 
-    /** It cannot read what TaskManagers acknowledge. */
+    /** The JobManager cannot read the acknowledgements of TaskManagers. */
     @Test
     void noJarOnTheJobManager_isTheExceptionThatThePageDescribes() throws Exception {
         try (RecoveryCluster cluster =
@@ -238,7 +238,7 @@ class InstallationITCase {
         return cluster.newRun(Backend.CHANGELOG_ON_HASHMAP, OrderVolume.SMALL, job);
     }
 
-    /** Expects that a new job ends at once, and says why. */
+    /** Expects that a new job fails at once with a message. */
     private static void assertRefused(
             RecoveryCluster cluster, Configuration job, String... sentence) throws Exception {
         ClusterClient client = cluster.processes().client();

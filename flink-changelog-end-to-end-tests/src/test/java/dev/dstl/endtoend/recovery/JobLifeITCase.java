@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** All that happens to a job, one after the other; the shortest test that says a line works. */
+/** Everything that happens to a job, in sequence: the shortest test of a line of Flink. */
 class JobLifeITCase {
 
     @TempDir Path directory;

@@ -69,7 +69,7 @@ final class JobWatch {
         }
     }
 
-    /** Something that is asked of the cluster again and again. */
+    /** A condition that is polled. */
     interface Condition {
         boolean holds() throws Exception;
     }

@@ -45,7 +45,7 @@ final class LogStore {
 
     private static final String AUTHORITY = "soak";
 
-    /** What the JobManager deletes, it deletes after the job's end; a retried deletion is later. */
+    /** Time for deletions by the JobManager after the end of the job, and for retries. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Path root;
@@ -59,7 +59,7 @@ final class LogStore {
         this.directory = new StoreDirectory(root, AUTHORITY);
     }
 
-    /** Has the log written here. */
+    /** Configures a cluster to write its changelogs here. */
     void configure(Configuration cluster) {
         cluster.setString("state.changelog.dstl.dfs.base-path", "sim://" + AUTHORITY + "/log");
         cluster.setString("sim.directory", root.toString());
@@ -67,17 +67,17 @@ final class LogStore {
         cluster.setString("sim.latency.p99", "40 ms");
     }
 
-    /** Where the objects are files. */
+    /** Returns the directory whose files are the objects. */
     Path files() {
         return root.resolve(AUTHORITY).resolve("objects").resolve("log");
     }
 
-    /** From now on the store does not serve, to any process. */
+    /** Begins an outage for all processes. */
     void begin(Outage outage) throws IOException {
         directory.outage().begin(outage);
     }
 
-    /** The store serves again. */
+    /** Ends the outage. */
     void endOutage() throws IOException {
         directory.outage().end();
     }

@@ -97,12 +97,12 @@ final class OrderRun {
         return there;
     }
 
-    /** What holds the state of the jobs that are submitted from now on. */
+    /** Sets the state backend of jobs submitted from now on. */
     void setBackend(Backend backend) {
         backend.configure(configuration);
     }
 
-    /** The parallelism of the jobs that are submitted from now on; 4 at most. */
+    /** Sets the parallelism of jobs submitted from now on; at most 4. */
     void setParallelism(int parallelism) {
         configuration.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
     }
@@ -124,7 +124,7 @@ final class OrderRun {
         submitFrom(checkpoint.path(), mode);
     }
 
-    /** Submits a job that goes on from a checkpoint or savepoint. */
+    /** Submits a job that restores a checkpoint or savepoint. */
     void submitFrom(String path, RestoreMode mode) throws Exception {
         JobGraph graph = graph();
         graph.setSavepointRestoreSettings(SavepointRestoreSettings.forPath(path, false, mode));
@@ -156,7 +156,7 @@ final class OrderRun {
         cluster.startTaskManager();
     }
 
-    /** Kills TaskManagers, whatever the job does just now, and starts as many others. */
+    /** Kills TaskManagers in any state of the job, and starts as many others. */
     void killTaskManagers(int count) throws Exception {
         List<String> all = new ArrayList<>(cluster.taskManagers());
         for (String taskManager : all.subList(0, count)) {
@@ -167,19 +167,19 @@ final class OrderRun {
         }
     }
 
-    /** Kills the JobManager and starts another, which has to find the job by itself. */
+    /** Kills the JobManager and starts another, which must recover the job. */
     void killJobManager() throws Exception {
         cluster.killJobManager();
         cluster.startJobManager();
     }
 
-    /** Has a task fail; it has when this returns. */
+    /** Makes a task fail; returns when it has. */
     void failTask() throws Exception {
         workload.failOnce();
         watch.await(job, "failure of a task", workload::hasFailed);
     }
 
-    /** Waits until the job has been restored that many times. */
+    /** Waits until the job has been restored {@code count} times. */
     void awaitRestores(long count) throws Exception {
         watch.await(
                 job,
@@ -192,7 +192,7 @@ final class OrderRun {
         watch.await(job, "running tasks", () -> client.allTasksRun(job));
     }
 
-    /** Waits for something else that a test knows to look for. */
+    /** Waits until a condition of the test holds. */
     void await(String what, JobWatch.Condition condition) throws Exception {
         watch.await(job, what, condition);
     }
@@ -201,19 +201,19 @@ final class OrderRun {
         return job;
     }
 
-    /** Takes a savepoint of which nobody makes use. */
+    /** Takes a savepoint that is not used. */
     void savepoint(SavepointFormatType format) throws Exception {
         assertThat(client.savepoint(job, savepoints(), format)).isNotEmpty();
     }
 
-    /** Stops the job with a savepoint and says where it is. */
+    /** Stops the job with a savepoint and returns its path. */
     String stopWithSavepoint(SavepointFormatType format) throws Exception {
         String path = client.stopWithSavepoint(job, savepoints(), format);
         awaitStatus(JobStatus.FINISHED);
         return path;
     }
 
-    /** Cancels the job and says where its newest retained checkpoint is. */
+    /** Cancels the job and returns its newest retained checkpoint. */
     RetainedCheckpoint cancel() throws Exception {
         client.cancel(job);
         awaitStatus(JobStatus.CANCELED);
@@ -230,7 +230,7 @@ final class OrderRun {
         awaitStatus(JobStatus.CANCELED);
     }
 
-    /** Lets the rest of the input come at once and waits for the end. */
+    /** Releases the rest of the input and waits for the end of the job. */
     void finish() throws Exception {
         pace.open();
         AtomicLong seen = new AtomicLong(-1);
@@ -255,7 +255,7 @@ final class OrderRun {
         assertThat(verdict.expectedRows()).isGreaterThan(15_000);
     }
 
-    /** A board of its own for each: one of another parallelism would leave slots behind. */
+    /** Each job has its own board, since a board's slots depend on the parallelism. */
     private JobGraph graph() throws IOException {
         board = new ProgressBoard(directory.resolve("progress-" + ++jobs));
         Workload versioned = version == null ? workload : new TalliedWorkload(workload);
@@ -274,7 +274,7 @@ final class OrderRun {
         return savepointDirectory().toUri().toString();
     }
 
-    /** Where all savepoints of the run are. */
+    /** Returns the directory of all savepoints of the run. */
     Path savepointDirectory() {
         return directory.resolve("savepoints");
     }

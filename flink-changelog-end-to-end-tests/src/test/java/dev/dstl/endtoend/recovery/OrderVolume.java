@@ -29,7 +29,7 @@ final class OrderVolume {
     /** 30,000 orders, 150,000 events; longer than any round of the soak takes. */
     static final OrderVolume LARGE = new OrderVolume(0.02, Duration.ofMinutes(6));
 
-    /** As few as in SMALL, and so slowly that a job outlasts outages of its store. */
+    /** As many as in SMALL, but so slow that the job outlasts outages of its store. */
     static final OrderVolume SLOW = new OrderVolume(0.01, Duration.ofMinutes(20));
 
     private final double scale;
@@ -49,7 +49,7 @@ final class OrderVolume {
         return wholeInput;
     }
 
-    /** What an independent reading of the tables gives. Computed once. */
+    /** Expected rows, from an independent reading of the tables. Computed once. */
     synchronized Map<String, String> expectedRows() {
         if (expected == null) {
             expected = new OrderModel(scale).expectedRows();

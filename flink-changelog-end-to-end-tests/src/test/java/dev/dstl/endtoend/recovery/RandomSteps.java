@@ -36,12 +36,12 @@ import org.apache.flink.util.FileUtils;
  */
 final class RandomSteps {
 
-    /** That the first job has. */
+    /** Version of the first job. */
     static final JobVersion FIRST_VERSION = JobVersion.FIRST;
 
     private static final int GREATEST_PARALLELISM = 4;
 
-    /** Enough for a checkpoint without the old files, which {@code NO_CLAIM} promises. */
+    /** Checkpoints after which none may need the old files with {@code NO_CLAIM}. */
     private static final int CHECKPOINTS_UNTIL_INDEPENDENT = 3;
 
     private static final int LONGEST_OUTAGE_MILLIS = 6000;
@@ -63,7 +63,7 @@ final class RandomSteps {
         this.kills = kills;
     }
 
-    /** A long way, any kind at any place. */
+    /** Returns any steps in any order. */
     List<Step> any(int count) {
         List<Step> steps = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ final class RandomSteps {
         return steps;
     }
 
-    /** A short way: one kill of each process, one change of parallelism, in any order. */
+    /** Returns one kill of each process and one change of parallelism, in any order. */
     List<Step> oneOfEach() {
         List<Step> disturbances =
                 Arrays.asList(
@@ -128,7 +128,7 @@ final class RandomSteps {
         }
     }
 
-    /** Processes and tasks start while the store of the log is out of service. */
+    /** Wraps a step in an outage, so that processes and tasks start without the store. */
     private Step outageAround(Step step) {
         Outage outage = Outage.values()[random.nextInt(Outage.values().length)];
         int millis = random.nextInt(LONGEST_OUTAGE_MILLIS);
@@ -146,7 +146,7 @@ final class RandomSteps {
                 });
     }
 
-    /** The class of some state is upgraded, or stays what it is. */
+    /** Returns the next version of a state class, or the same one. */
     private JobVersion nextVersion() {
         version = random.nextBoolean() ? version.next() : version;
         return version;

@@ -64,7 +64,7 @@ final class RecoveryCluster implements AutoCloseable {
     }
 
     /**
-     * Starts the same cluster with its log anywhere.
+     * Starts the same cluster with its changelog anywhere.
      *
      * @param log where its files are; the settings say so to the cluster
      */
@@ -118,7 +118,7 @@ final class RecoveryCluster implements AutoCloseable {
                         directory.resolve("cluster"), classPath, plugins, configuration, 2);
     }
 
-    /** Where all checkpoints of all jobs are. */
+    /** Returns the directory of all checkpoints of all jobs. */
     Path checkpoints() {
         return directory.resolve("checkpoints");
     }
@@ -127,12 +127,12 @@ final class RecoveryCluster implements AutoCloseable {
         return cluster;
     }
 
-    /** Kills all TaskManagers and starts as many that are set up in another way. */
+    /** Kills all TaskManagers and starts as many with other settings. */
     void replaceTaskManagers(Configuration more) throws Exception {
         replaceTaskManagers(more, classPath);
     }
 
-    /** Kills all TaskManagers and starts as many that have other jars than the JobManager. */
+    /** Kills all TaskManagers and starts as many with other jars than the JobManager. */
     void replaceTaskManagers(Configuration more, ClassPath classPath) throws Exception {
         List<String> before = cluster.taskManagers();
         before.forEach(cluster::killTaskManager);
@@ -180,12 +180,12 @@ final class RecoveryCluster implements AutoCloseable {
         }
     }
 
-    /** A job of the workload on a backend, not yet submitted. */
+    /** Creates a run on a backend; nothing is submitted yet. */
     OrderRun newRun(Backend backend) {
         return newRun(backend, OrderVolume.SMALL, new Configuration());
     }
 
-    /** The same with more or fewer orders, and with settings that only this job has. */
+    /** The same with another number of orders and settings of the job. */
     OrderRun newRun(Backend backend, OrderVolume volume, Configuration settings) {
         Configuration job = new Configuration(configuration);
         backend.configure(job);
@@ -193,7 +193,7 @@ final class RecoveryCluster implements AutoCloseable {
         return new OrderRun(cluster, job, volume, directory.resolve("job-" + ++jobs), log);
     }
 
-    /** A job that goes on here where the same job was stopped elsewhere. */
+    /** Creates a run that continues one of another cluster. */
     OrderRun newRunOf(OrderRun other, Backend backend) {
         Configuration job = new Configuration(configuration);
         backend.configure(job);

@@ -43,7 +43,7 @@ final class RetainedCheckpoint {
         return path;
     }
 
-    /** The checkpoint, what it shares with others, and the job's log, none of which is missing. */
+    /** Deletes the checkpoint, shared files and the changelog, all of which must exist. */
     void deleteAllOfItsJob() throws IOException {
         assertThat(ofJob()).isDirectory();
         if (log != null) {
@@ -52,7 +52,7 @@ final class RetainedCheckpoint {
         deleteWhatThereIsOfItsJob();
     }
 
-    /** The same for a job that may have ended before its log needed a file. */
+    /** The same for a job that may have ended before it wrote a segment. */
     void deleteWhatThereIsOfItsJob() throws IOException {
         FileUtils.deleteDirectory(ofJob().toFile());
         if (log != null) {

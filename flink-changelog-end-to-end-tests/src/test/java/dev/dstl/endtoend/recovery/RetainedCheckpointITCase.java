@@ -108,7 +108,7 @@ class RetainedCheckpointITCase {
         run.verify();
     }
 
-    /** Flink's own changelog cannot leave a savepoint to its owner, so it has to claim it. */
+    /** Flink's built-in changelog does not support {@code NO_CLAIM}. */
     @Test
     void savepoint_isTheWayBackToFlinksOwnChangelog_ifItIsClaimed() throws Exception {
         OrderRun run = cluster.newRun(Backend.CHANGELOG_ON_ROCKSDB);

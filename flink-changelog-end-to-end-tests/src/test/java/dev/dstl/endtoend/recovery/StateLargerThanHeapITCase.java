@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class StateLargerThanHeapITCase {
 
-    /** Of about 130 bytes each, on a heap of 128 MB that is a third full without them. */
+    /** About 130 bytes each, on a heap of 128 MB of which a third is in use otherwise. */
     private static final long WORDS = 1_000_000;
 
     private static final Duration PATIENCE = Duration.ofMinutes(4);
@@ -100,7 +100,7 @@ class StateLargerThanHeapITCase {
 
     /**
      * A snapshot spills as it is read. With a changelog the last one may still have fitted, and the
-     * log is replayed onto a heap that fills up as it does with any other record.
+     * changelog is replayed onto a heap that fills up as it does with any other record.
      */
     private static String[] spills(boolean changelog) {
         String whileRestoring = "The heap has no room for more restored state";
@@ -150,7 +150,7 @@ class StateLargerThanHeapITCase {
         }
     }
 
-    /** Something that is asked of the cluster again and again. */
+    /** A condition that is polled. */
     private interface Condition {
         boolean holds() throws Exception;
     }

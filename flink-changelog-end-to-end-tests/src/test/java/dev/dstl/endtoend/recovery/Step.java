@@ -36,7 +36,7 @@ final class Step {
         return description;
     }
 
-    /** What is done. */
+    /** The action of a step. */
     interface Action {
         void take(OrderRun run) throws Exception;
     }

@@ -120,7 +120,7 @@ class UnusableBucketITCase {
         run.verify();
     }
 
-    /** Waits for one more checkpoint that is declined for that reason. */
+    /** Waits for another checkpoint that is declined for {@code reason}. */
     private static void awaitDeclined(OrderRun run, String reason) throws Exception {
         long before = cluster.logged("jobmanager", COMPLAINT + "for ", reason);
         run.await(

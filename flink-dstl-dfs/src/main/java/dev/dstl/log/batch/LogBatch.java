@@ -127,7 +127,7 @@ public final class LogBatch {
     @Override
     public String toString() {
         return String.format(
-                "batch %d of log %s (%d records, %d bytes)",
+                "batch %d of changelog %s (%d records, %d bytes)",
                 sequence, logId, recordCount, sizeBytes);
     }
 }

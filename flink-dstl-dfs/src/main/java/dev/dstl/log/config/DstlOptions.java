@@ -92,9 +92,9 @@ public final class DstlOptions {
                     .defaultValue(MemorySize.ofMebiBytes(10))
                     .withDeprecatedKeys(FLINK_DEPRECATED + "batch.persist-size-threshold")
                     .withDescription(
-                            "State changes of all tasks end the wait of batch.persist-delay"
-                                    + " at once when together they reach this size. At most"
-                                    + " upload.max-in-flight.");
+                            "Size at which the state changes of a job on a TaskManager"
+                                    + " are uploaded at once, without waiting for"
+                                    + " batch.persist-delay. At most upload.max-in-flight.");
 
     /** Maximum size of the buffer between a segment and the output stream of the file system. */
     public static final ConfigOption<MemorySize> UPLOAD_BUFFER_SIZE =
@@ -262,11 +262,11 @@ public final class DstlOptions {
                     .intType()
                     .defaultValue(131_072)
                     .withDescription(
-                            "Runs of all subtasks of an operator together. Each changelog may"
-                                    + " have its part of them, 4 to 32, and compaction.min-runs is"
-                                    + " lower in proportion: checkpoints of thousands of subtasks"
-                                    + " stay small. A smaller value writes each state change more"
-                                    + " often. At least 1.");
+                            "Maximum number of runs of all subtasks of an operator"
+                                    + " together. Each changelog gets an equal share, 4 to 32, and"
+                                    + " compaction.min-runs is reduced in proportion, so that"
+                                    + " checkpoints of thousands of subtasks stay small. A smaller"
+                                    + " value writes each state change more often. At least 1.");
 
     /** Age at which state changes are uploaded without waiting for a checkpoint. */
     public static final ConfigOption<Duration> MAX_AGE =
@@ -285,11 +285,11 @@ public final class DstlOptions {
                     .doubleType()
                     .defaultValue(0.05)
                     .withDescription(
-                            "Hedged attempts per upload, and their bytes per byte. A hedged"
-                                    + " attempt runs where the first one is unusually slow; the first"
-                                    + " to succeed wins. 0.05 adds at most 5 % to the PUTs. A larger"
-                                    + " budget shortens the tail of checkpoint durations. 0 to 1; 0"
-                                    + " disables hedging.");
+                            "Hedged attempts allowed per upload, in requests and in"
+                                    + " bytes. A hedged attempt joins one that is unusually slow;"
+                                    + " the first to succeed wins. 0.05 adds at most 5 % to the"
+                                    + " PUTs. A larger budget shortens the tail of checkpoint"
+                                    + " durations. 0 to 1; 0 disables hedging.");
 
     /** Quantile of upload durations above which an attempt is hedged. */
     public static final ConfigOption<Double> HEDGE_QUANTILE =

@@ -111,8 +111,9 @@ public final class DstlSettings {
         if (rollThresholdBytes > maxInFlightBytes) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' is %d bytes and '%s' is %d bytes: segments would be rolled later"
-                                    + " than the tasks are stopped. Raise '%s' or lower '%s'.",
+                            "'%s' is %d bytes and '%s' is %d bytes: tasks would stop taking"
+                                    + " input before a segment is rolled. Raise '%s' or lower"
+                                    + " '%s'.",
                             DstlOptions.PERSIST_SIZE_THRESHOLD.key(),
                             rollThresholdBytes,
                             DstlOptions.MAX_IN_FLIGHT.key(),
@@ -137,8 +138,8 @@ public final class DstlSettings {
                 && delayMillis > timeoutMillis) {
             throw new IllegalConfigurationException(
                     String.format(
-                            "'%s' is %d ms and '%s' is %d ms: there would already be a second"
-                                    + " attempt. Lower '%s' or raise '%s'.",
+                            "'%s' is %d ms and '%s' is %d ms: an attempt would time out before"
+                                    + " it may be hedged. Lower '%s' or raise '%s'.",
                             DstlOptions.HEDGE_MIN_DELAY.key(),
                             delayMillis,
                             DstlOptions.UPLOAD_TIMEOUT.key(),

@@ -87,7 +87,7 @@ public final class KnownKeys {
      */
     public void check(Configuration configuration) {
         SortedSet<String> unknown = new TreeSet<>(configuration.keySet());
-        unknown.removeIf(key -> !isOurs(key) || keys.contains(key));
+        unknown.removeIf(key -> !isDstlKey(key) || keys.contains(key));
         if (!unknown.isEmpty()) {
             throw new IllegalConfigurationException(
                     unknown.stream()
@@ -104,7 +104,7 @@ public final class KnownKeys {
         }
     }
 
-    private static boolean isOurs(String key) {
+    private static boolean isDstlKey(String key) {
         return PREFIXES.stream().anyMatch(key::startsWith) || MISPLACED.matcher(key).matches();
     }
 
@@ -112,7 +112,7 @@ public final class KnownKeys {
         // Not in a constant: a job without a misspelt key does not load this library.
         LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
         return keys.stream()
-                .filter(KnownKeys::isOurs)
+                .filter(KnownKeys::isDstlKey)
                 .min(Comparator.comparingInt(key -> distance.apply(key, misspelt)))
                 .orElseThrow();
     }

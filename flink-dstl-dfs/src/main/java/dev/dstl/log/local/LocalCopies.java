@@ -190,7 +190,7 @@ public final class LocalCopies implements AutoCloseable {
         metrics.localCopyWritten();
         if (failing) {
             failing = false;
-            LOG.info("Changes are copied to the local disk again, the first to {}", file);
+            LOG.info("State changes are copied to the local disk again, the first to {}", file);
         }
     }
 
@@ -199,9 +199,9 @@ public final class LocalCopies implements AutoCloseable {
         if (!failing) {
             failing = true;
             LOG.warn(
-                    "Changes are not copied to the local disks {} for local recovery: {}."
-                            + " Checkpoints are complete all the same, but tasks read these changes"
-                            + " from the remote store when they recover. Tried again with each"
+                    "State changes are not copied to the local disks {} for local recovery: {}."
+                            + " Checkpoints are complete nevertheless, but tasks read these state"
+                            + " changes from the remote store when they recover. Retried with each"
                             + " segment, and counted in numberOfLocalCopyFailures.",
                     directories.own(),
                     cause);
@@ -268,8 +268,8 @@ public final class LocalCopies implements AutoCloseable {
             deletion.accept(directory);
         } catch (IOException e) {
             LOG.warn(
-                    "Could not delete {}, which holds copies of changes that nobody needs any more."
-                            + " Delete it by hand.",
+                    "Could not delete {}, which holds copies of state changes that are no longer"
+                            + " needed. Delete it manually.",
                     directory,
                     e);
         }

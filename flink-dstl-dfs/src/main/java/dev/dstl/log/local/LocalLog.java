@@ -21,8 +21,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Tells the local copies of one changelog's segments which checkpoints contain them. Thread-safe;
- * no method blocks.
+ * Notifies the local copies of one changelog's segments of the checkpoints that contain them.
+ * Thread-safe; no method blocks.
  */
 public final class LocalLog {
 

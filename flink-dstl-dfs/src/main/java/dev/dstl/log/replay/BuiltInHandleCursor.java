@@ -58,7 +58,7 @@ public final class BuiltInHandleCursor implements RecordCursor {
         while (changesLeft == 0) {
             if (groupsLeft > 0) {
                 groupsLeft--;
-                changesLeft = segment.readCount("a number of changes");
+                changesLeft = segment.readCount("a number of state changes");
                 keyGroup = segment.readInt("a key group");
             } else if (positions.hasNext()) {
                 startChangeSet(positions.next());
@@ -67,13 +67,13 @@ public final class BuiltInHandleCursor implements RecordCursor {
             }
         }
         changesLeft--;
-        int length = segment.readCount("the length of a change");
+        int length = segment.readCount("the length of a state change");
         // Not all at once: a corrupt length must not exhaust the heap.
         int read = 0;
         while (read < length) {
             int next = Math.min(length - read, Math.max(buffer.length - headerLength, 1 << 20));
             ensureCapacity(headerLength + read + next);
-            segment.read(buffer, headerLength + read, next, "a change");
+            segment.read(buffer, headerLength + read, next, "a state change");
             read += next;
         }
         record.wrap(keyGroup, buffer, 0, headerLength + length);

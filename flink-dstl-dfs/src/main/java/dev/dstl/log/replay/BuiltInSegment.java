@@ -119,10 +119,10 @@ final class BuiltInSegment implements Closeable {
             return;
         }
         if (compressed) {
-            skip(offset - position, "a change set at " + offset);
+            skip(offset - position, "a state change set at " + offset);
         } else {
             if (!reached(1 + offset)) {
-                throw damaged(offset, "a change set", "the end of the file before it");
+                throw damaged(offset, "a state change set", "the end of the file before it");
             }
             content = new BufferedInputStream(source, BUFFER_BYTES);
             position = offset;

@@ -22,7 +22,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import org.apache.flink.core.fs.Path;
 
-/** Tells a missing segment from one that cannot be read, and explains both to an operator. */
+/** Distinguishes a missing segment from an unreadable one, and explains both to an operator. */
 final class FailedRead {
 
     private FailedRead() {}

@@ -20,8 +20,8 @@ package dev.dstl.log.segment;
  * The bytes of a segment file. Numbers are big endian; {@code varint} as in {@link
  * dev.dstl.log.api.RecordFormat}, {@code varlong} the same for up to ten bytes. Everything a reader
  * needs to check and decode a frame lies in the frame, so that reading one from its offset costs
- * one request to the store; the file's own header is looked at when that fails, and says whether
- * the file is foreign, of another version, or damaged.
+ * one request to the store; the file's own header is read when that fails, and shows whether the
+ * file is foreign, of another version, or damaged.
  *
  * <pre>
  *   file       header | frame ... | directory entry ... | tail

@@ -160,7 +160,7 @@ public final class SegmentInspection {
 
     private static String entry(UUID logId, long sequence, long offset, long length) {
         return String.format(
-                "log %s, sequence %d, offset %d, length %d", logId, sequence, offset, length);
+                "changelog %s, sequence %d, offset %d, length %d", logId, sequence, offset, length);
     }
 
     /** Returns the headers of all frames, in file order. */

@@ -84,7 +84,7 @@ final class SegmentStream implements Closeable {
         progress.incrementAndGet();
         if (abandoned) {
             close();
-            throw new InterruptedIOException("Nobody waits for the segment");
+            throw new InterruptedIOException("The segment is no longer needed");
         }
         return open;
     }

@@ -69,7 +69,7 @@ public final class BasePath {
      */
     String complaint(String since, String cause) {
         return String.format(
-                "'%s' is '%s', where no changes could be stored %s: %s. Nothing is lost, and"
+                "'%s' is '%s', where no state changes could be stored %s: %s. Nothing is lost, and"
                         + " writes are retried; checkpoints wait or fail meanwhile. Make it a"
                         + " directory that the TaskManagers may write to and that has room, on an"
                         + " object store a bucket that exists and credentials that may write to"

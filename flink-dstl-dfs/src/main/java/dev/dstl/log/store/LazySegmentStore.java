@@ -160,7 +160,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         try {
             fileSystem = store().fileSystem();
         } catch (IOException | RuntimeException e) {
-            LOG.debug("The file system of {} is not there", basePath, e);
+            LOG.debug("The file system of {} is not set up yet", basePath, e);
             return;
         }
         work.accept(fileSystem);
@@ -258,7 +258,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
             news = trial != before;
         }
         if (failure == null && news && before != Trial.UNTRIED) {
-            LOG.info("Changes are stored below {} from now on", basePath);
+            LOG.info("State changes are stored below {} from now on", basePath);
         } else if (failure != null && news) {
             LOG.warn("{}", basePath.complaint("so far", StoreException.describe(failure)));
         }

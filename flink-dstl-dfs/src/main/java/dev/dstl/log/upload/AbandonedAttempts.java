@@ -91,7 +91,7 @@ final class AbandonedAttempts {
             count--;
             reported &= count >= MANY / 2;
         }
-        LOG.debug("{} came back after it was cancelled", attempt);
+        LOG.debug("{} returned after it was cancelled", attempt);
         if (file != null) {
             registry.discardAttempt(file);
             if (!complete) {

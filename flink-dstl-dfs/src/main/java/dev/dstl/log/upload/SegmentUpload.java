@@ -347,12 +347,12 @@ public final class SegmentUpload {
         }
         if (encodingFailed) {
             LOG.error(
-                    "Changes could not be encoded as {}; they are kept and retried. This is a"
+                    "State changes could not be encoded as {}; they are kept and retried. This is a"
                             + " defect, please report it.",
                     attempt,
                     cause);
         } else {
-            LOG.debug("Uploading changes as {} failed", attempt, cause);
+            LOG.debug("Uploading state changes as {} failed", attempt, cause);
             uploader.health.failed(cause, throttled);
         }
         ended(attempt, cause, throttled, encodingFailed);
@@ -385,9 +385,9 @@ public final class SegmentUpload {
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {
         return StoreException.of(
                 String.format(
-                        "Uploading changes failed %d times, the last time as %s: %s. They are kept"
-                                + " and uploaded later, so the next checkpoint can succeed. Check"
-                                + " the store; '%s: until-success' lets checkpoints wait for it"
+                        "Uploading state changes failed %d times, the last time as %s: %s. They are"
+                                + " kept and uploaded later, so the next checkpoint can succeed."
+                                + " Check the store; '%s: until-success' lets checkpoints wait for it"
                                 + " instead.",
                         failed,
                         attempt,

@@ -94,7 +94,7 @@ final class BatchAge {
         }
         mailedFor = sequence;
         try {
-            mailbox.execute(seal::run, "Seal changes that wait to be uploaded");
+            mailbox.execute(seal::run, "Seal state changes that wait to be uploaded");
         } catch (RejectedExecutionException taskEnds) {
             // Its last checkpoint contains the changes, or they are not needed.
             return;

@@ -224,7 +224,7 @@ public final class DstlLogWriter implements ChangelogWriter {
         try {
             seal(true);
         } catch (IllegalStateException storageClosed) {
-            LOG.debug("Changes of a storage that is closed are not uploaded", storageClosed);
+            LOG.debug("State changes of a storage that is closed are not uploaded", storageClosed);
         }
     }
 

@@ -324,7 +324,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             failed.forEach(persist -> persist.release(unreferenced));
         }
         IOException cause =
-                new IOException("Changes could not be encoded for the checkpoint", failure);
+                new IOException("State changes could not be encoded for the checkpoint", failure);
         failed.forEach(persist -> persist.future().completeExceptionally(cause));
         unreferenced.run();
         completeFinished();

@@ -62,7 +62,8 @@ final class TailBatches {
         if (next != to) {
             throw new IllegalArgumentException(
                     String.format(
-                            "Changes [%d, %d) were requested, but those before %s are truncated",
+                            "State changes [%d, %d) were requested, but those before %s are"
+                                    + " truncated",
                             from, to, batches.isEmpty() ? to : batches.firstKey()));
         }
         return range;

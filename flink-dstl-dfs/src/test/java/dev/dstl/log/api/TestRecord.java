@@ -88,7 +88,7 @@ public final class TestRecord {
                 Arrays.copyOfRange(buffer, payloadOffset, payloadOffset + record.payloadLength()));
     }
 
-    /** Reads everything a cursor still has. */
+    /** Reads all remaining records of a cursor. */
     public static List<TestRecord> readAll(RecordCursor cursor) throws IOException {
         List<TestRecord> records = new ArrayList<>();
         LogRecord record = new LogRecord();
@@ -98,7 +98,7 @@ public final class TestRecord {
         return records;
     }
 
-    /** Record key and payload, as a writer takes them. */
+    /** Returns record key and payload, as passed to a writer. */
     public byte[] bytes() {
         byte[] bytes = Arrays.copyOf(recordKey, recordKey.length + payload.length);
         System.arraycopy(payload, 0, bytes, recordKey.length, payload.length);

@@ -88,7 +88,7 @@ class LogBatchTest {
         assertThat(batch.sizeBytes()).isEqualTo(size);
         assertThatThrownBy(batch::records)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("batch 3 of log " + TestBatches.LOG_ID)
+                .hasMessageContaining("batch 3 of changelog " + TestBatches.LOG_ID)
                 .hasMessageContaining("already released");
     }
 

@@ -65,7 +65,7 @@ class PagedBytesPropertyTest {
         assertThat(bytes.equal(left, right, content.length)).isFalse();
     }
 
-    /** Keys that differ little are the usual ones; they must not gather in few slots. */
+    /** Usual keys differ little; their hashes must not collide in a few slots. */
     @Property(tries = 300)
     void consecutiveKeysSpreadOverATable(
             @ForAll @IntRange(min = 2, max = 40) int length, @ForAll long seed) {

@@ -55,7 +55,7 @@ public final class TestBatches {
                 bytes.length);
     }
 
-    /** What a batch holds, in the order of writing. */
+    /** Records of a batch, in the order of writing. */
     public static List<TestRecord> records(LogBatch batch) {
         List<TestRecord> records = new ArrayList<>();
         PagedBytes bytes = batch.records();

@@ -120,7 +120,7 @@ class BookedFormTest {
         encoding.forEach(Runnable::run);
     }
 
-    /** Returns what makes the segment durable that has a batch of each log. */
+    /** Uploads of a segment with a batch of each changelog; running one makes it durable. */
     private List<Runnable> uploadOfASharedSegment() {
         x.persist(x.initialSequenceNumber(), 1).join();
         y.persist(y.initialSequenceNumber(), 1).join();

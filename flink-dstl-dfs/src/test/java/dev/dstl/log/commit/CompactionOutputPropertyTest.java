@@ -68,7 +68,7 @@ class CompactionOutputPropertyTest {
     }
 
     private enum Action {
-        /** The barrier of the log's next checkpoint; it acknowledges what it names. */
+        /** The barrier of the changelog's next checkpoint; it acknowledges what it names. */
         BARRIER,
         BARRIER_AGAIN,
         /** The next checkpoint is aborted before its barrier comes. */

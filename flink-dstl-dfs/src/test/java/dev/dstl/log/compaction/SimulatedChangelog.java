@@ -96,46 +96,46 @@ public final class SimulatedChangelog {
         return nextSequence;
     }
 
-    /** There is a base up to a boundary. */
+    /** Truncates the changelog up to a boundary, as a new base covers it. */
     public void truncate(long boundary, long baseBytes) {
         runs.headMap(boundary).clear();
         boundaries.headSet(boundary).clear();
         goal.setBaseBytes(baseBytes);
     }
 
-    /** Bytes of all runs. */
+    /** Size of all runs. */
     public long bytes() {
         return runs.values().stream().mapToLong(run -> run.bytes).sum();
     }
 
-    /** How many runs there are. */
+    /** Number of runs. */
     public int runCount() {
         return runs.size();
     }
 
-    /** Bytes of runs that were not there when this was called last. */
+    /** Size of the runs added since the last call. */
     public long takeNewBytes() {
         long bytes = newBytes;
         newBytes = 0;
         return bytes;
     }
 
-    /** Read and written by compactions. */
+    /** Bytes read and written by compactions. */
     public long copiedBytes() {
         return copiedBytes;
     }
 
-    /** For compactions that need time for it, those that run included. */
+    /** Time of compactions of large runs, running ones included. */
     public long largeReadMillis() {
         return largeReadMillis;
     }
 
-    /** How often a byte was compacted at most. */
+    /** Highest level: how often a byte was compacted at most. */
     public int maxLevel() {
         return maxLevel;
     }
 
-    /** Compactions so far. */
+    /** Number of compactions so far. */
     public int compactions() {
         return compactions;
     }

@@ -233,7 +233,7 @@ class DstlSettingsTest {
     }
 
     @Test
-    void batchThatCanNeverBeCutBeforeTasksStop_namesBothKeys() {
+    void segmentThatIsNeverRolledBeforeTasksStop_namesBothKeys() {
         Configuration configuration = minimal();
         configuration.setString(PREFIX + "batch.persist-size-threshold", "2mb");
         configuration.setString(PREFIX + "upload.max-in-flight", "1mb");
@@ -242,7 +242,7 @@ class DstlSettingsTest {
                 .hasMessage(
                         "'state.changelog.dstl.dfs.batch.persist-size-threshold' is 2097152 bytes"
                                 + " and 'state.changelog.dstl.dfs.upload.max-in-flight' is 1048576"
-                                + " bytes: segments would be rolled later than the tasks are stopped."
+                                + " bytes: tasks would stop taking input before a segment is rolled."
                                 + " Raise 'state.changelog.dstl.dfs.upload.max-in-flight' or lower"
                                 + " 'state.changelog.dstl.dfs.batch.persist-size-threshold'.");
     }

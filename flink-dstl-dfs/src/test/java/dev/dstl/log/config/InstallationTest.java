@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InstallationTest {
 
-    private static final ClassLoader OURS = InstallationTest.class.getClassLoader();
+    private static final ClassLoader CLASS_LOADER = InstallationTest.class.getClassLoader();
 
     @TempDir private Path lib;
 
@@ -43,13 +43,13 @@ class InstallationTest {
     @ValueSource(
             strings = {"1.20", "1.20.0", "1.20.5", "1.20-SNAPSHOT", "1.20.9-acme-3", "<unknown>"})
     void everyPatchOfTheLine_isFine(String version) {
-        assertThat(Installation.of(OURS, version).problems()).isEmpty();
+        assertThat(Installation.of(CLASS_LOADER, version).problems()).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"1.19.2", "2.0.0", "2.3.0", "1.2", "1.200.1", "1.21-SNAPSHOT"})
     void anotherLine_isNamedWithThatOfTheJar(String version) {
-        assertThat(Installation.of(OURS, version).problems())
+        assertThat(Installation.of(CLASS_LOADER, version).problems())
                 .singleElement()
                 .asString()
                 .startsWith("DSTL " + Release.current().version() + " in file:")
@@ -62,7 +62,7 @@ class InstallationTest {
     @Test
     void twoVersions_areNamedWithTheirJars() throws Exception {
         Path jar = jar("dstl-flink-1.20-9.9.9.jar", "version=9.9.9\ncommit=abc\nflink.line=1.20\n");
-        try (URLClassLoader both = new URLClassLoader(urls(jar), OURS)) {
+        try (URLClassLoader both = new URLClassLoader(urls(jar), CLASS_LOADER)) {
             Installation installation = Installation.of(both, "1.20.5");
 
             assertThat(installation.problems())
@@ -87,12 +87,12 @@ class InstallationTest {
                         String.format(
                                 "version=%s%ncommit=%s%nflink.line=%s%n",
                                 current.version(), current.commit(), current.flinkLine()));
-        try (URLClassLoader both = new URLClassLoader(urls(jar), OURS)) {
+        try (URLClassLoader both = new URLClassLoader(urls(jar), CLASS_LOADER)) {
             assertThat(Installation.of(both, "1.20.5").problems()).isEmpty();
         }
     }
 
-    /** As flink-dist has, where it precedes DSTL's jar or only the storage is installed. */
+    /** As with flink-dist before DSTL's jar, or with the storage alone. */
     @Test
     void aStateBackendOfFlink_isNamedWithItsPlace() throws Exception {
         Path source = lib.resolve("ChangelogStateBackend.java");
@@ -103,7 +103,7 @@ class InstallationTest {
                         ToolProvider.getSystemJavaCompiler()
                                 .run(null, null, null, "-d", lib.toString(), source.toString()))
                 .isZero();
-        try (URLClassLoader flink = new URLClassLoader(urls(lib), OURS)) {
+        try (URLClassLoader flink = new URLClassLoader(urls(lib), CLASS_LOADER)) {
             assertThat(Installation.of(flink, "1.20.5").problems())
                     .singleElement()
                     .asString()

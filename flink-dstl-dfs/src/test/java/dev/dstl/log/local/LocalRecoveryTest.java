@@ -175,7 +175,7 @@ class LocalRecoveryTest {
                     .hasSize(2)
                     .last()
                     .asString()
-                    .startsWith("INFO Changes are copied to the local disk again");
+                    .startsWith("INFO State changes are copied to the local disk again");
         }
     }
 

@@ -28,7 +28,7 @@ public final class SimulatedProcessEnd {
 
     private SimulatedProcessEnd() {}
 
-    /** The directories go, too. */
+    /** Releases the locks and deletes the directories. */
     public static void unlock(LocalDirectories directories) {
         try {
             for (File directory : directories.own()) {

@@ -83,7 +83,7 @@ class ProcessMemoryRandomTest {
         }
     }
 
-    /** As a task: appends while it may, and waits for its uploads and for nothing else. */
+    /** Behaves like a task: appends while memory is available, and waits only for its uploads. */
     private Void work(JobMemory job, Random random) throws Exception {
         ArrayDeque<Reservation> held = new ArrayDeque<>();
         for (int step = 0; step < STEPS; step++) {

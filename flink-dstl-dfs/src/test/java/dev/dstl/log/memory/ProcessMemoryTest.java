@@ -163,7 +163,7 @@ class ProcessMemoryTest {
                 .hasMessage("Cannot release 5 bytes of 0 (COMPACTION)");
     }
 
-    /** A thread of a job that has ended may come back while other jobs still hold the limit. */
+    /** A thread of an ended job may return memory while other jobs still use all of it. */
     @Test
     void whatIsGivenBackAfterTheEnd_isNotKept() {
         process.join(1_000);

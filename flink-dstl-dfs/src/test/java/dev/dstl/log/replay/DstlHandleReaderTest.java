@@ -179,7 +179,7 @@ class DstlHandleReaderTest {
                 .deserializeError(DstlHandleReaderTest.class.getClassLoader());
     }
 
-    /** A file whose store throws, when it is opened or when it is read and closed. */
+    /** A file whose store fails on open, or on read and close. */
     private static final class FailingHandle extends ByteStreamStateHandle {
 
         private static final long serialVersionUID = 1L;

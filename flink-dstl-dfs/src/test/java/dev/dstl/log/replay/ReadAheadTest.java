@@ -142,7 +142,7 @@ class ReadAheadTest extends DstlHandleReaderTest {
         return new ChangelogStateHandleStreamImpl(positions, KeyGroupRange.of(0, 8), 1, 1, "dstl");
     }
 
-    /** Segments that can be opened when enough of them are being opened. */
+    /** Segments whose open returns once enough of them are being opened concurrently. */
     private static List<StreamStateHandle> handles(CountDownLatch together) {
         List<StreamStateHandle> handles = new ArrayList<>();
         for (int i = 0; i < SEGMENTS; i++) {

@@ -59,7 +59,7 @@ class BoundedSeekTest {
         assertThat(stream.position).isEqualTo(LENGTH);
     }
 
-    /** Skips as far as there are bytes, in small steps. */
+    /** Skips in small steps up to the end of the file. */
     private static final class HadoopLikeStream extends FSDataInputStream {
         private static final long LONGEST_STEP = 300_000;
 

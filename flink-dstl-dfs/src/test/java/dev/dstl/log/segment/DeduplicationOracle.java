@@ -29,7 +29,7 @@ final class DeduplicationOracle {
 
     private DeduplicationOracle() {}
 
-    /** The records that stay, in the order of a frame. */
+    /** Survivors in the order of a frame. */
     static List<TestRecord> deduplicatedAndOrdered(List<TestRecord> records) {
         List<TestRecord> kept = new ArrayList<>();
         for (int older = 0; older < records.size(); older++) {

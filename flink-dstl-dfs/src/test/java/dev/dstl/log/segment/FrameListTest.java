@@ -60,7 +60,7 @@ class FrameListTest {
         }
     }
 
-    /** Even ones lie in the store, those below 6 in the same directory. */
+    /** Even kinds are in the store, those below 6 in the same directory. */
     private static StreamStateHandle segment(int kind) {
         return kind % 2 == 0
                 ? new FileStateHandle(
@@ -77,7 +77,7 @@ class FrameListTest {
         assertThat(pathOf(first, 0)).isSameAs(pathOf(first, 1)).isSameAs(pathOf(second, 0));
     }
 
-    /** Flink's registry of shared state complains about one that it is shown twice. */
+    /** Flink's registry of shared state rejects the same object twice. */
     @Test
     void segmentIsANewObjectEachTime() {
         List<Tuple2<StreamStateHandle, Long>> files = FrameList.of(fileTwice());
@@ -134,7 +134,7 @@ class FrameListTest {
                                 0L));
     }
 
-    /** High availability stores it as Java serializes it, so names of classes never change. */
+    /** High availability stores Java's serialized form, so class names must never change. */
     @Test
     void whatHighAvailabilityStoredInVersion1_isRead() throws Exception {
         byte[] stored =

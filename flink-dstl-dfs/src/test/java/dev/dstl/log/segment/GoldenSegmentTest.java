@@ -87,7 +87,7 @@ class GoldenSegmentTest {
                 .isEqualTo(golden("version-1-none.seg"));
     }
 
-    /** The compressor may choose other matches from release to release, so bytes say nothing. */
+    /** Compressed bytes may differ between releases of the compressor, so contents are compared. */
     @Test
     void theEncoderStillWritesWhatVersion1CompressedHolds() throws IOException {
         EncodedSegment segment = encode(SegmentCodec.LZ4);

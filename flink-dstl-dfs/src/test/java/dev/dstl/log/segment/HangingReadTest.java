@@ -52,7 +52,7 @@ class HangingReadTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);
 
-    /** More than a healthy read takes on any machine. */
+    /** Longer than a healthy read takes on any machine. */
     private static final long PATIENCE_MILLIS = 2_000;
 
     private final FaultyStore store = FaultyStore.create();

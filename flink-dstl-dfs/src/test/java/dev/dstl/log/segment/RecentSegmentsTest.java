@@ -89,7 +89,7 @@ class RecentSegmentsTest {
         assertThat(original.opened).isEqualTo(1);
     }
 
-    /** First in memory, then on the local disk, then in the store. */
+    /** Read from memory first, then from the local disk, then from the store. */
     @Test
     void copyThatFailsAfterTheSegmentWasDropped_isLeftForTheStore() throws Exception {
         byte[] damaged = TestSegments.bytes(encoded);

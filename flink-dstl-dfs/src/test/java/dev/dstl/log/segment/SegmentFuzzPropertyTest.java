@@ -47,7 +47,7 @@ class SegmentFuzzPropertyTest {
                 .isInstanceOf(CorruptSegmentException.class);
     }
 
-    /** As if an encoder had a defect: the checksums are right, what they cover is not. */
+    /** Simulates a defective encoder: correct checksums over wrong content. */
     @Property
     void anIndexThatContradictsItselfIsRefusedOrTellsOfOtherRecordsOfTheSameFrame(
             @ForAll SegmentCodec codec, @ForAll long seed) throws IOException {

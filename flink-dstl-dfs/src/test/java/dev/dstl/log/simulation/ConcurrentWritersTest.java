@@ -63,7 +63,7 @@ class ConcurrentWritersTest {
     private static final int TASKS = 8;
     private static final int STEPS = 250;
 
-    /** Of all seeds: how many each has is up to its threads. */
+    /** Sum over all seeds. The number per seed depends on thread scheduling. */
     private static final AtomicLong COMPACTIONS = new AtomicLong();
 
     @AfterAll
@@ -213,17 +213,20 @@ class ConcurrentWritersTest {
         }
     }
 
-    /** One task after the other on a thread: appends, persists, truncates, ends, starts anew. */
+    /** Tasks that run one after the other on a thread: append, persist, truncate, end, restart. */
     private static final class Task {
         private final LogFixture log;
         private final Random random;
         private final boolean compacts;
         private final List<Checkpoint> checkpoints = new ArrayList<>();
 
-        /** What the log should hold, by the sequence number it has at least. */
+        /** Expected records, by the lower bound of their sequence numbers. */
         private final TreeMap<Long, List<String>> model = new TreeMap<>();
 
-        /** Where a persist may begin, if the log compacts; the first is where the log begins. */
+        /**
+         * Where a persist may begin, if the changelog compacts; the first is where the changelog
+         * begins.
+         */
         private final TreeSet<Long> marks = new TreeSet<>();
 
         private DstlLogWriter writer;
@@ -278,7 +281,7 @@ class ConcurrentWritersTest {
             }
         }
 
-        /** A persist may begin here. */
+        /** Records a position at which a persist may begin. */
         private void mark() {
             writer.addCompactionBoundary();
             marks.add(next());

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation;
 
-/** Events that must happen in simulations, without which these would prove nothing. */
+/** Events that simulations must reach; a simulation without them proves nothing. */
 enum Coverage {
     COMPLETED_CHECKPOINTS,
     RESTORED_TASKS,

@@ -32,23 +32,23 @@ import org.apache.logging.log4j.core.config.Property;
  */
 final class DefectLog extends AbstractAppender implements AutoCloseable {
 
-    private static final String OURS = "dev.dstl.log";
-    private static final String FLINKS = "org.apache.flink.runtime.state";
+    private static final String PACKAGE = "dev.dstl.log";
+    private static final String FLINK = "org.apache.flink.runtime.state";
     private static final ThreadLocal<Watchers> WATCHERS = new ThreadLocal<>();
 
     private DefectLog() {
         super("defects", null, null, true, Property.EMPTY_ARRAY);
     }
 
-    /** Listens until closed. */
+    /** Starts capturing; ends with close. */
     static DefectLog open() {
         DefectLog appender = new DefectLog();
         appender.start();
         LoggerContext context = context();
-        LoggerConfig ours = new LoggerConfig(OURS, Level.ERROR, false);
-        ours.addAppender(appender, Level.ERROR, null);
-        context.getConfiguration().addLogger(OURS, ours);
-        context.getConfiguration().addLogger(FLINKS, new LoggerConfig(FLINKS, Level.WARN, true));
+        LoggerConfig production = new LoggerConfig(PACKAGE, Level.ERROR, false);
+        production.addAppender(appender, Level.ERROR, null);
+        context.getConfiguration().addLogger(PACKAGE, production);
+        context.getConfiguration().addLogger(FLINK, new LoggerConfig(FLINK, Level.WARN, true));
         context.updateLoggers();
         return appender;
     }
@@ -57,7 +57,7 @@ final class DefectLog extends AbstractAppender implements AutoCloseable {
         return (LoggerContext) LogManager.getContext(false);
     }
 
-    /** Who hears of errors on the calling thread. */
+    /** Sets the receiver of errors that the calling thread logs. */
     void watch(@Nullable Watchers watchers) {
         WATCHERS.set(watchers);
     }
@@ -77,8 +77,8 @@ final class DefectLog extends AbstractAppender implements AutoCloseable {
     @Override
     public void close() {
         LoggerContext context = context();
-        context.getConfiguration().removeLogger(OURS);
-        context.getConfiguration().removeLogger(FLINKS);
+        context.getConfiguration().removeLogger(PACKAGE);
+        context.getConfiguration().removeLogger(FLINK);
         context.updateLoggers();
         stop();
     }

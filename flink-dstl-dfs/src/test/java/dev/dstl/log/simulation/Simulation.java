@@ -37,31 +37,33 @@ import java.util.function.BooleanSupplier;
  */
 final class Simulation {
 
-    /** How long hangs that end, retries and deletes need to end, and more. */
+    /** Longer than finite hangs, retries and deletions take. */
     private static final long SETTLE_MILLIS = 150_000;
 
-    /** How long after the last fault checkpoints take as long as usual, without any backlog. */
+    /** Time after the last fault until checkpoint durations are normal again, without a backlog. */
     private static final long RECOVERY_MILLIS = 45_000;
 
     /**
-     * The same where the retry policy allows no attempt beside one that hangs: the log gives that
-     * up after 60 s, and uploads the segment after the pause of 10 s at most.
+     * The same where the retry policy allows no attempt beside one that hangs: the changelog gives
+     * that up after 60 s, and uploads the segment after the pause of 10 s at most.
      */
     private static final long RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS = 75_000;
 
-    /** How long the load goes on after that. */
+    /** Time for which the load continues after that. */
     private static final long OBSERVED_MILLIS = 20_000;
 
-    /** How long nobody writes before the next checkpoint, now and then. */
+    /** Duration of an occasional pause without writes before the next checkpoint. */
     private static final long QUIET_MILLIS = 90_000;
 
-    /** More than a log can make of the batches of one run, with two of them to a compaction. */
+    /**
+     * More than a changelog can make of the batches of one run, with two of them to a compaction.
+     */
     private static final int MAX_COMPACTIONS = 60;
 
-    /** Many times the steps of any seed; more means an endless loop. */
+    /** Many times the steps of any seed. More indicates an endless loop. */
     private static final long MAX_STEPS = 100_000;
 
-    /** How long a checkpoint may take when nothing goes wrong any more. */
+    /** Longest checkpoint duration after all faults have ended. */
     private static final long PATIENCE_MILLIS = 300_000;
 
     private final long seed;
@@ -131,7 +133,7 @@ final class Simulation {
                 leftovers.leftovers());
     }
 
-    /** Processes only read when they have written enough to compact. */
+    /** Number of steps under load: processes read only once they have written enough to compact. */
     private long busySteps() {
         boolean reads =
                 cluster.conditions().has(Condition.FAILING_READS)
@@ -153,7 +155,7 @@ final class Simulation {
         return counts;
     }
 
-    /** The jobs go on as before, which has to look like before soon. */
+    /** Continues the load; results must soon be as before the faults. */
     private void keepWorking() throws Violated {
         if (cluster.conditions().has(Condition.STEADY_LOAD)) {
             cluster.conditions().occurred(Condition.STEADY_LOAD);
@@ -201,7 +203,7 @@ final class Simulation {
         return false;
     }
 
-    /** As many as it takes until everything older is subsumed, and truncated. */
+    /** Completes checkpoints until everything older is subsumed and truncated. */
     private boolean completesCheckpoints() throws Violated {
         for (int i = 0; i <= SimulatedJobManager.MAX_RETAINED; i++) {
             if (!completesCheckpoint()) {
@@ -211,7 +213,7 @@ final class Simulation {
         return true;
     }
 
-    /** Of every job. */
+    /** Completes a checkpoint of every job. */
     private boolean completesCheckpoint() throws Violated {
         for (SimulatedJob job : cluster.jobs()) {
             if (!completesCheckpoint(job)) {

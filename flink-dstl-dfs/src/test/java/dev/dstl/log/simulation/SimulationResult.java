@@ -81,12 +81,12 @@ final class SimulationResult {
         return steps;
     }
 
-    /** How much happened. */
+    /** Number of occurrences of each event. */
     Map<Coverage, Long> coverage() {
         return coverage;
     }
 
-    /** What the log had to cope with. */
+    /** Conditions of the seed. */
     Conditions conditions() {
         return conditions;
     }
@@ -95,7 +95,7 @@ final class SimulationResult {
         return leftovers;
     }
 
-    /** What went wrong, and the command that shows it again. */
+    /** Violations, and the command that reproduces them. */
     @Override
     public String toString() {
         return String.format(
@@ -109,7 +109,7 @@ final class SimulationResult {
                 replayCommand(seed));
     }
 
-    /** One line for a shell, at the root of the project. */
+    /** Shell command, to be run in the root directory of the project. */
     static String replayCommand(long seed) {
         return "./mvnw -pl flink-dstl-dfs test -Dtest=SimulationTest"
                 + " -Dsimulation.count=1 -Dsimulation.first="

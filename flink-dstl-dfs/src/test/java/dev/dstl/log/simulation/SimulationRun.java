@@ -31,7 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Runs many seeds, several at a time; stops when enough of them have failed. */
+/** Runs many seeds in parallel; stops after some failures. */
 final class SimulationRun {
 
     private static final int ENOUGH_FAILURES = Integer.getInteger("simulation.failures", 5);
@@ -88,7 +88,7 @@ final class SimulationRun {
         }
     }
 
-    /** One seed alone. */
+    /** Runs a single seed. */
     static SimulationResult single(long seed, Mutant mutant, boolean inWords) {
         SimulatedStore.simulateHere();
         try (DefectLog defects = DefectLog.open();
@@ -121,17 +121,17 @@ final class SimulationRun {
         return failures;
     }
 
-    /** How much happened in all seeds. */
+    /** Number of occurrences of each event in all seeds. */
     synchronized Map<Coverage, Long> coverage() {
         return coverage;
     }
 
-    /** In how many seeds each condition made a difference. */
+    /** Number of seeds in which each condition had an effect. */
     synchronized Map<Condition, Long> conditions() {
         return conditions;
     }
 
-    /** How many files were left in all seeds, and why. */
+    /** Number of files left behind in all seeds, by reason. */
     synchronized Map<Leftover, Long> leftovers() {
         return leftovers;
     }

@@ -54,7 +54,7 @@ class SimulationTest {
                 .isEmpty();
     }
 
-    /** Each found a defect that is mended; those below 500 run anyway. */
+    /** Each found a defect that is fixed; those below 500 run anyway. */
     @ParameterizedTest
     @ValueSource(
             longs = {

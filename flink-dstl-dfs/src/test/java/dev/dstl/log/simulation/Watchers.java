@@ -77,7 +77,7 @@ final class Watchers implements ClusterWatcher {
         violations.add(which + ": " + how);
     }
 
-    /** Nothing completes although nothing goes wrong any more. */
+    /** Reports that nothing completes although all faults have ended. */
     void never() {
         liveness.never();
     }
@@ -86,7 +86,7 @@ final class Watchers implements ClusterWatcher {
         return !violations.isEmpty();
     }
 
-    /** The names of the invariants that do not hold, in the order of finding. */
+    /** Names of violated invariants, in the order in which they were found. */
     List<String> violated() {
         return violated;
     }

@@ -146,8 +146,8 @@ class LazySegmentStoreTest {
                 .startsWith(
                         "WARN 'state.changelog.dstl.dfs.base-path' is '"
                                 + files.basePath()
-                                + "', where no changes could be stored so far: IOException: Access"
-                                + " denied. Nothing is lost,");
+                                + "', where no state changes could be stored so far: IOException:"
+                                + " Access denied. Nothing is lost,");
         assertThat(stored()).hasSize(1);
     }
 
@@ -277,11 +277,11 @@ class LazySegmentStoreTest {
     }
 
     private List<String> complaints() {
-        return lines.containing("where no changes could be stored so far");
+        return lines.containing("where no state changes could be stored so far");
     }
 
     private List<String> stored() {
-        return lines.containing("INFO Changes are stored below");
+        return lines.containing("INFO State changes are stored below");
     }
 
     private static SegmentContent oneByte() {

@@ -68,7 +68,7 @@ class SegmentNameTest {
         assertThat(SegmentName.createdEpochMillis(writer)).hasValue(1_763_640_000_000L);
     }
 
-    /** So that a store that splits its names by their first characters spreads writers. */
+    /** Object stores that partition names by prefix can then spread the writers. */
     @Test
     void directoryOfAWriter_beginsAtRandom_andTellsWhenTheWriterBegan() {
         String incarnation = SegmentName.incarnation(1_763_640_000_000L, 0x9876543210987654L);
@@ -80,7 +80,7 @@ class SegmentNameTest {
     @Test
     void foreignFile_hasNoName() {
         assertThat(SegmentName.of(new Path("s3://bucket/changelog/_metadata"))).isEmpty();
-        assertThat(SegmentName.of(new Path("s3://b/" + new JobID() + "/dstl/stock-uuid")))
+        assertThat(SegmentName.of(new Path("s3://b/" + new JobID() + "/dstl/builtin-uuid")))
                 .isEmpty();
     }
 

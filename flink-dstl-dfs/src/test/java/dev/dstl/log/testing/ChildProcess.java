@@ -26,10 +26,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process of its own that runs a class of the tests. Ends with it, at the latest on close. */
+/** A child process that runs a test class. Ends on close at the latest. */
 public final class ChildProcess implements AutoCloseable {
 
-    /** What the class prints when it is where the test wants it. */
+    /** Printed by the class when it is ready for the test. */
     public static final String READY = "READY";
 
     private final Process process;
@@ -60,12 +60,12 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Whether it has not ended. */
+    /** Whether the process is running. */
     public boolean isAlive() {
         return process.isAlive();
     }
 
-    /** Has the process go on where it waits for its input to end, and waits for its end. */
+    /** Closes the input that the process waits for, and waits for its end. */
     public void letGoOn() throws IOException, InterruptedException {
         process.getOutputStream().close();
         if (!process.waitFor(60, TimeUnit.SECONDS)) {
@@ -73,7 +73,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Ends the process without letting it do anything. */
+    /** Kills the process. */
     @Override
     public void close() {
         process.destroyForcibly();

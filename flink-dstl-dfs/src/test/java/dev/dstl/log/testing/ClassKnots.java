@@ -35,7 +35,7 @@ public final class ClassKnots {
 
     private ClassKnots() {}
 
-    /** The knots of more classes than that. */
+    /** Returns the cycles of more than {@code limit} classes. */
     public static Set<Set<String>> largerThan(int limit, JavaClasses classes) {
         Map<String, Set<String>> uses = uses(classes);
         Map<String, Set<String>> reached = new TreeMap<>();

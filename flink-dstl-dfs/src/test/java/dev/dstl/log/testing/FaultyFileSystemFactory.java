@@ -21,7 +21,7 @@ import java.net.URI;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.FileSystemFactory;
 
-/** Makes {@code faulty://name/} paths work wherever the test jar is. */
+/** Provides the file system of {@code faulty://name/} paths. */
 public final class FaultyFileSystemFactory implements FileSystemFactory {
 
     @Override

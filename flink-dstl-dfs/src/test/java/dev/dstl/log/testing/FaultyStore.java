@@ -59,7 +59,7 @@ public final class FaultyStore implements AutoCloseable {
         this.name = name;
     }
 
-    /** A new, empty store without faults; closed by the caller. */
+    /** Creates an empty store without faults; to be closed by the caller. */
     public static FaultyStore create() {
         String name = "store" + COUNT.incrementAndGet();
         FaultyStore store = new FaultyStore(name);
@@ -75,32 +75,32 @@ public final class FaultyStore implements AutoCloseable {
         return store;
     }
 
-    /** A directory in the store. */
+    /** Returns a directory in the store. */
     public Path basePath() {
         return new Path("faulty://" + name + "/base");
     }
 
-    /** Faults of the next writes, one each; then the general rule applies again. */
+    /** Sets the faults of the next writes, one each; later ones follow the general rule. */
     public synchronized void failNext(WriteFault... next) {
         nextFaults.addAll(Arrays.asList(next));
     }
 
-    /** The fault of every write from now on. */
+    /** Sets the fault of every further write. */
     public void failAlways(WriteFault fault) {
         failBy(path -> fault);
     }
 
-    /** The general rule for writes from now on. */
+    /** Sets the general rule for further writes. */
     public synchronized void failBy(Function<Path, WriteFault> rule) {
         faults = rule;
     }
 
-    /** What happens before each read from now on, that of opening a file included. */
+    /** Sets an action before each further open and read. */
     public synchronized void beforeReads(ReadRule rule) {
         reads = rule;
     }
 
-    /** What happens before a read of a file. */
+    /** An action before a read of a file. */
     @FunctionalInterface
     public interface ReadRule {
         void check(Path file) throws IOException;
@@ -134,7 +134,7 @@ public final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** Keeps the calling thread until it is interrupted. */
+    /** Blocks the calling thread until it is interrupted. */
     public synchronized void hangReadUntilInterrupted() throws IOException {
         hangingReads++;
         notifyAll();
@@ -150,7 +150,7 @@ public final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** Waits until a thread has ended, or more reads hang than a number. */
+    /** Waits until a thread has ended or more than {@code hanging} reads hang. */
     void awaitEndOrHang(Thread thread, int hanging) {
         try {
             while (hangingReads() <= hanging && thread.isAlive()) {
@@ -161,28 +161,28 @@ public final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** How many reads hang now. */
+    /** Number of hanging reads. */
     public synchronized int hangingReads() {
         return hangingReads;
     }
 
-    /** Whether deletes fail from now on. */
+    /** Sets whether further deletions fail. */
     public synchronized void failDeletes(boolean fail) {
         deletesFail = fail;
     }
 
-    /** From now on a directory must be made before a file in it. */
+    /** Requires directories to be created before files in them. */
     public synchronized void needParents() {
         parentsNeeded = true;
     }
 
-    /** Lets all writes go on that hang now. */
+    /** Resumes all hanging reads and writes. */
     public synchronized void releaseHanging() {
         hangEpoch++;
         notifyAll();
     }
 
-    /** Waits until that many writes hang. */
+    /** Waits until {@code count} writes hang. */
     public synchronized void awaitHanging(int count) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (hanging < count) {
@@ -195,7 +195,7 @@ public final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** How many writes hang now. */
+    /** Number of hanging writes. */
     public synchronized int hangingCount() {
         return hanging;
     }
@@ -216,7 +216,7 @@ public final class FaultyStore implements AutoCloseable {
                 .collect(Collectors.toList());
     }
 
-    /** Requests of a kind: create, mkdirs, delete, getFileStatus, open, list. */
+    /** Number of requests of a kind: create, mkdirs, delete, getFileStatus, open or list. */
     public synchronized int requests(String kind) {
         return requests.getOrDefault(kind, 0);
     }
@@ -238,12 +238,12 @@ public final class FaultyStore implements AutoCloseable {
         files.put(path.getPath() + "/", new byte[0]);
     }
 
-    /** Of all files that were written. */
+    /** Size of all files ever written. */
     public synchronized long writtenBytes() {
         return writtenBytes;
     }
 
-    /** Of all files there are. */
+    /** Size of all existing files. */
     public synchronized long storedBytes() {
         return files.values().stream().mapToLong(bytes -> bytes.length).sum();
     }
@@ -283,7 +283,7 @@ public final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** Lets everything go on and forgets the store. */
+    /** Resumes everything and unregisters the store. */
     @Override
     public void close() {
         releaseHanging();

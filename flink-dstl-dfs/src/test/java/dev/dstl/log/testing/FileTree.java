@@ -26,7 +26,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The files below a directory in which others delete while it is listed. Stateless. */
+/** Lists files below a directory from which others delete at the same time. Stateless. */
 public final class FileTree {
 
     private FileTree() {}

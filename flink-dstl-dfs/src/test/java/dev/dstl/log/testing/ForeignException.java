@@ -30,7 +30,7 @@ public final class ForeignException extends IOException {
         super(message);
     }
 
-    /** What threw it. */
+    /** Client that threw the exception. */
     public Object client() {
         return client;
     }

@@ -35,19 +35,19 @@ import org.apache.flink.core.fs.Path;
  */
 public final class LinkedStore implements SegmentStore {
 
-    /** What becomes of one write. */
+    /** The outcome of one write. */
     public enum Fate {
         SENT,
-        /** The connection is dead: nothing is sent, nothing is answered. Ends if interrupted. */
+        /** A dead connection: nothing is sent or answered. Ends on an interrupt. */
         HANGS,
-        /** The same, and the client does not react to an interrupt. */
+        /** The same, with a client that ignores interrupts. */
         HANGS_DEAF,
-        /** The client does not react to an interrupt either, and one day all is well. */
+        /** The client ignores interrupts, and the write succeeds late. */
         LATE_DEAF,
-        /** Nothing is sent, and one day the connection is reset. Ends if interrupted. */
+        /** Nothing is sent until the connection is reset late. Ends on an interrupt. */
         LATE_FAILS,
         FAILS,
-        /** There are too many requests. */
+        /** The store asks for fewer requests. */
         THROTTLED
     }
 
@@ -64,17 +64,17 @@ public final class LinkedStore implements SegmentStore {
     private int pings;
     private boolean pingsHang;
 
-    /** Starts empty and without faults. */
+    /** Creates an empty store without faults. */
     public LinkedStore(SharedLink link) {
         this.link = link;
     }
 
-    /** What becomes of the writes that begin from now on. */
+    /** Sets the outcome of further writes. */
     public void decide(Function<SegmentName, Fate> rule) {
         fates = rule;
     }
 
-    /** When writes end that are late. */
+    /** Sets the duration of late writes. */
     public void completeLateAfter(Timers clock, long millis) {
         timers = clock;
         lateMillis = millis;
@@ -85,17 +85,17 @@ public final class LinkedStore implements SegmentStore {
         return files;
     }
 
-    /** Writes that began, whatever became of them. */
+    /** Number of writes that began. */
     public int requests() {
         return requests;
     }
 
-    /** Bytes of all files that were ever complete. */
+    /** Size of all files ever completed. */
     public long storedBytes() {
         return storedBytes;
     }
 
-    /** Writes that hang now. */
+    /** Number of hanging writes. */
     public int hangingCount() {
         return hanging;
     }
@@ -174,12 +174,12 @@ public final class LinkedStore implements SegmentStore {
         }
     }
 
-    /** No answer to a ping from now on, whatever becomes of writes. */
+    /** Leaves further pings unanswered, independently of writes. */
     public void leavePingsHanging() {
         pingsHang = true;
     }
 
-    /** Pings that began. */
+    /** Number of pings that began. */
     public int pings() {
         return pings;
     }

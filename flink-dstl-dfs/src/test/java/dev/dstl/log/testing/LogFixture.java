@@ -161,18 +161,18 @@ public final class LogFixture implements AutoCloseable {
         budget.memory().addCache(recentSegments::drop);
     }
 
-    /** Everything happens on the calling thread, and at once but for what timers delay. */
+    /** Everything runs on the calling thread, at once unless a timer delays it. */
     public static LogFixture onCallingThread(Configuration configuration) {
         return new LogFixture(configuration, Runnable::run, null);
     }
 
-    /** Uploads and deletes happen on threads of their own. */
+    /** Uploads and deletions run on their own threads. */
     public static LogFixture onThreads(Configuration configuration) {
         ExecutorService threads = Executors.newCachedThreadPool();
         return new LogFixture(configuration, threads, threads);
     }
 
-    /** Uploads, encodings and deletes happen when the executor lets them. */
+    /** Uploads, encodings and deletions run on the given executor. */
     public static LogFixture on(Executor executor, Configuration configuration) {
         return new LogFixture(configuration, executor, null);
     }
@@ -188,7 +188,7 @@ public final class LogFixture implements AutoCloseable {
 
     /**
      * Everything but timers happens when the executor lets it; compaction need not read from the
-     * store what was written lately.
+     * store what was written recently.
      *
      * @param recentSegmentBytes what is kept of that
      */
@@ -204,7 +204,7 @@ public final class LogFixture implements AutoCloseable {
                 recentSegmentBytes);
     }
 
-    /** Compactions run on an executor of their own, everything else when another lets it. */
+    /** Compactions run on their own executor, everything else on another. */
     public static LogFixture withCompactionsOn(
             Executor compactions, Executor executor, Configuration configuration) {
         return new LogFixture(
@@ -249,7 +249,7 @@ public final class LogFixture implements AutoCloseable {
         return uploader;
     }
 
-    /** A new log, closed by the caller. */
+    /** Opens a changelog; to be closed by the caller. */
     public DstlLogWriter writer() {
         return new DstlLogWriter(
                 UUID.randomUUID(),
@@ -260,7 +260,7 @@ public final class LogFixture implements AutoCloseable {
                 compactor);
     }
 
-    /** A new log of an operator, closed by the caller. */
+    /** Opens a changelog of an operator; to be closed by the caller. */
     public DstlLogWriter writerOf(String operatorId) {
         return new DstlLogWriter(
                 UUID.randomUUID(),
@@ -272,7 +272,7 @@ public final class LogFixture implements AutoCloseable {
                 compactor);
     }
 
-    /** A new log of a task with a mailbox, closed by the caller. */
+    /** Opens a changelog of a task with a mailbox; to be closed by the caller. */
     public DstlLogWriter writerWith(MailboxExecutor mailbox) {
         return new DstlLogWriter(
                 UUID.randomUUID(),
@@ -285,12 +285,12 @@ public final class LogFixture implements AutoCloseable {
                 mailbox);
     }
 
-    /** Lets the wait for other tasks' batches pass. */
+    /** Advances time by {@code batch.persist-delay}. */
     public void passLinger() {
         timers.advanceMillis(settings.lingerMillis());
     }
 
-    /** Asks for everything the log holds from its beginning. */
+    /** Persists the whole changelog. */
     public static CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persistAll(
             DstlLogWriter writer) {
         return writer.persist(writer.initialSequenceNumber(), 1);
@@ -301,7 +301,7 @@ public final class LogFixture implements AutoCloseable {
         writer.append(1, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The texts in a handle, in order. */
+    /** Returns the texts in a handle, in order. */
     public static List<String> texts(ChangelogStateHandleStreamImpl handle) throws Exception {
         List<String> texts = new ArrayList<>();
         CloseableIterator<StateChange> changes = new DstlHandleReader().getChanges(handle);
@@ -315,13 +315,13 @@ public final class LogFixture implements AutoCloseable {
         return texts;
     }
 
-    /** The handle of a persist that is expected to be finished, or to finish soon. */
+    /** Returns the handle of a persist that has completed or soon will. */
     public static ChangelogStateHandleStreamImpl handleOf(
             Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist) throws Exception {
         return persist.get(30, TimeUnit.SECONDS).getJobManagerOwnedSnapshot();
     }
 
-    /** The files that a handle names, each once; copies instead of what they are copies of. */
+    /** Returns the distinct files of a handle; local copies instead of their originals. */
     public static List<String> filesOf(ChangelogStateHandleStreamImpl handle) {
         List<String> files = new ArrayList<>();
         handle.getHandlesAndOffsets()

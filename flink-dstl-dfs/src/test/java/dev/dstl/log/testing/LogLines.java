@@ -33,7 +33,7 @@ public final class LogLines implements AutoCloseable {
     private final LoggerConfig root;
     private final Lines lines;
 
-    /** Begins to listen to the log. */
+    /** Starts capturing. */
     public LogLines() {
         this("dev.dstl.");
     }
@@ -50,7 +50,7 @@ public final class LogLines implements AutoCloseable {
         root.addAppender(lines, Level.INFO, null);
     }
 
-    /** Level and text of every line so far that contains a text. */
+    /** Returns level and text of every line so far that contains a text. */
     public List<String> containing(String text) {
         synchronized (lines) {
             return lines.seen.stream()

@@ -31,24 +31,24 @@ public final class ManualExecutor implements Executor {
         work.add(task);
     }
 
-    /** How much waits. */
+    /** Number of waiting tasks. */
     public int size() {
         return work.size();
     }
 
-    /** Takes what waits away, for the test to do it later or never. */
+    /** Removes and returns the waiting tasks. */
     public List<Runnable> takeAll() {
         List<Runnable> taken = new ArrayList<>(work);
         work.clear();
         return taken;
     }
 
-    /** Does what has waited longest. */
+    /** Runs the oldest waiting task. */
     public void runNext() {
         work.remove().run();
     }
 
-    /** Does what waits, and what that leads to. */
+    /** Runs all waiting tasks, and those they submit. */
     public void runAll() {
         for (Runnable next = work.poll(); next != null; next = work.poll()) {
             next.run();

@@ -20,7 +20,7 @@ import dev.dstl.log.execution.Timers;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Time that passes only when a test says so. Actions run on the thread that lets it pass. */
+/** Time that a test advances. Actions run on the thread that advances it. */
 public final class ManualTimers implements Timers {
 
     private final PriorityQueue<Pending> pending = new PriorityQueue<>();
@@ -48,7 +48,7 @@ public final class ManualTimers implements Timers {
         pending.remove(scheduled);
     }
 
-    /** Lets time pass, running what becomes due on the way, in order. */
+    /** Advances time and runs due actions in order. */
     public void advanceMillis(long millis) {
         long end;
         synchronized (this) {
@@ -71,7 +71,7 @@ public final class ManualTimers implements Timers {
         return pending.poll();
     }
 
-    /** Actions that wait for their time. */
+    /** Number of scheduled actions. */
     public synchronized int pendingCount() {
         return pending.size();
     }

@@ -45,7 +45,7 @@ public final class PackageLayers {
         }
     }
 
-    /** What breaks the rule, a line each. */
+    /** Returns the violations, one per line. */
     public List<String> violations(JavaClasses classes) {
         TreeSet<String> found = new TreeSet<>();
         for (JavaClass from : classes) {
@@ -79,7 +79,7 @@ public final class PackageLayers {
         throw new AssertionError(name + " is in no layer");
     }
 
-    /** As the architecture page shows it. */
+    /** Returns the layers as shown on the architecture page. */
     public String text() {
         String module = root.substring(root.lastIndexOf('.') + 1);
         StringBuilder text = new StringBuilder("```text\n");

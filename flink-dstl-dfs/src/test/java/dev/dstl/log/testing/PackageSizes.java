@@ -29,7 +29,7 @@ public final class PackageSizes {
 
     private PackageSizes() {}
 
-    /** Packages of fewer than three classes, nested ones counted with the one around them. */
+    /** Packages of fewer than three classes. Nested classes count as their outer class. */
     public static List<String> small(JavaClasses classes) {
         return classes.stream()
                 .filter(type -> type.isTopLevelClass())

@@ -22,7 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.function.ThrowingRunnable;
 
-/** Keeps mails until a test runs them, on its own thread. Thread-safe. */
+/** A mailbox whose mails a test runs on its own thread. Thread-safe. */
 public final class QueuedMailbox implements MailboxExecutor {
     private final Queue<ThrowingRunnable<? extends Exception>> mails =
             new ConcurrentLinkedQueue<>();
@@ -40,12 +40,12 @@ public final class QueuedMailbox implements MailboxExecutor {
         mails.add(command);
     }
 
-    /** How many mails wait. */
+    /** Number of waiting mails. */
     public int size() {
         return mails.size();
     }
 
-    /** Takes no more mails, as that of a task that ends. */
+    /** Rejects further mails, like the mailbox of a task that ends. */
     public void close() {
         closed = true;
     }

@@ -34,32 +34,32 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
-    /** The next addition to a counter of the log throws. */
+    /** Makes the next increment of a counter throw. */
     public void failNext(String name) {
         failing.add(PREFIX + name);
     }
 
-    /** Full names. */
+    /** Returns the full names. */
     public Set<String> names() {
         return registered.keySet();
     }
 
-    /** The value of a counter of the log. */
+    /** Returns the value of a counter of the changelog storage. */
     public long count(String name) {
         return ((Counter) registered.get(PREFIX + name)).getCount();
     }
 
-    /** The value of a gauge of the log. */
+    /** Returns the value of a gauge of the changelog storage. */
     public Object value(String name) {
         return ((Gauge<?>) registered.get(PREFIX + name)).getValue();
     }
 
-    /** The largest value in a histogram of the log. */
+    /** Returns the largest value in a histogram of the changelog storage. */
     public long max(String name) {
         return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
     }
 
-    /** The log only ever registers thread-safe counters. */
+    /** Requires a thread-safe counter. */
     @Override
     @SuppressWarnings("unchecked")
     public <C extends Counter> C counter(String name, C counter) {

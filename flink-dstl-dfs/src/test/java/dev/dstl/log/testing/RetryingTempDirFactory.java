@@ -38,7 +38,7 @@ public final class RetryingTempDirFactory implements TempDirFactory {
 
     private Path directory;
 
-    /** For JUnit, which has one factory for each directory. */
+    /** Called by JUnit for each directory. */
     public RetryingTempDirFactory() {}
 
     @Override

@@ -35,7 +35,7 @@ public final class SharedLink {
 
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** Less than a byte: the error of adding doubles. */
+    /** Rounding error of sums, below one byte. */
     private static final double NOTHING = 1e-3;
 
     private final Timers timers;
@@ -76,7 +76,7 @@ public final class SharedLink {
         schedule();
     }
 
-    /** How long the store takes to answer once it has all bytes; asked for each transfer. */
+    /** Sets the time from the last byte to the answer, evaluated per transfer. */
     public void answerAfter(LongSupplier millis) {
         latencyMillis = millis;
     }
@@ -97,24 +97,24 @@ public final class SharedLink {
         return transfer;
     }
 
-    /** Bytes that went over the link, those of cancelled transfers included. */
+    /** Bytes sent, including those of cancelled transfers. */
     public long sentBytes() {
         catchUp();
         return Math.round(sentBytes);
     }
 
-    /** Transfers that began. */
+    /** Number of transfers that began. */
     public long requests() {
         return requests;
     }
 
-    /** Transfers in progress. */
+    /** Number of transfers in progress. */
     public int activeCount() {
         catchUp();
         return active.size();
     }
 
-    /** The most transfers that were in progress at a time. */
+    /** Maximum number of concurrent transfers so far. */
     public int maxActive() {
         return maxActive;
     }
@@ -164,7 +164,7 @@ public final class SharedLink {
         }
     }
 
-    /** How much of a time was no stall. */
+    /** Time within an interval that was not stalled. */
     private double servedNanos(long from, long to) {
         long served = to - from;
         for (long[] stall : stalls) {
@@ -173,7 +173,7 @@ public final class SharedLink {
         return served;
     }
 
-    /** Wakes up when the next transfer ends, at the next millisecond. */
+    /** Schedules the end of the next transfer, rounded up to a millisecond. */
     private void schedule() {
         if (next != null) {
             next.cancel();
@@ -216,7 +216,7 @@ public final class SharedLink {
             this.answered = answered;
         }
 
-        /** Sends nothing more, and hears no answer. */
+        /** Cancels the transfer; it gets no answer. */
         public void cancel() {
             catchUp();
             active.remove(this);

@@ -95,7 +95,7 @@ public final class TaskManagerProcess {
                 .collect(Collectors.toList());
     }
 
-    /** Everything below a directory that is there while it is looked at. */
+    /** Files below a directory, which may change meanwhile. */
     public static List<Path> below(Path directory) {
         if (!Files.exists(directory)) {
             return List.of();

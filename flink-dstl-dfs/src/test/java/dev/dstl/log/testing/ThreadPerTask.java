@@ -34,12 +34,12 @@ public final class ThreadPerTask implements Executor {
     private FaultyStore store;
     private Error nextFailure;
 
-    /** Where work may hang; must be set before any work is submitted. */
+    /** Sets the store in which tasks may hang; must be called before any is submitted. */
     public void mayHangIn(FaultyStore store) {
         this.store = store;
     }
 
-    /** The next thread cannot be started. */
+    /** Makes the next start of a thread fail. */
     public void failNext(Error failure) {
         nextFailure = failure;
     }
@@ -61,7 +61,7 @@ public final class ThreadPerTask implements Executor {
         store.awaitEndOrHang(thread, hanging);
     }
 
-    /** Threads that have not ended. */
+    /** Number of threads that have not ended. */
     public int alive() {
         synchronized (threads) {
             threads.removeIf(thread -> !thread.isAlive());

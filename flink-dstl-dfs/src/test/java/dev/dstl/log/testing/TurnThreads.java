@@ -72,7 +72,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
         startFailure = failure;
     }
 
-    /** Threads that have work, paused or not yet begun. */
+    /** Number of threads with a task, paused or not yet begun. */
     public int runningCount() {
         return running;
     }
@@ -101,7 +101,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
         clocksTurn.acquireUninterruptibly();
     }
 
-    /** Unwinds what is paused. */
+    /** Unwinds the paused threads. */
     @Override
     public void close() {
         closed = true;
@@ -111,14 +111,14 @@ public final class TurnThreads implements Executor, AutoCloseable {
         threads.shutdownNow();
     }
 
-    /** Something that one thread waits for; ends once, whatever comes first. */
+    /** An event that one thread waits for. Ends once. */
     public static final class Pause {
         private final boolean uninterruptible;
         @Nullable private TurnThread thread;
         private boolean over;
         private boolean interrupted;
 
-        /** Ends early when the thread is interrupted. */
+        /** Creates a pause that an interrupt ends too. */
         public Pause() {
             this(false);
         }
@@ -130,7 +130,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
             this.uninterruptible = uninterruptible;
         }
 
-        /** Lets the thread go on. */
+        /** Resumes the thread. */
         public void end() {
             if (!over) {
                 over = true;
@@ -181,7 +181,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
         }
     }
 
-    /** Ends the work of a thread whose test is over. */
+    /** Thrown in threads whose test has ended. */
     private static final class Closed extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -190,7 +190,7 @@ public final class TurnThreads implements Executor, AutoCloseable {
         }
     }
 
-    /** While it has work and is paused, an interrupt is an event like any other. */
+    /** A thread whose interrupts, while it is paused, are events like others. */
     private static final class TurnThread extends Thread {
         private final Semaphore turn = new Semaphore(0);
         @Nullable private volatile TurnThreads owner;

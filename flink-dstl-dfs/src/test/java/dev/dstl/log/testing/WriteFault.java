@@ -16,22 +16,22 @@
 
 package dev.dstl.log.testing;
 
-/** What goes wrong with one write to a {@link FaultyStore}. */
+/** The fault of one write to a {@link FaultyStore}. */
 public enum WriteFault {
-    /** Nothing. */
+    /** No fault. */
     NONE,
     /** The file cannot be created. */
     FAIL_ON_CREATE,
-    /** The file cannot be created, since there are too many requests. */
+    /** The file cannot be created, as the store asks for fewer requests. */
     THROTTLE,
-    /** The stream takes no byte. */
+    /** The stream rejects every byte. */
     FAIL_ON_WRITE,
-    /** The stream takes every byte, then closing fails, and there is no file. */
+    /** The stream takes every byte, closing fails, and no file remains. */
     FAIL_ON_CLOSE,
-    /** Closing fails although the file is there. */
+    /** Closing fails although the file is stored. */
     FAIL_ON_CLOSE_BUT_STORE,
-    /** Closing does not return before the test says so; then all is well. */
+    /** Closing hangs until the test resumes it, then succeeds. */
     HANG,
-    /** Closing does not return before the test says so; then it fails. */
+    /** Closing hangs until the test resumes it, then fails. */
     HANG_THEN_FAIL
 }

@@ -136,7 +136,7 @@ class AbandonedUploadTest {
         assertThat(cluster.count("numberOfCancelledUploads")).isZero();
     }
 
-    /** A segment that takes so long, while ten others are fast. */
+    /** Uploads a segment that takes {@code millis}, while ten others are fast. */
     private void late(long millis) {
         cluster.store.completeLateAfter(cluster.timers, millis);
         cluster.store.decide(name -> Fate.LATE_DEAF);

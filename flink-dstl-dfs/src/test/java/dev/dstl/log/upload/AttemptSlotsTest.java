@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 class AttemptSlotsTest {
 
-    /** Attempts that were given a thread; running one means that it ends. */
+    /** Attempts that got a thread; running one ends it. */
     private final Queue<Runnable> threads = new ArrayDeque<>();
 
     private final List<String> ended = new ArrayList<>();

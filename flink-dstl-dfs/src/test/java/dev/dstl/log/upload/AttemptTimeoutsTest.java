@@ -75,7 +75,7 @@ class AttemptTimeoutsTest {
         assertThat(timeouts.timeoutMillis(SMALL)).isEqualTo(3_000);
     }
 
-    /** Each of them counts as if it had just not timed out, which must not add up. */
+    /** Each counts as if it had barely not timed out; these must not accumulate. */
     @Test
     void someThatHungForMinutes_makeTheOthersOnlyALittleMorePatient() {
         for (int i = 0; i < 9; i++) {

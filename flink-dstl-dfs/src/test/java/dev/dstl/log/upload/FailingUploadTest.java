@@ -85,7 +85,7 @@ class FailingUploadTest {
         assertThatThrownBy(persist::get)
                 .cause()
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith("Uploading changes failed 1 times, the last time as ")
+                .hasMessageStartingWith("Uploading state changes failed 1 times, the last time as ")
                 .hasMessageContaining("IOException: Connection reset while closing")
                 .hasMessageEndingWith(
                         "They are kept and uploaded later, so the next checkpoint can succeed."
@@ -129,7 +129,7 @@ class FailingUploadTest {
         log.timers().advanceMillis(501);
         assertThatThrownBy(declined::get)
                 .cause()
-                .hasMessageStartingWith("Uploading changes failed 3 times");
+                .hasMessageStartingWith("Uploading state changes failed 3 times");
         assertThat(log.budget().reservedBytes()).as("the data is kept").isPositive();
 
         append(writer, "b");

@@ -266,7 +266,7 @@ class HangingUploadTest {
         writer = log.writer();
     }
 
-    /** The store answers at once, on a thread of its own. */
+    /** Advances time to just before the timeout; the store answers at once on its own thread. */
     private void passTimeoutButMillis(long less) throws InterruptedException {
         long answered = pings();
         log.timers().advanceMillis(TIMEOUT_MILLIS / 2);

@@ -181,7 +181,7 @@ class HedgedUploadTest {
         writer = log.writer();
     }
 
-    /** Uploads that take the usual time. */
+    /** Performs uploads of the usual duration. */
     private void learn(int count) throws Exception {
         for (int i = 0; i < count; i++) {
             Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = hangingUpload();
@@ -192,7 +192,7 @@ class HedgedUploadTest {
         }
     }
 
-    /** An upload that blocks until it is released. */
+    /** Starts an upload that blocks until it is released. */
     private Future<SnapshotResult<ChangelogStateHandleStreamImpl>> hangingUpload()
             throws Exception {
         SequenceNumber from = writer.nextSequenceNumber();
@@ -204,7 +204,7 @@ class HedgedUploadTest {
         return persist;
     }
 
-    /** Attempts to write the latest segment. */
+    /** Number of attempts for the latest segment. */
     private int requests() {
         return log.store().requests("create") - (uploads - 1);
     }

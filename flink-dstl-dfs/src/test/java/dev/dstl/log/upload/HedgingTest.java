@@ -101,7 +101,7 @@ class HedgingTest {
         assertThat(hedging.delayMillis(SMALL)).isZero();
     }
 
-    /** The store of the project's target: p50 30 ms, p99 150 ms, and 0.2 % at 3 s. */
+    /** The target store: p50 30 ms, p99 150 ms, and 0.2 % at 3 s. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void onAStoreWithALongTail_itIsCut_forFewExtraRequests(long seed) {

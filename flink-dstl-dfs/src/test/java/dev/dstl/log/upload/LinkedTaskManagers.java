@@ -48,7 +48,7 @@ import org.apache.flink.core.fs.Path;
  */
 final class LinkedTaskManagers implements AutoCloseable {
 
-    /** What a segment has besides the one record. */
+    /** Size of a segment without its record. */
     private static final int FORMAT_BYTES = 500;
 
     final ManualTimers timers = new ManualTimers();
@@ -89,7 +89,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         }
     }
 
-    /** A checkpoint now, of segments of about a size. */
+    /** Triggers a checkpoint with segments of about this size. */
     Checkpoint checkpoint(int bytesEach) {
         Checkpoint checkpoint = new Checkpoint(link.nowMillis(), uploaders.size());
         checkpoints.add(checkpoint);
@@ -99,7 +99,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         return checkpoint;
     }
 
-    /** Checkpoints every second, beginning now, until so many seconds passed. */
+    /** Triggers a checkpoint every second for this number of seconds. */
     void checkpointEverySecond(int seconds, int bytesEach) {
         for (int i = 0; i < seconds; i++) {
             checkpoint(bytesEach);
@@ -129,7 +129,7 @@ final class LinkedTaskManagers implements AutoCloseable {
                                                 new byte[Math.max(1, size - FORMAT_BYTES)]))));
     }
 
-    /** How long a checkpoint took, as all before it have to be durable as well. */
+    /** Duration of a checkpoint, which includes all earlier segments. */
     long durationMillis(Checkpoint checkpoint) {
         long completed = 0;
         for (Checkpoint other : checkpoints.subList(0, checkpoints.indexOf(checkpoint) + 1)) {
@@ -149,7 +149,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         return durations[durations.length / 2];
     }
 
-    /** When the first checkpoint was triggered since which none took longer than that. */
+    /** Trigger time of the checkpoint since which none took longer than this. */
     long fastSinceMillis(double durationMillis) {
         long since = Long.MAX_VALUE;
         for (int i = checkpoints.size() - 1; i >= 0; i--) {
@@ -169,7 +169,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         return durableSegments;
     }
 
-    /** Bytes that went over the link for each byte of a durable segment. */
+    /** Bytes sent per byte of a durable segment. */
     double bytesSentPerDurableByte() {
         return (double) link.sentBytes() / durableBytes;
     }
@@ -184,7 +184,7 @@ final class LinkedTaskManagers implements AutoCloseable {
         threads.close();
     }
 
-    /** One checkpoint, and when the segments it cut became durable. */
+    /** One checkpoint, and when the segments it rolled became durable. */
     static final class Checkpoint {
         final long triggeredMillis;
         private int missing;
@@ -199,7 +199,7 @@ final class LinkedTaskManagers implements AutoCloseable {
             return missing == 0;
         }
 
-        /** How long its own segments took, whatever becomes of earlier ones. */
+        /** Duration of its own segments, without earlier ones. */
         long ownMillis() {
             return completedMillis() - triggeredMillis;
         }

@@ -36,7 +36,7 @@ class SharedLinkUploadTest {
     private static final int LINK = 8_000_000;
     private static final int WARM_UP_SECONDS = 60;
 
-    /** What pings and the bytes that hedged attempts could send cost. */
+    /** Cost of pings and of the bytes that hedged attempts send. */
     private static final long HARDLY_ANYTHING_MILLIS = 20;
 
     private LinkedTaskManagers cluster;
@@ -156,7 +156,7 @@ class SharedLinkUploadTest {
         return cluster.fastSinceMillis(1.2 * before) - endMillis;
     }
 
-    /** A connection that is dead while the store serves: nobody waits longer than the timeout. */
+    /** A dead connection while the store serves delays an upload by the timeout at most. */
     @Test
     void attemptOnADeadConnection_getsASecondOneAtTheTimeout_ifTheStoreAnswersPings() {
         cluster = new LinkedTaskManagers(1, LINK);
@@ -251,7 +251,7 @@ class SharedLinkUploadTest {
         assertThat(cluster.store.requests()).isLessThanOrEqualTo((int) (1.05 * count));
     }
 
-    /** Of the store of the project's target: p50 30 ms, p99 150 ms, and 0.2 % at 3 s. */
+    /** Latency of the target store: p50 30 ms, p99 150 ms, and 0.2 % at 3 s. */
     private static long latencyMillis(Random random) {
         if (random.nextInt(1_000) < 2) {
             return 3_000;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Threads that cannot be started, as at a limit of the operating system. */
+/** Threads that cannot be started because of a limit of the operating system. */
 class ThreadStartTest {
 
     private final LinkedTaskManagers cluster = new LinkedTaskManagers(1, 1_000_000_000);
@@ -86,7 +86,7 @@ class ThreadStartTest {
         assertThat(encoded).hasSize(6).doesNotContainNull();
     }
 
-    /** As an OutOfMemoryError, which would end the process of the tests where it is not caught. */
+    /** Throws what the JVM throws; uncaught, it would end the process of the tests. */
     private static void noThread() {
         throw new Error("unable to create native thread");
     }

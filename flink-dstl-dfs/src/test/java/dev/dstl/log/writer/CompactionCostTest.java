@@ -56,14 +56,14 @@ class CompactionCostTest {
         assertThat(requests.puts).as("PUT per checkpoint").isLessThanOrEqualTo(1.15);
     }
 
-    /** As when keys are skewed, or tasks recover one by one. */
+    /** As with skewed keys, or tasks that recover one by one. */
     @Test
     void logsThatBeginAtDifferentCheckpoints_areSoonCompactedTogether() throws Exception {
         logsBegunPerCheckpoint = 2;
         assertThat(requestsOf(CHECKPOINTS, RECENT_SEGMENT_BYTES).puts).isLessThanOrEqualTo(1.2);
     }
 
-    /** What is saved. */
+    /** The cost without recent segments, for comparison. */
     @Test
     void compactionThatKeepsNothing_readsEachSegmentBackForEachLog() throws Exception {
         assertThat(requestsOf(CHECKPOINTS / 4, 0).gets).isGreaterThan(LOGS * 0.8);
@@ -128,7 +128,7 @@ class CompactionCostTest {
         }
     }
 
-    /** Per checkpoint. */
+    /** Requests per checkpoint. */
     private static final class Requests {
         private final double gets;
         private final double puts;

@@ -41,7 +41,7 @@ class CompactionRateTest {
     private static final long READ_MILLIS = 200;
     private static final int CHECKPOINTS = 300;
 
-    /** Half of what a handle should name at most, and what is gathered and uploaded meanwhile. */
+    /** Half of the runs that a handle may name, plus those gathered and uploaded meanwhile. */
     private static final int MOST_RUNS = 48;
 
     private final Random random = new Random(1);

@@ -161,7 +161,7 @@ class InlineTailTest {
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> first = persistAll(other);
         log.passLinger();
         executor.runAll();
-        assertThat(first).as("a segment with batches of both logs").isNotDone();
+        assertThat(first).as("a segment with batches of both changelogs").isNotDone();
 
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> sameCheckpoint = persistAll(writer);
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> nextCheckpoint =
@@ -278,7 +278,7 @@ class InlineTailTest {
         }
     }
 
-    /** Other logs may rely on this checkpoint not naming the segment. */
+    /** Other changelogs may rely on this checkpoint not naming the segment. */
     @Test
     void batchThatBecomesDurableWhileItIsEncoded_stillTravelsInTheHandle() throws Exception {
         append(writer, "a");

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The number of runs of a changelog stays bounded whatever the store does to compactions. */
 class LogCompactionFaultsTest {
 
-    /** What docs/operations.md promises. */
+    /** Bound promised in docs/operations.md. */
     private static final int MOST_RUNS = 64;
 
     private static final int CHECKPOINTS = 1_500;
@@ -180,7 +180,7 @@ class LogCompactionFaultsTest {
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
-    /** Any call may fail, of which a request takes several. */
+    /** Any call may fail; a request consists of several. */
     @ParameterizedTest
     @CsvSource({"0.05, 1", "0.2, 2", "0.2, 3"})
     void readsThatFailNowAndThen_areTriedAgain(double rate, long seed) throws Exception {
@@ -196,7 +196,7 @@ class LogCompactionFaultsTest {
         compactsAll();
     }
 
-    /** Each request fails as a whole, when it is made or on the first read of its answer. */
+    /** Requests fail as a whole, on open or on the first read. */
     @ParameterizedTest
     @CsvSource({"0.3, 1", "0.45, 2", "0.48, 3", "0.48, 4"})
     void requestsOfWhichAlmostHalfFail_areMadeAgain(double rate, long seed) throws Exception {
@@ -297,7 +297,7 @@ class LogCompactionFaultsTest {
         assertThat(texts(checkpoint())).isEqualTo(expected);
     }
 
-    /** As an upload does whose connection is dead. */
+    /** Like an upload on a dead connection. */
     @Test
     void uploadOfACompactionThatNeverEnds_isGivenUp() throws Exception {
         open("until-success");
@@ -405,7 +405,7 @@ class LogCompactionFaultsTest {
         return handle;
     }
 
-    /** What goes on until the next checkpoint. */
+    /** Runs what happens until the next checkpoint. */
     private void afterwards() {
         executor.runAll();
         log.timers().advanceMillis(INTERVAL_MILLIS);

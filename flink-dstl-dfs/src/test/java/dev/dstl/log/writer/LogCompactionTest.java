@@ -93,7 +93,7 @@ class LogCompactionTest {
     /** Small changes travel inline at first, larger ones do not. */
     @ParameterizedTest
     @ValueSource(ints = {100, 30_000})
-    void checkpointsOfTenMinutesAt100Millis_nameLessThan64Parts(int bytes) throws Exception {
+    void checkpointsOfTenMinutesAt100Millis_nameLessThan64Runs(int bytes) throws Exception {
         String change = "x".repeat(bytes);
         try (LogFixture defaults = LogFixture.on(threads, new Configuration())) {
             DstlLogWriter defaultWriter = defaults.writer();
@@ -150,7 +150,7 @@ class LogCompactionTest {
         }
     }
 
-    /** A large run now and then leaves a few small ones between compacted ones. */
+    /** An occasional large run leaves a few small ones between compacted ones. */
     @Test
     void runsOfAllSizes_areNeverMany() throws Exception {
         Configuration settings =
@@ -193,7 +193,7 @@ class LogCompactionTest {
                 .set(DstlOptions.COMPACTION_MAX_SIZE, MemorySize.parse("32 kb"));
     }
 
-    /** Each checkpoint with one change, of keys from {@code firstKey}. */
+    /** Takes checkpoints with one state change each, of keys from {@code firstKey}. */
     private List<Integer> runsOfCheckpoints(
             LogFixture small, DstlLogWriter smallWriter, int count, int firstKey, int bytes)
             throws Exception {
@@ -290,7 +290,7 @@ class LogCompactionTest {
         assertThat(handle.getHandlesAndOffsets()).hasSizeLessThan(20);
     }
 
-    /** Frames of nothing but the same letter are small, and the records behind them are not. */
+    /** Frames of one repeated letter compress well, but their records are large in memory. */
     @Test
     void recordsThatTakeTooMuchMemory_stayAsTheyAre_withoutComplaint() throws Exception {
         Configuration small =

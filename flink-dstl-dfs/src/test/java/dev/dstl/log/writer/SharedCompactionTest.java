@@ -119,7 +119,7 @@ class SharedCompactionTest {
         }
         persist(first);
         settle();
-        assertThat(compactions()).as("waits for the other log").isZero();
+        assertThat(compactions()).as("waits for the other changelog").isZero();
         pass(WAIT_MILLIS);
         assertThat(compactions()).isEqualTo(1);
     }
@@ -189,7 +189,7 @@ class SharedCompactionTest {
         assertThat(texts(handles.get(0))).isEqualTo(texts(handles.get(1))).hasSize(5 * RUNS + 1);
     }
 
-    /** Both logs change and are persisted; the checkpoint completes, and those before are gone. */
+    /** Appends to both changelogs, persists them and completes the checkpoint. */
     private List<ChangelogStateHandleStreamImpl> checkpointOf(DstlLogWriter... writers)
             throws Exception {
         checkpoint++;

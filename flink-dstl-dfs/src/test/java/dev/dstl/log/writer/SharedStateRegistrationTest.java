@@ -123,7 +123,7 @@ class SharedStateRegistrationTest {
         }
     }
 
-    /** Also of a checkpoint whose frames share one handle, as those before did. */
+    /** Includes a checkpoint of an earlier format, whose frames share one handle. */
     @ParameterizedTest
     @EnumSource(RestoreMode.class)
     void restartedJob_deletesWhatItClaimed_andNothingElse(RestoreMode mode) throws Exception {
@@ -160,7 +160,7 @@ class SharedStateRegistrationTest {
         assertThat(texts(roundTrip(handle))).hasSize(3);
     }
 
-    /** A new JobManager that finds a checkpoint. */
+    /** Starts a JobManager that restores a checkpoint. */
     private void restart(ChangelogStateHandleStreamImpl handle, RestoreMode mode) throws Exception {
         registry.close();
         registry = new SharedStateRegistryImpl(Runnable::run);
@@ -194,7 +194,7 @@ class SharedStateRegistrationTest {
         return operator;
     }
 
-    /** Through the metadata of a checkpoint. */
+    /** Writes a handle to checkpoint metadata and reads it back. */
     private static ChangelogStateHandleStreamImpl roundTrip(ChangelogStateHandleStreamImpl handle)
             throws Exception {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -87,8 +87,6 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
         this.cancelRegistry = cancelRegistry;
     }
 
-    // ---- state, logged
-
     @Override
     public <N, S extends State> S getPartitionedState(
             N namespace, TypeSerializer<N> namespaceSerializer, StateDescriptor<S, ?> descriptor)
@@ -156,8 +154,6 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
                 namespace, namespaceSerializer, descriptor, function, this::getPartitionedState);
     }
 
-    // ---- keys: the delegate's
-
     @Override
     public void setCurrentKey(K key) {
         delegate.setCurrentKey(key);
@@ -213,8 +209,6 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
         return delegate.getDelegatedKeyedStateBackend(recursive);
     }
 
-    // ---- checkpoints
-
     @Nonnull
     @Override
     public RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(
@@ -254,8 +248,6 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
     void materialize() {
         materializer.trigger();
     }
-
-    // ---- end
 
     /**
      * Interrupts running uploads. Also called by the thread that cancels the task, while the task

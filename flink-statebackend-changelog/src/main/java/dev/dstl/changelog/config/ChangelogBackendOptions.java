@@ -55,10 +55,10 @@ public final class ChangelogBackendOptions {
                     .doubleType()
                     .defaultValue(0.5)
                     .withDescription(
-                            "A subtask materializes early before its changelog exceeds its"
-                                    + " base, times this, or 4 checkpoints if they write more. A"
-                                    + " smaller value shortens recovery and uploads more. 0 or less"
-                                    + " disables it. Needs"
+                            "A subtask materializes early, before its changelog exceeds"
+                                    + " its base times this ratio, or what 4 checkpoints write if"
+                                    + " that is more. A smaller value shortens recovery and uploads"
+                                    + " more. 0 or less disables it. Needs"
                                     + " 'state.changelog.periodic-materialize.enabled'. A job may"
                                     + " override the cluster.");
 
@@ -90,10 +90,10 @@ public final class ChangelogBackendOptions {
                     .intType()
                     .defaultValue(48)
                     .withDescription(
-                            "A subtask materializes early when its changelog has more runs"
-                                    + " than this, since every checkpoint lists them in its metadata."
-                                    + " Compaction keeps most changelogs below. 0 or less disables it."
-                                    + " A job may override the cluster.");
+                            "A subtask materializes early when its changelog has more"
+                                    + " runs than this, since every checkpoint lists them in its"
+                                    + " metadata. Compaction keeps most changelogs below it. 0 or"
+                                    + " less disables it. A job may override the cluster.");
 
     /** Maximum fraction of its time that a subtask may spend on early materializations. */
     public static final ConfigOption<Double> MATERIALIZE_MAX_TIME_FRACTION =

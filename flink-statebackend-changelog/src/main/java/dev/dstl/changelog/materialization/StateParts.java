@@ -66,6 +66,6 @@ public final class StateParts {
 
     @Override
     public String toString() {
-        return snapshots.size() + " snapshots and " + logs.size() + " restored logs";
+        return snapshots.size() + " snapshots and " + logs.size() + " restored changelogs";
     }
 }

@@ -78,7 +78,7 @@ public final class ChangelogAppender {
         }
     }
 
-    /** Creates the log of one more state; writes nothing yet. */
+    /** Creates the changelog of one more state; writes nothing yet. */
     public StateLog register(StateRegistration registration) {
         return new StateLog(this, registration);
     }
@@ -134,7 +134,7 @@ public final class ChangelogAppender {
         if (warnedInRange != range) {
             warnedInRange = range;
             LOG.warn(
-                    "The next checkpoint is a full one: a change is missing from the {}",
+                    "The next checkpoint is a full one: a state change is missing from the {}",
                     state,
                     cause);
         }

@@ -120,6 +120,6 @@ public final class StateLog {
 
     @Override
     public String toString() {
-        return "log of state '" + registration.name() + "' (" + registration.kind() + ")";
+        return "changelog of state '" + registration.name() + "' (" + registration.kind() + ")";
     }
 }

@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.record;
 
-import dev.dstl.changelog.schema.MetSubclasses;
+import dev.dstl.changelog.schema.EncounteredSubclasses;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -57,7 +57,7 @@ public final class StateRegistration {
     private final TypeSerializer<?> keySerializer;
     private final StateMetaInfoSnapshotSource metaInfo;
     private final TypeSerializer<?> valueSerializer;
-    private final MetSubclasses subclasses;
+    private final EncounteredSubclasses subclasses;
     private final StateTtlConfig timeToLive;
     @Nullable private final Object defaultValue;
 
@@ -74,7 +74,7 @@ public final class StateRegistration {
         this.keySerializer = keySerializer;
         this.metaInfo = metaInfo;
         this.valueSerializer = valueSerializer;
-        this.subclasses = new MetSubclasses(valueSerializer);
+        this.subclasses = new EncounteredSubclasses(valueSerializer);
         this.timeToLive = timeToLive;
         this.defaultValue = defaultValue;
     }

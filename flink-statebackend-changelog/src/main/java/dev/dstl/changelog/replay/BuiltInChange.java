@@ -116,14 +116,14 @@ final class BuiltInChange {
     }
 
     CorruptLogException unexpected(RestoredRegistration state) {
-        return corrupt(state, "states of this kind have no such changes", null);
+        return corrupt(state, "states of this kind have no such state changes", null);
     }
 
     CorruptLogException corrupt(
             RestoredRegistration state, String found, @Nullable Throwable cause) {
         return new CorruptLogException(
                 String.format(
-                        "a change %s of state '%s' (%s) in key group %d, which Flink's"
+                        "a state change %s of state '%s' (%s) in key group %d, which Flink's"
                                 + " built-in changelog wrote: %s.",
                         operation, state.name(), state.kind(), keyGroup, found),
                 cause);

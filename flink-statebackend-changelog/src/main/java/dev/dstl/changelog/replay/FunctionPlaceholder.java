@@ -20,7 +20,7 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.functions.ReduceFunction;
 
 /**
- * Placeholder for a function of the job until the job registers the state. The log contains
+ * Placeholder for a function of the job until the job registers the state. The changelog contains
  * results, so replay never calls it.
  *
  * @param <IN> type of what is added

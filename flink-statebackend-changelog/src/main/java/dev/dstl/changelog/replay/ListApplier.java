@@ -47,7 +47,7 @@ final class ListApplier<K, N, V>
     private int pendingKeyLength;
     private int pendingKeyGroup;
 
-    @SuppressWarnings("unchecked") // the registration's kind tells the type
+    @SuppressWarnings("unchecked") // the registration's kind determines the type
     ListApplier(
             RestoredRegistration registration,
             RestoredState<K, N, List<V>, InternalListState<K, N, V>> restored,

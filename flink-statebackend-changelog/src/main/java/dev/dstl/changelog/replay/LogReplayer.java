@@ -145,7 +145,7 @@ public final class LogReplayer<K> implements AutoCloseable {
         } catch (Exception e) {
             throw new IOException(
                     "The changelog is readable, but the delegate state backend failed to take a"
-                            + " change of "
+                            + " state change of "
                             + applier,
                     e);
         }

@@ -36,7 +36,7 @@ final class MapApplier<K, N, UK, UV>
     private final TypeSerializer<UK> mapKeySerializer;
     private final TypeSerializer<UV> mapValueSerializer;
 
-    @SuppressWarnings("unchecked") // the registration's kind tells the type
+    @SuppressWarnings("unchecked") // the registration's kind determines the type
     MapApplier(
             RestoredRegistration registration,
             RestoredState<K, N, Map<UK, UV>, InternalMapState<K, N, UK, UV>> restored,

@@ -32,7 +32,7 @@ final class ResultApplier<K, N, SV>
 
     private final TypeSerializer<SV> valueSerializer;
 
-    @SuppressWarnings("unchecked") // the registration's kind tells the type
+    @SuppressWarnings("unchecked") // the registration's kind determines the type
     ResultApplier(
             RestoredRegistration registration,
             RestoredState<K, N, SV, InternalAppendingState<K, N, ?, SV, ?>> restored,

@@ -27,7 +27,7 @@ final class ValueApplier<K, N, V> extends KeyedStateApplier<K, N, V, InternalVal
 
     private final TypeSerializer<V> valueSerializer;
 
-    @SuppressWarnings("unchecked") // the registration's kind tells the type
+    @SuppressWarnings("unchecked") // the registration's kind determines the type
     ValueApplier(
             RestoredRegistration registration,
             RestoredState<K, N, V, InternalValueState<K, N, V>> restored,

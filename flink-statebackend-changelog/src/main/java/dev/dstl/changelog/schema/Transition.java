@@ -29,11 +29,11 @@ public final class Transition<T> {
 
     /** What must be done. */
     public enum Kind {
-        /** Nothing: the serializer reads what is there. */
+        /** Nothing: the serializer reads existing data. */
         AS_IS,
-        /** Another serializer has to be taken, which reads what is there. */
+        /** Another serializer must be used, which reads existing data. */
         RECONFIGURED,
-        /** What is there has to be read by the old serializer and written by the new one. */
+        /** Existing data must be read by the old serializer and written by the new one. */
         MIGRATED,
         /** It cannot be done. */
         IMPOSSIBLE

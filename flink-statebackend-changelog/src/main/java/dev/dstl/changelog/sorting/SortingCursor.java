@@ -39,9 +39,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * Reads the records of a log sorted by state, key group and key, and without obsolete records. The
- * resulting state is the same, and applying it is faster. The log is read and sorted on other
- * threads, from {@link #start} on, while the delegate loads its base.
+ * Reads the records of a changelog sorted by state, key group and key, and without obsolete
+ * records. The resulting state is the same, and applying it is faster. The changelog is read and
+ * sorted on other threads, from {@link #start} on, while the delegate loads its base.
  *
  * <pre>
  *   reader         run 1: registrations | key groups 0 to 15 | 16 to 31 | ...      run 2: ...
@@ -49,9 +49,9 @@ import org.apache.flink.util.ExceptionUtils;
  *   task thread    registrations, then part after part
  * </pre>
  *
- * <p>A run ends at the end of the log; at the memory limit, in which case the next run waits until
- * this one has been applied; or where a state is registered again with other serializers, which
- * apply to the records after it. From the first record on for which obsolescence is unknown,
+ * <p>A run ends at the end of the changelog; at the memory limit, in which case the next run waits
+ * until this one has been applied; or where a state is registered again with other serializers,
+ * which apply to the records after it. From the first record on for which obsolescence is unknown,
  * records keep their order.
  *
  * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one

@@ -124,7 +124,7 @@ public final class LoggedStateRegistry<K> {
         return known;
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // the descriptor's type tells the state's
+    @SuppressWarnings({"unchecked", "rawtypes"}) // the descriptor determines the type
     private <N, SV> LoggedState<K, N, SV, ?> wrap(
             StateDescriptor<?, SV> descriptor, InternalKvState<K, N, SV> state, StateLog stateLog) {
         switch (StateKind.of(descriptor.getType())) {

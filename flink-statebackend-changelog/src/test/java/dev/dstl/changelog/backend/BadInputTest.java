@@ -156,7 +156,7 @@ class BadInputTest {
         }
     }
 
-    /** Its keyed backend is none of Flink's. */
+    /** A state backend whose keyed backend is not Flink's. */
     private static final class Unwrappable implements StateBackend {
 
         private static final long serialVersionUID = 1L;

@@ -29,7 +29,7 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CompletedCheckpointStorageLocation;
 
-/** A checkpoint storage whose files of tasks can hang and fail. Thread-safe. */
+/** A checkpoint storage whose task-owned files can hang and fail. Thread-safe. */
 final class BlockedStorage implements CheckpointStorageAccess {
 
     private final CheckpointStorageAccess storage;
@@ -54,12 +54,12 @@ final class BlockedStorage implements CheckpointStorageAccess {
         failing = fail;
     }
 
-    /** Waits until somebody hangs. */
+    /** Waits until a thread hangs. */
     void awaitBlocked() throws InterruptedException {
         await(blocked);
     }
 
-    /** Waits until whoever hung was interrupted. */
+    /** Waits until the hanging thread was interrupted. */
     void awaitInterrupted() throws InterruptedException {
         await(interrupted);
     }

@@ -64,7 +64,7 @@ class BuiltInRestoreTest {
 
     @TempDir private Path directory;
 
-    /** How Flink's own changelog can store its log. */
+    /** How Flink's built-in changelog can be stored. */
     enum BuiltInLog {
         FILES {
             @Override
@@ -102,7 +102,7 @@ class BuiltInRestoreTest {
                 return "memory";
             }
         },
-        /** DSTL's log, under Flink's own state backend. */
+        /** DSTL's changelog under Flink's changelog state backend. */
         OUR_SEGMENTS {
             @Override
             StateChangelogStorage<?> create(Path directory) {
@@ -273,7 +273,7 @@ class BuiltInRestoreTest {
                         () ->
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
-                .hasMessageContaining("a change MERGE_NS of state 'sums' (REDUCING)")
+                .hasMessageContaining("a state change MERGE_NS of state 'sums' (REDUCING)")
                 .hasMessageContaining("Flink's built-in changelog cannot restore it either")
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(
@@ -337,7 +337,7 @@ class BuiltInRestoreTest {
                                 TestTask.start(
                                         directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
                 .hasMessageContaining("/" + file.getFileName() + ", byte ")
-                .hasMessageContaining("expected a change of")
+                .hasMessageContaining("expected a state change of")
                 .hasMessageContaining("found the end of the file after")
                 .hasMessageContaining("Restore from another checkpoint or savepoint");
         Files.write(file, bytes);
@@ -436,7 +436,9 @@ class BuiltInRestoreTest {
                 .map(position -> position.f0);
     }
 
-    /** As a restore in the mode CLAIM does: checkpoints after it may build on the savepoint. */
+    /**
+     * Continues as after a restore with {@code CLAIM}: checkpoints may share with the savepoint.
+     */
     private void goOnWithFlinksOwnChangelog(
             Delegate delegate, KeyedStateHandle savepoint, Map<String, Object> contents)
             throws Exception {

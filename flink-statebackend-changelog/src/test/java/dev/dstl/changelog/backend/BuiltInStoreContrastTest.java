@@ -225,7 +225,7 @@ class BuiltInStoreContrastTest {
         staying.forEach(Task::close);
     }
 
-    /** For a time that is ample for an answer. */
+    /** Runs the mailboxes for long enough that an answer would arrive. */
     private static void runMailboxes(List<Task> tasks) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
         while (System.nanoTime() - deadline < 0) {
@@ -321,7 +321,7 @@ class BuiltInStoreContrastTest {
         return Path.of(path.getPath());
     }
 
-    /** A task that writes to a log, with a mailbox that rejects letters once it has ended. */
+    /** A task that writes to a changelog, with a mailbox that rejects mails once it has ended. */
     private static final class Task implements AutoCloseable {
 
         private final StateChangelogStorage<?> storage;

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class CancelledCheckpointTest {
 
-    /** Too long to travel in the checkpoint itself. */
+    /** Too long to travel inline. */
     private static final String LONG = "x".repeat(1 << 16);
 
     @TempDir private Path directory;

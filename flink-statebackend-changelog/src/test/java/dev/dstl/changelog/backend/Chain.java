@@ -117,7 +117,7 @@ final class Chain implements AutoCloseable {
         return tasks.get(operator);
     }
 
-    /** Changes an operator's state and materializes it. */
+    /** Updates the state of an operator and materializes it. */
     void materialize(int operator, String value) throws Exception {
         TestTask task = tasks.get(operator);
         task.value(1).update(value);
@@ -128,7 +128,7 @@ final class Chain implements AutoCloseable {
         }
     }
 
-    /** A checkpoint that is acknowledged; its local parts are in Flink's store. */
+    /** Takes a checkpoint and acknowledges it; its local part is in Flink's store. */
     void acknowledge(long checkpointId) throws Exception {
         TaskStateSnapshot localParts = new TaskStateSnapshot(OPERATORS, false);
         for (int operator = 0; operator < OPERATORS; operator++) {
@@ -148,7 +148,7 @@ final class Chain implements AutoCloseable {
         store.storeLocalState(checkpointId, localParts);
     }
 
-    /** A checkpoint that completes. */
+    /** Takes a checkpoint that completes. */
     void checkpoint(long checkpointId) throws Exception {
         acknowledge(checkpointId);
         for (TestTask task : tasks) {
@@ -157,7 +157,7 @@ final class Chain implements AutoCloseable {
         store.confirmCheckpoint(checkpointId);
     }
 
-    /** The JobManager gives a checkpoint up. */
+    /** Aborts a checkpoint. */
     void abort(long checkpointId) throws Exception {
         for (TestTask task : tasks) {
             task.changelog().notifyCheckpointAborted(checkpointId);
@@ -165,14 +165,14 @@ final class Chain implements AutoCloseable {
         store.abortCheckpoint(checkpointId);
     }
 
-    /** The task fails and comes back in the same slot, with the local parts of a checkpoint. */
+    /** Fails the task and restarts it in the same slot, with the local part of a checkpoint. */
     void restart(long checkpointId) throws Exception {
         stop();
         store.pruneMatchingCheckpoints(id -> id != checkpointId);
         start(checkpointId);
     }
 
-    /** The copies of bases on the local disk. */
+    /** Local copies of bases. */
     List<Path> localFiles() throws IOException {
         try (Stream<Path> paths = Files.walk(directory.resolve("local"))) {
             return paths.filter(Files::isRegularFile)

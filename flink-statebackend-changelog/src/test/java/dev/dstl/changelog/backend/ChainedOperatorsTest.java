@@ -85,7 +85,7 @@ class ChainedOperatorsTest {
         }
     }
 
-    /** Of how many materializations there are local files. */
+    /** Number of materializations with local files. */
     private static long materializations(Chain chain) {
         try {
             return chain.localFiles().stream()

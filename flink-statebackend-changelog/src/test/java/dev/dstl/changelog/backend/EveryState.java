@@ -111,7 +111,7 @@ final class EveryState {
                                         new ListStateDescriptor<>("windows", String.class));
     }
 
-    /** Does everything there is to do to the keys of a range, differently with each round. */
+    /** Applies every operation to the keys of a range; values depend on the round. */
     void change(int round, KeyGroupRange keyGroups) throws Exception {
         for (int key = 0; key < KEYS; key++) {
             if (owns(keyGroups, key)) {
@@ -195,7 +195,7 @@ final class EveryState {
         windows(key).clear();
     }
 
-    /** All that is in the states of some key groups. */
+    /** Returns the contents of all states in some key groups. */
     Map<String, Object> contents(KeyGroupRange keyGroups) throws Exception {
         Map<String, Object> contents = new TreeMap<>();
         for (int key = 0; key < KEYS; key++) {

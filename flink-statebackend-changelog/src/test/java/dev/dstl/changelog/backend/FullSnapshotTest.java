@@ -290,7 +290,7 @@ class FullSnapshotTest {
         }
     }
 
-    /** A savepoint stands alone. */
+    /** Deletes everything else, since a savepoint must be self-contained. */
     private static void deleteEverythingBut(String kept, Path directory) throws IOException {
         Files.walkFileTree(
                 directory,

@@ -64,13 +64,13 @@ final class GoldenCheckpoint {
     private final Path directory;
     private final String uri;
 
-    /** Mounts {@code directory}. */
+    /** Makes {@code directory} available under a fixed path. */
     GoldenCheckpoint(Path directory) {
         this.directory = directory;
         this.uri = GuardedFileSystem.mount(directory);
     }
 
-    /** A task with its files in the directory. */
+    /** Starts a task with its files in the directory. */
     TestTask start(Delegate delegate, FakeJobManager jobManager, List<KeyedStateHandle> restored)
             throws Exception {
         return TestTask.start(
@@ -97,7 +97,7 @@ final class GoldenCheckpoint {
         return access;
     }
 
-    /** What a task has, without what ends with time. */
+    /** Returns the state of a task, without state that expires. */
     static String contentsOf(TestTask task) throws Exception {
         Map<String, Object> contents = new TreeMap<>(new EveryState(task).contents(ALL));
         contents.keySet().removeIf(name -> name.startsWith("expiring"));
@@ -107,7 +107,7 @@ final class GoldenCheckpoint {
         return text.toString();
     }
 
-    /** Where the metadata of a checkpoint has to be, beside its files. */
+    /** Returns the path of a checkpoint's metadata, next to its files. */
     Path metadata(long checkpointId) throws IOException {
         String name = "chk-" + checkpointId;
         Path own = find(name).orElse(directory.resolve(name));
@@ -144,12 +144,12 @@ final class GoldenCheckpoint {
         }
     }
 
-    /** What was in the state when it was packed. */
+    /** Returns the expected state. */
     String contents() throws IOException {
         return Files.readString(directory.resolve(CONTENTS));
     }
 
-    /** The state of the task, as a JobManager reads it. */
+    /** Returns the handles of the task, as read by a JobManager. */
     List<KeyedStateHandle> handles() throws IOException {
         Path metadata = find(METADATA).orElseThrow();
         String pointer = uri + directory.relativize(metadata.getParent());

@@ -65,7 +65,7 @@ class HalfFailedAccessTest {
 
     @TempDir private Path directory;
 
-    /** What goes wrong, in namespace "a" of a key. */
+    /** Failing accesses, in namespace "a" of a key. */
     enum Access {
         PUT_ALL_OF_A_MAP_THAT_BREAKS_OFF {
             @Override

@@ -62,7 +62,7 @@ final class KeyedTask<K> implements AutoCloseable {
     private final RecordedMetrics metrics = new RecordedMetrics();
     private final FakeJobManager jobManager;
 
-    /** Then nothing is ever deleted, since each subtask has a JobManager of its own. */
+    /** If so, nothing is deleted, since each subtask has its own JobManager. */
     private final boolean oneOfSeveral;
 
     private final CheckpointStorageAccess checkpoints;
@@ -110,14 +110,14 @@ final class KeyedTask<K> implements AutoCloseable {
                                         new CloseableRegistry()));
     }
 
-    /** A task that restores what the JobManager has. */
+    /** Starts a task that restores the latest checkpoint of the JobManager. */
     static <K> KeyedTask<K> start(
             Path directory, Delegate delegate, TypeSerializer<K> keys, FakeJobManager jobManager)
             throws Exception {
         return start(directory, delegate, keys, KeyedTask.class.getClassLoader(), jobManager);
     }
 
-    /** The same, of a job with classes of its own. */
+    /** The same for a job with its own classes. */
     static <K> KeyedTask<K> start(
             Path directory,
             Delegate delegate,
@@ -148,7 +148,7 @@ final class KeyedTask<K> implements AutoCloseable {
                 false);
     }
 
-    /** One of several subtasks, which restores its part of a checkpoint of all. */
+    /** Starts one of several subtasks, which restores its part of a checkpoint. */
     static <K> KeyedTask<K> startSubtask(
             Path directory,
             Delegate delegate,
@@ -191,7 +191,7 @@ final class KeyedTask<K> implements AutoCloseable {
         return backend.getPartitionedState(namespace, namespaces, descriptor);
     }
 
-    /** The timers of a name, by event time. */
+    /** Returns the queue of event time timers of a name. */
     <N> KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> timers(
             String name, TypeSerializer<N> namespaces) {
         return backend.create(name, new TimerSerializer<>(backend.getKeySerializer(), namespaces));
@@ -201,7 +201,7 @@ final class KeyedTask<K> implements AutoCloseable {
         return backend;
     }
 
-    /** Takes a checkpoint, which completes. */
+    /** Takes a checkpoint that completes. */
     KeyedStateHandle checkpoint(long id) throws Exception {
         return checkpoint(id, CheckpointType.CHECKPOINT);
     }
@@ -225,7 +225,7 @@ final class KeyedTask<K> implements AutoCloseable {
         return handle;
     }
 
-    /** Materializes from begin to end; false if there was nothing to do or it failed. */
+    /** Runs a materialization; returns false if there was nothing to do or it failed. */
     boolean materialize() throws Exception {
         long completed = completed();
         long started = started();

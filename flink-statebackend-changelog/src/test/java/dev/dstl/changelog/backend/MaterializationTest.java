@@ -89,7 +89,7 @@ class MaterializationTest {
                     TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
                 task.value(checkpoint).update("v" + checkpoint);
                 assertThat(task.checkpoint(checkpoint).getNonMaterializedStateHandles())
-                        .as("restored logs stay as long as no base covers them")
+                        .as("restored changelogs stay as long as no base covers them")
                         .hasSize(checkpoint);
             }
         }

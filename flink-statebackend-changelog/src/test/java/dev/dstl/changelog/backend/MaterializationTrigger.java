@@ -18,12 +18,12 @@ package dev.dstl.changelog.backend;
 
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 
-/** Lets tests of other packages materialize when they want. */
+/** Triggers materializations for tests of other packages. */
 public final class MaterializationTrigger {
 
     private MaterializationTrigger() {}
 
-    /** Posts a mail that begins a materialization; false if the backend keeps no log. */
+    /** Triggers a materialization by mail; returns false if the backend has no changelog. */
     public static boolean trigger(CheckpointableKeyedStateBackend<?> backend) {
         if (!(backend instanceof ChangelogKeyedStateBackend)) {
             return false;

@@ -55,7 +55,7 @@ class RescaleTest {
     private LogStorage storage;
     private int round;
 
-    /** What the last run of the job had, and what the next one has to have. */
+    /** State at the end of the last run, which the next run must restore. */
     private Map<String, Object> contents = new TreeMap<>();
 
     static Stream<Arguments> combinations() {

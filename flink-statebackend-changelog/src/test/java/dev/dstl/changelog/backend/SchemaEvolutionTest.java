@@ -49,7 +49,7 @@ class SchemaEvolutionTest {
 
     @TempDir private Path directory;
 
-    /** Who takes the class apart, and what a new field is when there was none. */
+    /** Serializer of the class, and the value of a field that was added. */
     enum Family {
         POJO(0) {
             @Override
@@ -176,7 +176,7 @@ class SchemaEvolutionTest {
         }
     }
 
-    /** What the job does. */
+    /** The behavior of the job. */
     private interface Use {
         void with(KeyedTask<Integer> task) throws Exception;
     }

@@ -209,7 +209,7 @@ class SchemaUpgradeRescaleTest {
                 (subtask, states) -> states.assertContents(1, 0));
     }
 
-    /** As a subtask had it that took no base between two versions of the job. */
+    /** Handle of a subtask that did not materialize between two versions of the job. */
     private static KeyedStateHandle appended(KeyedStateHandle first, KeyedStateHandle second) {
         ChangelogStateBackendHandle before = (ChangelogStateBackendHandle) first;
         List<ChangelogStateHandle> logs = new ArrayList<>(before.getNonMaterializedStateHandles());
@@ -233,7 +233,7 @@ class SchemaUpgradeRescaleTest {
         run(OLD, TWO, handles, (subtask, states) -> states.assertContents(0, 0));
     }
 
-    /** When the states were registered in the changelog, nobody knew the subclass. */
+    /** The subclass was unknown when the states were registered in the changelog. */
     @ParameterizedTest
     @EnumSource(Delegate.class)
     void subclassThatIsWrittenLater_isDescribedInTheChangelog(Delegate used) throws Exception {
@@ -351,12 +351,12 @@ class SchemaUpgradeRescaleTest {
         return checkpoint;
     }
 
-    /** What the job does. */
+    /** The behavior of the job. */
     private interface Use {
         void with(int subtask, States states) throws Exception;
     }
 
-    /** The states of a subtask, which it registers when it touches them. */
+    /** The states of a subtask, registered on first access. */
     private static final class States {
 
         private final KeyedTask<Integer> task;
@@ -399,12 +399,12 @@ class SchemaUpgradeRescaleTest {
             write(since);
         }
 
-        /** Writes it from now on. */
+        /** Uses the subclass from now on. */
         void useSubclass() throws ReflectiveOperationException {
             written = type.getClassLoader().loadClass("Special");
         }
 
-        /** From then on the serializers know it. */
+        /** Writes an instance of the subclass, which makes it known to the serializers. */
         void writeSubclass() throws Exception {
             Object special =
                     type.getClassLoader().loadClass("Special").getConstructor().newInstance();
@@ -429,7 +429,7 @@ class SchemaUpgradeRescaleTest {
             }
         }
 
-        /** What those have that were subtask 0 and 1 of two. */
+        /** Asserts the state that subtasks 0 and 1 of two had written. */
         void assertContents(int sinceOfFirst, int sinceOfSecond) throws Exception {
             for (int key : keys()) {
                 int since = keyGroup(key) < 4 ? sinceOfFirst : sinceOfSecond;

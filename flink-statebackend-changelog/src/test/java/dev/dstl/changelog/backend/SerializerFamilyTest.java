@@ -142,7 +142,7 @@ class SerializerFamilyTest {
         }
     }
 
-    /** Some keys with two namespaces each, and a number for each pair. */
+    /** Visits some keys with two namespaces each, and a number per pair. */
     private static <T> void forEach(
             KeyedTask<T> task, TypeSerializer<T> serializer, IntFunction<T> values, Use<T> use)
             throws Exception {
@@ -162,12 +162,12 @@ class SerializerFamilyTest {
                 .build();
     }
 
-    /** What is done with the states of a key and a namespace. */
+    /** An operation on the states of a key and namespace. */
     private interface Use<T> {
         void with(States<T> states, int number) throws Exception;
     }
 
-    /** One of each kind, of one key and namespace, all of one type. */
+    /** States of every kind and the same type. */
     private static final class States<T> {
         private final ValueState<T> value;
         private final MapState<T, T> map;
@@ -196,7 +196,7 @@ class SerializerFamilyTest {
         }
     }
 
-    /** What Flink takes apart into fields. */
+    /** A POJO. */
     public static final class Account {
         public int number;
         public String name;
@@ -219,7 +219,7 @@ class SerializerFamilyTest {
         }
     }
 
-    /** What Flink can only give to Kryo. */
+    /** A class that Flink serializes with Kryo. */
     public static final class Opaque {
         private final int number;
 

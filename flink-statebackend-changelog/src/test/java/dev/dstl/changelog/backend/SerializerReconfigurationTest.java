@@ -64,9 +64,9 @@ class SerializerReconfigurationTest {
 
     @TempDir private Path directory;
 
-    /** Why the serializers need it. */
+    /** Reasons for a reconfiguration. */
     enum Reason {
-        /** The job is the same; the POJO's serializer met a class that it was not told of. */
+        /** The job is the same; the POJO serializer encountered an unregistered class. */
         UNREGISTERED_SUBCLASS("Circle") {
             @Override
             Map<String, String> classes(boolean later) {
@@ -156,7 +156,7 @@ class SerializerReconfigurationTest {
         }
     }
 
-    /** What the changelog is over. */
+    /** The delegate. */
     enum Storage {
         HASHMAP(Delegate.HASHMAP),
         ROCKSDB_FULL(Delegate.ROCKSDB_FULL),
@@ -306,7 +306,7 @@ class SerializerReconfigurationTest {
         }
     }
 
-    /** What was added last. */
+    /** Aggregates to the value added last. */
     private static final class Last implements AggregateFunction<Object, Object, Object> {
 
         private static final long serialVersionUID = 1L;

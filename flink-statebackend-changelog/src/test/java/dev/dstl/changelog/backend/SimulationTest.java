@@ -81,7 +81,7 @@ class SimulationTest {
         }
     }
 
-    /** What the task has, and had at checkpoints. */
+    /** Contents of the task, now and at checkpoints. */
     private static final class Contents {
         final Map<Integer, String> values = new TreeMap<>();
         final Map<Integer, Map<String, String>> maps = new TreeMap<>();
@@ -233,7 +233,7 @@ class SimulationTest {
             }
         }
 
-        /** What the JobManager gave up is cancelled, finished and acknowledged late, or lost. */
+        /** Ends aborted checkpoints: cancelled, acknowledged late, or lost. */
         private void cancel(List<Long> checkpoints) throws Exception {
             for (long checkpoint : checkpoints) {
                 RunnableFuture<SnapshotResult<KeyedStateHandle>> future =

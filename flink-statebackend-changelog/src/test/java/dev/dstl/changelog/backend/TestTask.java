@@ -108,19 +108,19 @@ final class TestTask implements AutoCloseable {
         environment.setCheckpointStorageAccess(checkpoints);
     }
 
-    /** A task of a new job. */
+    /** Starts a task of a new job. */
     static TestTask start(Path directory, Delegate delegate, LogStorage storage) throws Exception {
         return start(directory, delegate, storage, new FakeJobManager());
     }
 
-    /** A task that restores what the JobManager has. */
+    /** Starts a task that restores the latest checkpoint of the JobManager. */
     static TestTask start(
             Path directory, Delegate delegate, LogStorage storage, FakeJobManager jobManager)
             throws Exception {
         return start(directory, delegate, storage, jobManager, jobManager.latest());
     }
 
-    /** A task that restores some handles. */
+    /** Starts a task that restores some handles. */
     static TestTask start(
             Path directory,
             Delegate delegate,
@@ -141,7 +141,7 @@ final class TestTask implements AutoCloseable {
         return task;
     }
 
-    /** One of several tasks that restores its part. */
+    /** Starts one of several subtasks, which restores its part. */
     static TestTask startSubtask(
             Path directory,
             Delegate delegate,
@@ -160,7 +160,7 @@ final class TestTask implements AutoCloseable {
                 restored);
     }
 
-    /** A task with everything given but the key groups, which are all. */
+    /** Starts a task with all key groups. */
     static TestTask start(
             Path directory,
             StateBackend stateBackend,
@@ -179,7 +179,7 @@ final class TestTask implements AutoCloseable {
                 restored);
     }
 
-    /** A task with everything given. */
+    /** Starts a task with given key groups. */
     static TestTask start(
             Path directory,
             StateBackend stateBackend,
@@ -198,7 +198,7 @@ final class TestTask implements AutoCloseable {
         return delegate.create(directory.resolve("state-" + UUID.randomUUID()));
     }
 
-    /** Every byte goes into a file, so that deleting too much shows. */
+    /** Storage that writes every byte to a file, so that deleting too much is detected. */
     static CheckpointStorageAccess checkpoints(Path directory) throws Exception {
         CheckpointStorageAccess access =
                 new FileSystemCheckpointStorage(directory.resolve("checkpoints").toUri(), 0)
@@ -233,8 +233,6 @@ final class TestTask implements AutoCloseable {
     ChangelogKeyedStateBackend<Integer> changelog() {
         return (ChangelogKeyedStateBackend<Integer>) backend;
     }
-
-    // ---- state
 
     <S extends State> S state(int key, StateDescriptor<S, ?> descriptor) throws Exception {
         backend.setCurrentKey(key);
@@ -279,8 +277,6 @@ final class TestTask implements AutoCloseable {
         return times;
     }
 
-    // ---- checkpoints
-
     static CheckpointOptions options(SnapshotType type) {
         return new CheckpointOptions(type, CheckpointStorageLocationReference.getDefault());
     }
@@ -305,7 +301,7 @@ final class TestTask implements AutoCloseable {
         return checkpoint.get().getJobManagerOwnedSnapshot();
     }
 
-    /** Takes a checkpoint that the JobManager has, but has not completed. */
+    /** Takes a checkpoint that is acknowledged, but does not complete. */
     ChangelogStateBackendHandle acknowledge(long checkpointId) throws Exception {
         return acknowledge(checkpointId, CheckpointType.CHECKPOINT);
     }
@@ -332,7 +328,7 @@ final class TestTask implements AutoCloseable {
         }
     }
 
-    /** Takes a checkpoint that nobody has acknowledged, local part included. */
+    /** Takes a checkpoint that is not acknowledged; returns its local part too. */
     SnapshotResult<KeyedStateHandle> snapshot(long checkpointId) throws Exception {
         RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint = trigger(checkpointId);
         runMailbox(checkpoint);
@@ -340,7 +336,7 @@ final class TestTask implements AutoCloseable {
         return checkpoint.get();
     }
 
-    /** The JobManager completes a checkpoint and tells the task. */
+    /** Completes a checkpoint and notifies the task. */
     void complete(long checkpointId) throws Exception {
         jobManager.complete(checkpointId);
         if (backend instanceof ChangelogKeyedStateBackend) {
@@ -355,12 +351,12 @@ final class TestTask implements AutoCloseable {
         return handle;
     }
 
-    /** Materializes from begin to end; false if there was nothing to do or it failed. */
+    /** Runs a materialization; returns false if there was nothing to do or it failed. */
     boolean materialize() throws Exception {
         return beginMaterialization() && endMaterialization();
     }
 
-    /** Starts a materialization; false if there was nothing to do. */
+    /** Starts a materialization; returns false if there was nothing to do. */
     boolean beginMaterialization() throws Exception {
         long ended = ended();
         long started = started();
@@ -377,7 +373,7 @@ final class TestTask implements AutoCloseable {
         return metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION);
     }
 
-    /** Waits for the materialization that has begun; false if it failed. */
+    /** Waits for the running materialization; returns false if it failed. */
     boolean endMaterialization() throws Exception {
         long completed = metrics.count(MaterializationMetrics.COMPLETED_MATERIALIZATION);
         mailbox.runNext();

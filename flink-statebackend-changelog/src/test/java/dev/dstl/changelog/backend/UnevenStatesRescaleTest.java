@@ -141,7 +141,7 @@ class UnevenStatesRescaleTest {
         states.write("extra");
     }
 
-    /** More bytes than all other subtasks together have. */
+    /** Writes more bytes than all other subtasks together. */
     private void writeMost(States states) throws Exception {
         states.write("account");
         states.writePadding();
@@ -158,7 +158,7 @@ class UnevenStatesRescaleTest {
                 .collect(Collectors.toList());
     }
 
-    /** Runs a subtask and takes a checkpoint of it that consists of a base only. */
+    /** Runs a subtask and takes a checkpoint that consists of a base only. */
     @SuppressWarnings("try") // the class loader's scope is a resource that nobody names
     private KeyedStateHandle run(
             String fields, KeyGroupRange keyGroups, List<KeyedStateHandle> restored, Use use)
@@ -187,12 +187,12 @@ class UnevenStatesRescaleTest {
         }
     }
 
-    /** What the job does. */
+    /** The behavior of the job. */
     private interface Use {
         void with(States states) throws Exception;
     }
 
-    /** The states of a subtask, which it registers when it touches them. */
+    /** The states of a subtask, registered on first access. */
     private static final class States {
 
         private final KeyedTask<Integer> task;
@@ -233,7 +233,7 @@ class UnevenStatesRescaleTest {
                     .update(padding.toString());
         }
 
-        /** The keys whose account is as it was written. */
+        /** Keys whose account is as written. */
         List<Integer> keysOf(String name) throws Exception {
             List<Integer> found = new ArrayList<>();
             for (int key : keys(keyGroups)) {

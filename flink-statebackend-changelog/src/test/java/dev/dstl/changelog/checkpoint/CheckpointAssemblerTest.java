@@ -110,13 +110,13 @@ class CheckpointAssemblerTest {
                 .as("no copy of the base")
                 .isNull();
         assertThat(local(base(parts, parts), SnapshotResult.of(log(3, 3))))
-                .as("no copy of the new log")
+                .as("no copy of the new changelog")
                 .isNull();
         assertThat(
                         local(
                                 base(new StateParts(List.of(snapshot), List.of(log(3, 3))), parts),
                                 SnapshotResult.empty()))
-                .as("no copy of the restored log")
+                .as("no copy of the restored changelog")
                 .isNull();
     }
 

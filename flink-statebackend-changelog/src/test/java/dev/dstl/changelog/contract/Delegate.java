@@ -50,7 +50,7 @@ public enum Delegate {
         }
     };
 
-    /** A new state backend. */
+    /** Creates a state backend. */
     public abstract StateBackend create(Path directory);
 
     private static StateBackend rocksDb(

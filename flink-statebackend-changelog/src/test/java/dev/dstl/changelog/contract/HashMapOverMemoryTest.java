@@ -29,7 +29,7 @@ public class HashMapOverMemoryTest extends HashMapStateBackendTest {
 
     @TempDir private Path logs;
 
-    /** Which storage takes the log. */
+    /** The changelog storage. */
     protected LogStorage storage() {
         return LogStorage.MEMORY;
     }
@@ -44,13 +44,13 @@ public class HashMapOverMemoryTest extends HashMapStateBackendTest {
         return storage().taskStateManager(logs);
     }
 
-    /** A checkpoint writes no stream of its own, so Flink's tests have nothing to block. */
+    /** A checkpoint writes no stream that Flink's tests could block. */
     @Override
     protected boolean snapshotUsesStreamFactory() {
         return false;
     }
 
-    /** What the log holds is verified when the job registers the state, not before. */
+    /** Records are verified when the job registers the state, not during the restore. */
     @Override
     protected boolean supportsMetaInfoVerification() {
         return false;

@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogS
 
 /** The changelog storages on which every suite of Flink runs. */
 public enum LogStorage {
-    /** Flink's own, in memory: takes encoded records through Flink's plain interface. */
+    /** Flink's in-memory storage: takes encoded records through Flink's interface. */
     MEMORY {
         @Override
         public StateChangelogStorage<?> create(Path directory) {
@@ -53,10 +53,10 @@ public enum LogStorage {
         }
     };
 
-    /** A storage of a new job. */
+    /** Creates the storage of a new job. */
     public abstract StateChangelogStorage<?> create(Path directory);
 
-    /** What a task gets that has such a storage, and that keeps copies on a local disk. */
+    /** Creates the state manager of a task with this storage and local copies. */
     public TestTaskStateManager taskStateManager(Path directory, LocalRecoveryConfig local) {
         return TestTaskStateManager.builder()
                 .setStateChangelogStorage(create(directory))
@@ -64,7 +64,7 @@ public enum LogStorage {
                 .build();
     }
 
-    /** What a task gets that has such a storage. */
+    /** Creates the state manager of a task with this storage. */
     public TestTaskStateManager taskStateManager(Path directory) {
         return TestTaskStateManager.builder().setStateChangelogStorage(create(directory)).build();
     }

@@ -34,10 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(ParameterizedTestExtension.class)
 public class MigrationTest extends StateBackendMigrationTestBase<StateBackend> {
 
-    /** What holds the state. */
+    /** The delegate. */
     @Parameter public Delegate delegate;
 
-    /** What takes the log. */
+    /** The changelog storage. */
     @Parameter(1)
     public LogStorage storage;
 

@@ -44,7 +44,7 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
 
     @TempDir private Path logs;
 
-    /** Which storage takes the log. */
+    /** The changelog storage. */
     protected LogStorage storage() {
         return LogStorage.MEMORY;
     }
@@ -59,19 +59,19 @@ public class RocksDbOverMemoryTest extends EmbeddedRocksDBStateBackendTest {
         return storage().taskStateManager(logs);
     }
 
-    /** A checkpoint writes no stream of its own, so Flink's tests have nothing to block. */
+    /** A checkpoint writes no stream that Flink's tests could block. */
     @Override
     protected boolean snapshotUsesStreamFactory() {
         return false;
     }
 
-    /** What the log holds is verified when the job registers the state, not before. */
+    /** Records are verified when the job registers the state, not during the restore. */
     @Override
     protected boolean supportsMetaInfoVerification() {
         return false;
     }
 
-    /** Flink's metrics of a restore count what is replayed as nothing. */
+    /** Flink's restore metrics do not count replayed state changes. */
     @Override
     protected boolean checkMetrics() {
         return false;

@@ -38,7 +38,7 @@ import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 
-/** Sets the changelog storage in those suites of Flink that build their environment themselves. */
+/** Sets the changelog storage in suites of Flink that build their own environment. */
 final class StorageInjection implements StateBackend {
 
     private static final long serialVersionUID = 1L;
@@ -99,7 +99,7 @@ final class StorageInjection implements StateBackend {
                                         : call(method, keyed, arguments));
     }
 
-    /** Some are its superclass's, and are not among those of its class. */
+    /** Includes the interfaces of superclasses. */
     private static Class<?>[] interfaces(CheckpointableKeyedStateBackend<?> keyed) {
         return Stream.concat(
                         Stream.of(CheckpointableKeyedStateBackend.class),

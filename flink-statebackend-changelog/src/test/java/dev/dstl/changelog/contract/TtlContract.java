@@ -41,7 +41,7 @@ public abstract class TtlContract extends TtlStateTestBase {
 
     /**
      * Two of Flink's tests need to be told apart, and they cannot be overridden. What is cleaned up
-     * when all state is written is cleaned up by a savepoint; a checkpoint that is only a log
+     * when all state is written is cleaned up by a savepoint; a checkpoint that is only a changelog
      * writes what happened. And a test that looks into Flink's heap state finds a logged one; see
      * {@link dev.dstl.changelog.backend.TimeToLiveTest} instead.
      */

@@ -62,10 +62,10 @@ final class Differential {
     private final Set<Integer> spoiled = new HashSet<>();
     private Deployment deployment;
 
-    /** Whether our job may have states in several versions. */
+    /** Whether DSTL's job may have states in several versions. */
     private boolean mixed;
 
-    /** Whether a snapshot of our job may describe fewer classes than are in it. */
+    /** Whether a snapshot of DSTL's job may describe fewer classes than it contains. */
     private boolean describesTooFewClasses;
 
     /**
@@ -178,8 +178,6 @@ final class Differential {
         }
     }
 
-    // ---- state
-
     private String operate(Step step) {
         JobShape shape = history.shape();
         Operation operation = Operation.of(step.number(0));
@@ -230,8 +228,6 @@ final class Differential {
         return found.toString();
     }
 
-    // ---- checkpoints
-
     private String trigger(Step step) throws Exception {
         long id;
         try {
@@ -249,8 +245,8 @@ final class Differential {
     }
 
     /**
-     * A log that may be incomplete may fail the task, and then the job restarts. Without a log,
-     * Flink's backend writes bad values only now.
+     * A changelog that may be incomplete may fail the task, and then the job restarts. Without a
+     * changelog, Flink's backend writes bad values only now.
      */
     private String refused(Exception e) throws Exception {
         boolean holdsBadValues = !deployment.changelog() && !spoiled.isEmpty();
@@ -313,8 +309,6 @@ final class Differential {
         return "checkpoint " + id;
     }
 
-    // ---- restores
-
     private String fail(Step step) throws Exception {
         conditions.met(Coverage.FAILOVERS);
         if (step.number(0) % 4 == 0) {
@@ -330,7 +324,7 @@ final class Differential {
         return failOver(deployment.withParallelism(parallelism), step.number(1));
     }
 
-    /** More subtasks take longer. */
+    /** Returns a parallelism, mostly a low one, as more subtasks take longer. */
     private static int parallelism(int number) {
         return new int[] {1, 1, 2, 2, 3, 3, 4, 5}[number % 8];
     }
@@ -340,7 +334,7 @@ final class Differential {
         conditions.metIf(parallelism < deployment.parallelism(), Coverage.SCALED_IN);
     }
 
-    /** All tasks restart from the latest completed checkpoint. */
+    /** Restarts all tasks from the latest completed checkpoint. */
     private String failOver(Deployment next, int lookedAt) throws Exception {
         changelog.stopTasks();
         CompletedCheckpoint latest = changelog.latest();
@@ -450,7 +444,7 @@ final class Differential {
         return deployment.changelog() && !history.shape().registersAtOpen();
     }
 
-    /** Whether the job has it after a new submission. */
+    /** Whether the job has a changelog after a new submission. */
     private static boolean hasChangelog(Step step) {
         return step.number(3) % 4 > 0;
     }
@@ -469,7 +463,7 @@ final class Differential {
                 : Math.max(generation, deployment.generation());
     }
 
-    /** Mostly one that is near, since others are mostly refused. */
+    /** Returns a generation, mostly an adjacent one, since others are mostly rejected. */
     private int anyGeneration(int number) {
         int current = deployment.generation();
         switch (number % 8) {

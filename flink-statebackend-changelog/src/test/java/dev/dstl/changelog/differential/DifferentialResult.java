@@ -43,7 +43,7 @@ final class DifferentialResult {
         this.failure = failure;
     }
 
-    /** Runs a history in a directory of its own. */
+    /** Runs a history in a new directory. */
     static DifferentialResult of(History history) throws Exception {
         Path directory =
                 Files.createTempDirectory(directory(), "differential-" + history.seed() + "-");
@@ -59,7 +59,7 @@ final class DifferentialResult {
         return new DifferentialResult(history, trace, conditions, failure);
     }
 
-    /** In memory if possible, since nobody here pulls the plug. */
+    /** Returns a directory in memory if possible: power failures are not tested. */
     private static Path directory() {
         Path memory = Paths.get("/dev/shm");
         return Files.isDirectory(memory) && Files.isWritable(memory)
@@ -79,18 +79,18 @@ final class DifferentialResult {
         return conditions.counts();
     }
 
-    /** The failure without what differs from run to run, such as names of files. */
+    /** The failure without parts that differ between runs, such as file names. */
     String kind() {
         String message = String.valueOf(failure.getMessage()).split("[:\\d]", 2)[0];
         return failure.getClass().getSimpleName() + " " + message;
     }
 
-    /** How many steps were done before it failed. */
+    /** Number of steps done before the failure. */
     int stepsDone() {
         return trace.stepsDone();
     }
 
-    /** Everything about it. */
+    /** Returns all details. */
     String story() {
         return history
                 + "\nWhat happened:\n"
@@ -99,7 +99,7 @@ final class DifferentialResult {
                 + ExceptionUtils.stringifyException(failure);
     }
 
-    /** What went wrong, and the command that shows it again. */
+    /** The failure, and the command that reproduces it. */
     @Override
     public String toString() {
         return String.format(
@@ -115,7 +115,7 @@ final class DifferentialResult {
         return causes.toString();
     }
 
-    /** One line for a shell, at the root of the project. */
+    /** Shell command, to be run in the root directory of the project. */
     static String replayCommand(long seed) {
         return "./mvnw -pl flink-statebackend-changelog -am test -Dtest=DifferentialTest"
                 + " -Dsurefire.failIfNoSpecifiedTests=false"

@@ -28,7 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Runs many seeds, several at a time; stops when enough of them have failed. */
+/** Runs many seeds in parallel; stops after some failures. */
 final class DifferentialRun {
 
     private final AtomicLong next;
@@ -97,7 +97,7 @@ final class DifferentialRun {
         return failures;
     }
 
-    /** How often each condition occurred in all seeds. */
+    /** Number of occurrences of each condition in all seeds. */
     synchronized Map<Coverage, Long> coverage() {
         return coverage;
     }

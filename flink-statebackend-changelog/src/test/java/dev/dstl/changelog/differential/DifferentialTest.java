@@ -39,7 +39,7 @@ class DifferentialTest {
     private static final long COUNT = Long.getLong("differential.count", 115);
     private static final int ENOUGH_FAILURES = Integer.getInteger("differential.failures", 5);
 
-    /** From so many seeds on, everything has to have happened. */
+    /** Number of seeds from which on every condition must have occurred. */
     private static final long ENOUGH_SEEDS = 115;
 
     private static DifferentialRun run;
@@ -64,7 +64,7 @@ class DifferentialTest {
                 .isEmpty();
     }
 
-    /** Or the other test would show nothing. */
+    /** Without all conditions, the other test would prove nothing. */
     @Test
     void everyConditionOccurs() {
         assumeThat(COUNT).as("seeds").isGreaterThanOrEqualTo(ENOUGH_SEEDS);

@@ -35,7 +35,7 @@ final class Leftovers {
 
     private Leftovers() {}
 
-    /** Files are deleted in the background, so this waits for a while. */
+    /** Checks the files; waits for a while, since they are deleted in the background. */
     static void check(Path directory, Set<Path> users) throws Exception {
         long start = System.nanoTime();
         Set<Path> left = left(directory, users);
@@ -60,7 +60,7 @@ final class Leftovers {
         return left;
     }
 
-    /** Directories and files go away meanwhile. */
+    /** Lists files, which may be deleted meanwhile. */
     private static List<Path> files(Path root) throws IOException {
         List<Path> files = new ArrayList<>();
         List<Path> directories = new ArrayList<>(List.of(root));

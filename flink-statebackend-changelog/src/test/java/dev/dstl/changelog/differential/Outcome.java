@@ -54,7 +54,7 @@ final class Outcome {
                 failure != null ? failure : expected.failure);
     }
 
-    /** Whether both failed, however they say it, or both got the same. */
+    /** Whether both failed, with any message, or both have the same result. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Outcome

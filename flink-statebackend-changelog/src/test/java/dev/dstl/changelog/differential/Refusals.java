@@ -38,7 +38,7 @@ final class Refusals {
 
     private static final int ALL = -1;
 
-    /** The id of a checkpoint that nobody restores. */
+    /** Id of a checkpoint that is never restored. */
     private static final long TRIAL = -1;
 
     private final PlainJob plain;
@@ -127,7 +127,7 @@ final class Refusals {
         }
     }
 
-    /** Otherwise our backend cannot spill it either, and does so when it likes. */
+    /** Whether all values can be written; otherwise spilling fails too, at any time. */
     private static boolean canBeWritten(PlainJob job) {
         try {
             job.checkpoint(TRIAL, false);

@@ -77,7 +77,7 @@ final class Shrinking {
         return smallest;
     }
 
-    /** The steps up to the one that failed; no later one has been done. */
+    /** Returns the steps up to the one that failed. */
     private static List<Step> untilItFailed(DifferentialResult result) {
         List<Step> steps = result.history().steps();
         return steps.subList(0, Math.min(steps.size(), result.stepsDone() + 1));

@@ -66,7 +66,7 @@ class ShrinkingTest {
                         "\n  " + STEPS.get(FAILING - 1) + ": done\n  FAILED " + STEPS.get(FAILING));
     }
 
-    /** Fails at the last of some steps, if it has all of them. */
+    /** Fails at the last of some steps if the history contains all of them. */
     private DifferentialResult run(History history, List<Step> needed) {
         runs.add(history);
         Trace trace = new Trace();

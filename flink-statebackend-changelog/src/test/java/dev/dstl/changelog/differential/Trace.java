@@ -25,18 +25,18 @@ final class Trace {
     private final List<String> lines = new ArrayList<>();
     private String running;
 
-    /** A step begins. */
+    /** Records the beginning of a step. */
     void begin(String step) {
         running = step;
     }
 
-    /** The step has been done. */
+    /** Records the end of the step. */
     void end(String happened) {
         lines.add(running + ": " + happened);
         running = null;
     }
 
-    /** How many steps have been done. */
+    /** Number of completed steps. */
     int stepsDone() {
         return lines.size();
     }

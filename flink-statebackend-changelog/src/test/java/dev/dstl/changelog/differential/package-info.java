@@ -1,2 +1,2 @@
-/** Random jobs on our backend and on a plain one. */
+/** Random jobs on DSTL and on a plain backend. */
 package dev.dstl.changelog.differential;

@@ -99,7 +99,7 @@ class DelegateSnapshotTest {
         assertThatNothingIsLeft();
     }
 
-    /** The store gets the request to create the file, and creates it only then. */
+    /** The file is created only after the cancellation. */
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void cancelledWhileItCreatesAFile_leavesNothing(Delegate.Kind kind) throws Exception {
@@ -162,7 +162,7 @@ class DelegateSnapshotTest {
                                 false));
     }
 
-    /** It interrupts the thread that runs it, which is the one of the test. */
+    /** The cancellation interrupts the running thread, which is that of the test. */
     private static void assertThatItIsCancelled(DelegateSnapshot snapshot) {
         try {
             assertThatThrownBy(snapshot::run).isInstanceOf(CancellationException.class);
@@ -171,7 +171,7 @@ class DelegateSnapshotTest {
         }
     }
 
-    /** RocksDB uploads on threads that nobody waits for. */
+    /** Waits, because RocksDB does not wait for its upload threads. */
     private void assertThatNothingIsLeft() throws Exception {
         long start = System.nanoTime();
         while (!files().isEmpty()

@@ -59,7 +59,7 @@ class FullSizePropertyTest {
         }
     }
 
-    /** A new base is at most what there was and what was logged, which is at least 3/8 of that. */
+    /** A base is at most the old one plus the changelog, which has at least 3/8 of the old base. */
     @Property(tries = 1000)
     void materializations_uploadAtMostElevenThirdsOfWhatIsLogged(@ForAll long seed) {
         SimulatedSubtask subtask = SimulatedSubtask.random(new Random(seed));

@@ -45,7 +45,7 @@ final class SimulatedSubtask {
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
     private static final long MIN_LOG_BYTES = 8 << 20;
 
-    /** A materialization and the pause after it, in times of the materialization. */
+    /** Duration of a materialization and its pause, relative to the materialization. */
     private static final int TIMES = 10;
 
     private final Random random;
@@ -62,7 +62,7 @@ final class SimulatedSubtask {
     private final MaterializationThrottle throttle;
     private final EarlyMaterialization early;
 
-    /** What the latest checkpoints appended, the last one first. */
+    /** Bytes appended by the latest checkpoints, newest first. */
     private final long[] appended = new long[12];
 
     private int compactions;
@@ -80,7 +80,7 @@ final class SimulatedSubtask {
     private long ruleBytes;
     private long formerRuleBytes;
 
-    /** Since a materialization began, until the next one may. */
+    /** Whether a materialization runs or its pause lasts. */
     private boolean busy;
 
     private long busyFromMillis;
@@ -139,12 +139,12 @@ final class SimulatedSubtask {
                         limits, () -> 1L, this::materialize, throttle, timers::nanoTime);
     }
 
-    /** A random job on a random store. */
+    /** Returns a random job on a random store. */
     static SimulatedSubtask random(Random random) {
         return random(random, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
     }
 
-    /** A random job on a store that takes a base between two checkpoints, pause included. */
+    /** Returns a random job whose materialization and pause fit between two checkpoints. */
     static SimulatedSubtask withFastStore(Random random) {
         return random(random, 1, 1e15);
     }
@@ -163,7 +163,7 @@ final class SimulatedSubtask {
                 bytesPerMilli);
     }
 
-    /** Every checkpoint is alike, one every second. */
+    /** Returns a job with identical checkpoints, one every second. */
     static SimulatedSubtask steady(
             long stateBytes, long checkpointBytes, double survivors, long materializationMillis) {
         return new SimulatedSubtask(
@@ -182,7 +182,7 @@ final class SimulatedSubtask {
         return from * Math.pow(to / from, random.nextDouble());
     }
 
-    /** Time passes, something is appended, and the checkpoint is assembled. */
+    /** Advances time, appends state changes and takes a checkpoint. */
     void checkpoint() {
         timers.advanceMillis(intervalMillis);
         long bytes = 1 + (long) (meanBytes * (1 + noise * (2 * random.nextDouble() - 1)));
@@ -223,7 +223,7 @@ final class SimulatedSubtask {
         formerRuleBytes = busy ? ruleBytes : rule;
     }
 
-    /** What is appended at the same time as a compaction ends is not known exactly. */
+    /** Whether the appended bytes are estimated, as a compaction has ended recently. */
     private boolean isEstimated() {
         return checkpointsSinceCompaction < appended.length;
     }
@@ -275,18 +275,18 @@ final class SimulatedSubtask {
         return TimeUnit.NANOSECONDS.toMillis(timers.nanoTime());
     }
 
-    /** Of the last checkpoint. */
+    /** Changelog size of the last checkpoint. */
     long changelogBytes() {
         return changelog.bytes();
     }
 
-    /** What the changelog may have, and by how much a checkpoint was larger than expected. */
+    /** Limit of the rule, plus the excess of a checkpoint over the estimate. */
     long ruleBytes() {
         long expected = isEstimated() ? Arrays.stream(appended).min().orElseThrow() : largest(1, 5);
         return ruleBytes + Math.max(0, appended[0] - expected);
     }
 
-    /** That, and what was appended while no other materialization could begin. */
+    /** The same, plus the bytes appended while no other materialization could begin. */
     long allowedBytes() {
         if (!busy) {
             return ruleBytes();
@@ -296,12 +296,12 @@ final class SimulatedSubtask {
                 : Math.max(ruleBytes(), busyBytes);
     }
 
-    /** How long no materialization could begin. */
+    /** Time during which no materialization could begin. */
     long busyMillis() {
         return busy ? nowMillis() - busyFromMillis : 0;
     }
 
-    /** Of a materialization, its pause, and the time until the next checkpoint. */
+    /** Longest such time: a materialization, its pause, and the wait for the next checkpoint. */
     long longestBusyMillis() {
         return TIMES * lastMillis + intervalMillis;
     }

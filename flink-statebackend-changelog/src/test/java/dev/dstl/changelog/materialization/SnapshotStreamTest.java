@@ -125,7 +125,7 @@ class SnapshotStreamTest {
         assertThat(written).containsExactly(file);
     }
 
-    /** Fails the test if it is closed by an interrupted thread, as some stores do. */
+    /** A stream that fails if an interrupted thread closes it, as with some stores. */
     private final class RecordedStream extends CheckpointStateOutputStream {
 
         @Override

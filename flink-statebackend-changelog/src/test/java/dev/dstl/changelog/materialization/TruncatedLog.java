@@ -27,7 +27,7 @@ public final class TruncatedLog implements StateChangelogWriter<ChangelogStateHa
 
     private long truncatedTo;
 
-    /** Exclusive. */
+    /** Returns the end of the truncated range, exclusive. */
     public long truncatedTo() {
         return truncatedTo;
     }

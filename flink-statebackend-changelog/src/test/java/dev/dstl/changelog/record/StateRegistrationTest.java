@@ -166,7 +166,7 @@ class StateRegistrationTest {
         }
     }
 
-    /** Knows Flink, but not the classes of this job. */
+    /** A class loader with Flink, but without the classes of this job. */
     private static final class FlinkOnlyClassLoader extends URLClassLoader {
 
         FlinkOnlyClassLoader() {

@@ -211,7 +211,7 @@ class LogReplayerTest {
         return (InMemoryChangelogWriter) log.writer();
     }
 
-    /** The registration of a log, and a record of it with another kind or length. */
+    /** The registration of a changelog, and a record of it with another kind or length. */
     private static InMemoryChangelogWriter with(
             InMemoryChangelogWriter log, LogRecord record, RecordKind kind, int moreBytes)
             throws IOException {

@@ -40,7 +40,7 @@ class RestoredHandlesTest {
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
     private static final Path FILE = new Path("file:/savepoint/000011");
 
-    /** That of a native savepoint of an incremental RocksDB. */
+    /** Returns the handle of a native savepoint of incremental RocksDB. */
     private static IncrementalRemoteKeyedStateHandle inSavepoint() {
         return snapshot(new RelativeFileStateHandle(FILE, "000011", 1));
     }
@@ -70,7 +70,7 @@ class RestoredHandlesTest {
                 .isFalse();
     }
 
-    /** What the JobManager would do to the acknowledgement otherwise. */
+    /** Shows why the handle must be converted: the JobManager would reject it. */
     @Test
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
     void jobManager_refusesAFileThatItKnowsByARelativePath() throws Exception {

@@ -30,7 +30,7 @@ import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 
-/** No compiler sees what is called here, so it runs with every line of Flink. */
+/** The calls are reflective, so the test runs with every line of Flink. */
 class SerializerInternalsTest {
 
     @Test
@@ -82,13 +82,13 @@ class SerializerInternalsTest {
         return (PojoSerializer<Shape>) Types.POJO(Shape.class).createSerializer(config);
     }
 
-    /** The class that the job names. */
+    /** The class declared in the job. */
     public static class Shape {
         public String name = "";
         public int sides;
     }
 
-    /** Another that a value may have. */
+    /** A subclass of values. */
     public static class Circle extends Shape {
         public int radius;
     }

@@ -79,7 +79,7 @@ class SortingCursorPropertyTest {
         for (int i = 0; i < sorted.size(); i++) {
             List<Change> without = new ArrayList<>(sorted);
             without.remove(i);
-            // A removal of what is not in the log may be meant for the base.
+            // A removal of what is not in the changelog may be meant for the base.
             if (sorted.get(i).kind == RecordKind.PUT || sorted.get(i).kind == RecordKind.APPEND) {
                 assertThat(contents(without)).isNotEqualTo(contents(sorted));
             }
@@ -131,7 +131,7 @@ class SortingCursorPropertyTest {
         return sorted;
     }
 
-    /** By state, key group, prefix length and record key: what an empty state then holds. */
+    /** Contents after a replay into an empty state, by state, key group, prefix length and key. */
     private static Map<String, List<String>> contents(List<Change> changes) {
         Map<String, List<String>> contents = new HashMap<>();
         for (Change change : changes) {
@@ -238,7 +238,7 @@ class SortingCursorPropertyTest {
             return owner() + rest;
         }
 
-        /** Where it stands among the records of its part of the key groups. */
+        /** Sort position among the records of its key groups. */
         String place() {
             int part = (keyGroup - KEY_GROUPS.getStartKeyGroup()) * 8 / 10;
             return String.format("%d/%d/%02d/%s", part, state, keyGroup, prefix + rest);

@@ -23,7 +23,7 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
-/** Counts a snapshot's bytes and drops them. */
+/** Counts and discards the bytes of a snapshot. */
 final class DiscardedSnapshots implements CheckpointStreamFactory {
 
     @Override

@@ -30,7 +30,7 @@ import java.util.Map;
 
 /**
  * Runs a class in a process of its own, with this process's class path and temporary directory, and
- * takes down the figures it says: lines of {@code figure NAME VALUE}.
+ * collects the results it prints: lines of {@code result NAME VALUE}.
  */
 final class MeasuredProcess {
 
@@ -48,11 +48,11 @@ final class MeasuredProcess {
         this.main = main;
     }
 
-    /** Figures by name, in the order they were said. */
+    /** Results by name, in the order in which they were printed. */
     Map<String, List<Double>> run(String... arguments) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command(arguments)).redirectErrorStream(true).start();
         List<String> output = new ArrayList<>();
-        Map<String, List<Double>> figures = new HashMap<>();
+        Map<String, List<Double>> results = new HashMap<>();
         try (BufferedReader reader =
                 new BufferedReader(
                         new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
@@ -60,14 +60,14 @@ final class MeasuredProcess {
                     .forEach(
                             line -> {
                                 output.add(line);
-                                take(line, figures);
+                                take(line, results);
                             });
         }
         if (process.waitFor() != 0) {
             throw new IOException(
                     String.join(" ", arguments) + " failed:\n" + String.join("\n", output));
         }
-        return figures;
+        return results;
     }
 
     private List<String> command(String... arguments) {
@@ -86,10 +86,10 @@ final class MeasuredProcess {
         return command;
     }
 
-    private static void take(String line, Map<String, List<Double>> figures) {
+    private static void take(String line, Map<String, List<Double>> results) {
         String[] words = line.split(" ", -1);
-        if (words.length == 3 && words[0].equals("figure")) {
-            figures.computeIfAbsent(words[1], name -> new ArrayList<>())
+        if (words.length == 3 && words[0].equals("result")) {
+            results.computeIfAbsent(words[1], name -> new ArrayList<>())
                     .add(Double.parseDouble(words[2]));
         }
     }

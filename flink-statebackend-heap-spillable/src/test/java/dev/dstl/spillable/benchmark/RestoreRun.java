@@ -43,7 +43,7 @@ import org.apache.flink.util.InstantiationUtil;
 /**
  * One process of the measurement of restores: a counter per word, from a snapshot in a local file
  * that is in the page cache. Arguments: {@code write}, or the placement to restore to; the
- * directory of the snapshot; keys. Says {@code figure NAME VALUE}.
+ * directory of the snapshot; keys. Prints {@code result NAME VALUE}.
  */
 public final class RestoreRun {
 
@@ -93,7 +93,7 @@ public final class RestoreRun {
                 InstantiationUtil.deserializeObject(
                         Files.readAllBytes(directory.resolve(HANDLE)),
                         RestoreRun.class.getClassLoader());
-        say("read", readMillis(directory));
+        print("read", readMillis(directory));
         long startCpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
         long start = System.nanoTime();
         AbstractKeyedStateBackend<String> backend =
@@ -103,8 +103,8 @@ public final class RestoreRun {
                         WordCountRun.KEY_GROUPS,
                         new KeyGroupRange(0, WordCountRun.KEY_GROUPS - 1),
                         handles);
-        say("restore", (System.nanoTime() - start) / 1e6);
-        say(
+        print("restore", (System.nanoTime() - start) / 1e6);
+        print(
                 "restore-cpu",
                 (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - startCpu) / 1e6);
         check(backend, keys);
@@ -148,7 +148,7 @@ public final class RestoreRun {
                 new ValueStateDescriptor<>("count", Types.LONG));
     }
 
-    private static void say(String figure, double value) {
-        System.out.println("figure " + figure + " " + value);
+    private static void print(String result, double value) {
+        System.out.println("result " + result + " " + value);
     }
 }

@@ -35,7 +35,7 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 
-/** A kind of state, with what a record of a usual job does to it. */
+/** A kind of state, with a typical access per record. */
 enum StateKind {
     /** One counter: read, written. */
     VALUE {
@@ -111,7 +111,7 @@ enum StateKind {
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);
     }
 
-    /** What is done with the state of the current key. */
+    /** An access to the state of the current key. */
     interface Access {
         /**
          * @param pass how many accesses of the key came before

@@ -27,12 +27,12 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
  * One process of the measurement: accesses of every kind of state, one kind after the other, on one
- * thread, over keys that come in a scattered order. Arguments: placement, keys. Says {@code figure
- * NAME VALUE}: processor time and bytes allocated per access.
+ * thread, over keys that come in a scattered order. Arguments: placement, keys. Prints {@code
+ * result NAME VALUE}: CPU time and bytes allocated per access.
  */
 public final class StateKindRun {
 
-    /** Of the keys a pass accesses each once; multiples of eight see lists of all lengths. */
+    /** Passes over all keys; multiples of eight cover lists of all lengths. */
     private static final int WARM_UP_PASSES = 16;
 
     private static final int PASSES = 8;
@@ -41,7 +41,7 @@ public final class StateKindRun {
     /** A prime, so that a pass misses no key unless the keys are a multiple of it. */
     private static final long STRIDE = 61_813;
 
-    /** What a list or a map takes more than the one counter that placements reckon with. */
+    /** Size of a list or a map relative to the single counter that placements assume. */
     private static final int COUNTERS_PER_KEY = 8;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -80,8 +80,10 @@ public final class StateKindRun {
                 accessAll(backend, access, keys, pass++);
             }
             double accesses = (double) PASSES * keys.length;
-            say(name, (THREADS.getCurrentThreadCpuTime() - cpu) / accesses);
-            say(name + "-bytes", (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
+            print(name, (THREADS.getCurrentThreadCpuTime() - cpu) / accesses);
+            print(
+                    name + "-bytes",
+                    (THREADS.getThreadAllocatedBytes(thread) - allocated) / accesses);
         }
         backend.dispose();
     }
@@ -98,7 +100,7 @@ public final class StateKindRun {
         }
     }
 
-    private static void say(String figure, double value) {
-        System.out.println("figure " + figure + " " + value);
+    private static void print(String result, double value) {
+        System.out.println("result " + result + " " + value);
     }
 }

@@ -35,7 +35,7 @@ import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 /**
  * One process of the measurement: get and update of a counter per word, the access pattern of
  * WordCount, through the backend's classes, on one thread. Arguments: placement, keys, operations.
- * Says {@code figure NAME VALUE} for everything it measured.
+ * Prints {@code result NAME VALUE} for everything it measured.
  */
 public final class WordCountRun {
 
@@ -92,7 +92,7 @@ public final class WordCountRun {
             // RocksDB's native snapshot writes no entries, it links files.
             snapshots();
         }
-        say("heap", (heapBytes() - heapBefore) / (double) keys);
+        print("heap", (heapBytes() - heapBefore) / (double) keys);
         backend.dispose();
     }
 
@@ -115,7 +115,7 @@ public final class WordCountRun {
             }
             if (round > 0) {
                 stopwatch.report(name, operations);
-                say(name + "-pause", longestNanos / 1e6);
+                print(name + "-pause", longestNanos / 1e6);
             }
         }
     }
@@ -145,7 +145,7 @@ public final class WordCountRun {
         return "0000000000000000".substring(digits.length()) + digits;
     }
 
-    /** By inverting the approximate distribution; ranks are scattered over the keys. */
+    /** Returns a key by inverting the approximate distribution; ranks are scattered. */
     private int zipf() {
         double s = 1 - ZIPF_EXPONENT;
         double rank = Math.pow(random.nextDouble() * (Math.pow(keys, s) - 1) + 1, 1 / s);
@@ -159,19 +159,19 @@ public final class WordCountRun {
         return runtime.totalMemory() - runtime.freeMemory();
     }
 
-    private static void say(String figure, double value) {
-        System.out.println("figure " + figure + " " + value);
+    private static void print(String result, double value) {
+        System.out.println("result " + result + " " + value);
     }
 
-    /** Time that passed, and time that this thread had a processor. */
+    /** Measures wall-clock time and CPU time of this thread. */
     private static final class Stopwatch {
 
         private final long startNanos = System.nanoTime();
         private final long startCpuNanos = cpuNanos();
 
         void report(String name, int count) {
-            say(name, count * 1e3 / (System.nanoTime() - startNanos));
-            say(name + "-cpu", count * 1e3 / (cpuNanos() - startCpuNanos));
+            print(name, count * 1e3 / (System.nanoTime() - startNanos));
+            print(name + "-cpu", count * 1e3 / (cpuNanos() - startCpuNanos));
         }
 
         private static long cpuNanos() {

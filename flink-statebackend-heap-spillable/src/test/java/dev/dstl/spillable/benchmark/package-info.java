@@ -1,2 +1,2 @@
-/** Speed, size and snapshots of the backend beside HashMap and RocksDB. */
+/** Compares speed, size and snapshots of the backend with HashMap and RocksDB. */
 package dev.dstl.spillable.benchmark;

@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.InternalPriorityQueueTestBase;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 
-/** Flink's contract of timer queues, on the queues the backend gives out. */
+/** Flink's contract of timer queues, on the queues of the backend. */
 class TimerQueueContractTest extends InternalPriorityQueueTestBase {
 
     @Override

@@ -18,7 +18,7 @@ package dev.dstl.spillable.pressure;
 
 import dev.dstl.spillable.config.SpillConfig;
 
-/** A member that remembers what it was asked to do, and does it when it is told to. */
+/** A member that records requests and executes them when the test says so. */
 final class FakeMember implements SpillMember {
 
     long heap;
@@ -70,7 +70,7 @@ final class FakeMember implements SpillMember {
         toLoad += bytes;
     }
 
-    /** Does what it was asked to. */
+    /** Executes the requests. */
     void move() {
         heap += toLoad - toSpill;
         spilled += toSpill - toLoad;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds of every decision, for any number of members in any condition. */
+/** Properties of every decision, for any number of members in any condition. */
 class SpillArbiterModelTest {
 
     private static final long MAX_BYTES = 1_000_000;

@@ -58,7 +58,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Canonical savepoints: all kinds of state with namespaces and timers, rescaled, and cut short. */
+/** Canonical savepoints: all kinds of state with namespaces and timers, rescaled, and truncated. */
 class CanonicalRestoreTest {
 
     private static final int KEY_GROUPS = 8;

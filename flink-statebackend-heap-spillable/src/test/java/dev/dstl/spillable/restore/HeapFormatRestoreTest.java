@@ -60,7 +60,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Snapshots in the format of Flink's heap backend: whole, damaged, cut short and foreign. */
+/** Snapshots in the format of Flink's heap backend: intact, damaged, truncated and foreign. */
 class HeapFormatRestoreTest {
 
     private static final int KEY_GROUPS = 4;

@@ -31,7 +31,7 @@ class SnapshotInputTest {
 
     private final byte[] written = new byte[BYTES];
 
-    /** A file that gives at most {@code most} bytes at a time and knows where it stands. */
+    /** A file that returns at most {@code most} bytes at a time and knows its position. */
     private final class File extends InputStream {
         private final ByteArrayInputStream bytes = new ByteArrayInputStream(written);
         private final int most;

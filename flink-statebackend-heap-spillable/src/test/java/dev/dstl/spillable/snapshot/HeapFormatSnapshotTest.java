@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Snapshots go to Flink's heap backend and back, compressed or not, from wherever state lies. */
+/** Snapshots restore on Flink's heap backend and back, compressed or not, with any placement. */
 class HeapFormatSnapshotTest {
 
     private static final int KEYS = 2000;

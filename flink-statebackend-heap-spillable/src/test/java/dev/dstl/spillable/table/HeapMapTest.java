@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HeapMapTest {
 
-    /** A view and what it must go on showing. */
+    /** A view and its expected contents. */
     private static final class Then {
         final HeapView<Integer, Integer, List<String>> view;
         final Map<List<Integer>, List<String>> entries = new HashMap<>();

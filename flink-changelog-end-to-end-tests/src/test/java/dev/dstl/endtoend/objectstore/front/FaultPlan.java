@@ -28,7 +28,7 @@ final class FaultPlan {
 
     private final List<Step> steps = new ArrayList<>();
 
-    /** Lets the next requests of a type for some keys fail. */
+    /** Makes the next requests of a type for some keys fail. */
     synchronized void add(FrontFault fault, RequestType type, Predicate<String> keys, int times) {
         if (times < 1) {
             throw new IllegalArgumentException("A fault happens at least once, found " + times);
@@ -36,12 +36,12 @@ final class FaultPlan {
         steps.add(new Step(fault, type, keys, times));
     }
 
-    /** Forgets what has not happened yet. */
+    /** Removes all pending faults. */
     synchronized void clear() {
         steps.clear();
     }
 
-    /** What shall happen to a request; the first step that fits is used up by one. */
+    /** Returns the fault of a request and uses it up; empty if there is none. */
     synchronized Optional<FrontFault> next(SeenRequest request) {
         for (Iterator<Step> each = steps.iterator(); each.hasNext(); ) {
             Step step = each.next();

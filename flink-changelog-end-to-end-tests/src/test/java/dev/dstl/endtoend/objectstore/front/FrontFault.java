@@ -18,14 +18,14 @@ package dev.dstl.endtoend.objectstore.front;
 
 /** A fault of a request on its way to the store. */
 public enum FrontFault {
-    /** The store says that there are too many requests, and does nothing. */
+    /** The store rejects the request with 503 SlowDown. */
     SLOW_DOWN,
-    /** The store says that the caller may not do this, and does nothing. */
+    /** The store rejects the request with 403 AccessDenied. */
     FORBIDDEN,
     /** The connection breaks before the store has seen the request. */
     RESET,
-    /** The store does what it was asked to; the connection breaks before it can say so. */
+    /** The store executes the request; the connection breaks before the response. */
     LOSE_ACKNOWLEDGEMENT,
-    /** The request waits until it is released, and then goes on. */
+    /** The request is held until it is released. */
     HOLD
 }

@@ -69,13 +69,13 @@ final class HttpRequest {
         return new HttpRequest(head, in.readNBytes(length));
     }
 
-    /** What it asks for. */
+    /** Returns the request as recorded. */
     SeenRequest seen() {
         String[] words = head.get(0).split(" ", -1);
         return SeenRequest.of(words[0], words[1]);
     }
 
-    /** Sends it on; the server closes the connection after its answer. */
+    /** Forwards the request; the server closes the connection after its response. */
     void write(OutputStream out) throws IOException {
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         whole.writeBytes(ascii(String.join("\r\n", head) + "\r\nConnection: close\r\n\r\n"));

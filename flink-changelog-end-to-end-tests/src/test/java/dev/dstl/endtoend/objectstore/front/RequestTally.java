@@ -32,12 +32,12 @@ public final class RequestTally {
         this.requests = new ArrayList<>(requests);
     }
 
-    /** Those whose key begins so. */
+    /** Requests whose key begins with {@code prefix}. */
     public RequestTally below(String prefix) {
         return where(request -> request.key().startsWith(prefix));
     }
 
-    /** Those of other keys. */
+    /** Requests whose key does not begin with {@code prefix}. */
     public RequestTally notBelow(String prefix) {
         return where(request -> !request.key().startsWith(prefix));
     }
@@ -50,7 +50,7 @@ public final class RequestTally {
         return requests.stream().filter(request -> request.type() == type).count();
     }
 
-    /** The keys that requests of a type had, one for each request. */
+    /** Keys of the requests of a type, one per request. */
     public List<String> keys(RequestType type) {
         return requests.stream()
                 .filter(request -> request.type() == type)

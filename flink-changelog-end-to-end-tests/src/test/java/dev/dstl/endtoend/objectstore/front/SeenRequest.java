@@ -79,7 +79,7 @@ public final class SeenRequest {
         return type;
     }
 
-    /** Of the object; of a list its prefix. */
+    /** Key of the object; the prefix for a LIST. */
     public String key() {
         return key;
     }

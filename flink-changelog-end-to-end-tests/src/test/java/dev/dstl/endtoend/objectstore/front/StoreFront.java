@@ -98,12 +98,12 @@ public final class StoreFront implements AutoCloseable {
         faults.add(fault, type, keys, times);
     }
 
-    /** Lets requests succeed again. */
+    /** Removes all faults. */
     public void heal() {
         faults.clear();
     }
 
-    /** Waits until that many requests are held. */
+    /** Waits until {@code count} requests are held. */
     public synchronized void awaitHeld(int count) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (held < count) {
@@ -115,7 +115,7 @@ public final class StoreFront implements AutoCloseable {
         }
     }
 
-    /** Lets held requests go on, now and from now on. */
+    /** Releases held requests, and holds no further ones. */
     public synchronized void releaseHeld() {
         holding = false;
         notifyAll();
@@ -218,7 +218,7 @@ public final class StoreFront implements AutoCloseable {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Without lingering, closing sends a reset instead of an orderly end. */
+    /** Closes a connection with a reset instead of an orderly end. */
     private static void reset(Socket client) throws IOException {
         client.setSoLinger(true, 0);
         client.close();

@@ -33,7 +33,7 @@ final class SumUntilFailure extends KeyedProcessFunction<Long, Long, Tuple2<Long
     private static final long serialVersionUID = 1L;
     private static final int CHECKPOINTS_BEFORE_FAILURE = 8;
 
-    /** All subtasks run in this JVM, and one of them fails. */
+    /** Shared by all subtasks, which run in this JVM; one of them fails. */
     private static final AtomicBoolean ARMED = new AtomicBoolean();
 
     private static final AtomicInteger CHECKPOINTS = new AtomicInteger();
@@ -50,7 +50,7 @@ final class SumUntilFailure extends KeyedProcessFunction<Long, Long, Tuple2<Long
         CHECKPOINTS.set(0);
     }
 
-    /** Completed checkpoints that subtasks were told of since {@link #disarm}. */
+    /** Number of completed checkpoints that subtasks were notified of since {@link #disarm}. */
     static int checkpoints() {
         return CHECKPOINTS.get();
     }

@@ -61,7 +61,7 @@ public final class SummingJob {
     /**
      * A job that is not yet started.
      *
-     * @param storage the identifier of the storage of the log
+     * @param storage the identifier of the storage of the changelog
      * @param root where log and checkpoints go, in two directories
      * @param more further keys
      */
@@ -85,22 +85,22 @@ public final class SummingJob {
         configuration.addAll(more);
     }
 
-    /** A job that is not yet started, without further keys. */
+    /** Creates a job without additional configuration. */
     public SummingJob(String storage, Path root) {
         this(storage, root, new Configuration());
     }
 
-    /** Where a job with this root keeps its log. */
+    /** Returns the base path of a job with this root. */
     public static Path log(Path root) {
         return new Path(root, "log");
     }
 
-    /** Where a job with this root keeps its checkpoints. */
+    /** Returns the checkpoint directory of a job with this root. */
     public static Path checkpoints(Path root) {
         return new Path(root, "checkpoints");
     }
 
-    /** Runs the job to its end and gives its result. */
+    /** Runs the job to its end and returns its result. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink
     public Map<Long, Long> run() throws Exception {
         SumUntilFailure.arm();
@@ -119,7 +119,7 @@ public final class SummingJob {
         }
     }
 
-    /** Runs the job until it has a few checkpoints, cancels it and gives the retained one. */
+    /** Runs the job until it has a few checkpoints, cancels it and returns the retained one. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink
     public Path runUntilCheckpoint() throws Exception {
         SumUntilFailure.disarm();
@@ -143,7 +143,7 @@ public final class SummingJob {
         }
     }
 
-    /** There is one, {@code job id/chk-number}. */
+    /** Returns the only retained checkpoint, {@code job id/chk-number}. */
     private static Path retained(Path checkpoints) throws IOException {
         for (FileStatus job : checkpoints.getFileSystem().listStatus(checkpoints)) {
             for (FileStatus part : checkpoints.getFileSystem().listStatus(job.getPath())) {
@@ -177,12 +177,12 @@ public final class SummingJob {
                 .process(new SumUntilFailure());
     }
 
-    /** Whether the last run has failed in between, as it must. */
+    /** Whether a task failed during the last run, as it must. */
     public static boolean hasFailed() {
         return SumUntilFailure.hasFailed();
     }
 
-    /** What a run must give. */
+    /** Returns the expected result. */
     public static Map<Long, Long> expected() {
         Map<Long, Long> sums = new TreeMap<>();
         for (long number = 0; number < RECORDS; number++) {

@@ -36,18 +36,18 @@ import org.apache.flink.core.plugin.PluginManager;
  */
 public final class PluginFileSystems {
 
-    /** Loaded once, since every load takes class space of its own. */
+    /** Loaded once, since each load needs more metaspace. */
     private static PluginManager plugins;
 
     private PluginFileSystems() {}
 
-    /** The plugins directory that the build fills, unless another plugin is to be tried. */
+    /** Returns the plugins directory: that of the build, unless a property names another. */
     public static Path directory() {
         return Paths.get(System.getProperty("plugins.directory", "target/plugins"))
                 .toAbsolutePath();
     }
 
-    /** Makes the plugins' file systems known under a configuration. */
+    /** Initializes Flink's file systems with the plugins and a configuration. */
     public static synchronized void use(Configuration configuration) throws IOException {
         if (plugins == null) {
             plugins =
@@ -58,7 +58,7 @@ public final class PluginFileSystems {
         FileSystem.initialize(configuration, plugins);
     }
 
-    /** Back to what there is without plugins. */
+    /** Initializes Flink's file systems without plugins. */
     public static void reset() {
         FileSystem.initialize(new Configuration(), null);
     }

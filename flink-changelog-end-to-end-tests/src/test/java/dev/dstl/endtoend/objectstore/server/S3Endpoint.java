@@ -42,17 +42,17 @@ public final class S3Endpoint {
         return bucket;
     }
 
-    /** The same server and bucket, asked for elsewhere, as through a proxy. */
+    /** Returns the same server and bucket at another address, such as a proxy's. */
     public S3Endpoint at(URI other) {
         return new S3Endpoint(other, accessKey, secretKey, bucket);
     }
 
-    /** The same server, asked by somebody who does not know the password. */
+    /** Returns the same server with a wrong secret key. */
     public S3Endpoint withWrongSecret() {
         return new S3Endpoint(address, accessKey, secretKey + "-wrong", bucket);
     }
 
-    /** What Flink's S3 plugins need to know, in the keys that operators use. */
+    /** Returns the configuration of Flink's S3 plugins. */
     public Configuration configuration() {
         Configuration configuration = new Configuration();
         configuration.setString("s3.endpoint", address.toString());

@@ -43,7 +43,7 @@ public enum JobVersion {
 
     private static final String PACKAGE = JobVersion.class.getPackageName().replace('.', '/') + "/";
 
-    /** Of the classes that come to a task, all but the state class. */
+    /** Classes that tasks load, without the state class. */
     private static final List<String> FUNCTIONS =
             List.of("TallyFunction.class", "TallyFunction$Sum.class", "TallyKey.class");
 
@@ -53,7 +53,7 @@ public enum JobVersion {
         this.number = number;
     }
 
-    /** The next version, or the last one again. */
+    /** Returns the next version; the last one has none and returns itself. */
     public JobVersion next() {
         return this == FIRST ? SECOND : THIRD;
     }

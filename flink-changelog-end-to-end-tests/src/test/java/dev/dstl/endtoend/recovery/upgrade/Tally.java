@@ -23,31 +23,31 @@ package dev.dstl.endtoend.recovery.upgrade;
  */
 public class Tally {
 
-    /** Which version wrote it last. */
+    /** Version that wrote it last. */
     public int writtenBy = 1;
 
     public long count;
     public Grade grade = Grade.EVEN;
 
-    /** Adds one. */
+    /** Increments the count. */
     public void increment() {
         set(count + 1);
     }
 
-    /** Gives it a count, and everything that follows from that. */
+    /** Sets the count and everything derived from it. */
     public void set(long newCount) {
         writtenBy = 1;
         count = newCount;
         grade = count % 2 == 0 ? Grade.EVEN : Grade.ODD;
     }
 
-    /** What is wrong with it; empty if nothing is. */
+    /** Describes an inconsistency; empty if there is none. */
     public String complaint() {
         boolean right = writtenBy == 1 && grade == (count % 2 == 0 ? Grade.EVEN : Grade.ODD);
         return right ? "" : "version 1 read " + writtenBy + ", " + count + ", " + grade;
     }
 
-    /** Of the count. Later versions have more of them, in another order. */
+    /** Grade of the count. Later versions have more constants, in another order. */
     public enum Grade {
         EVEN,
         ODD

@@ -42,12 +42,12 @@ public final class Cluster {
     private static final int MAX_TASK_MANAGERS = 3;
     private static final long CHAOS_INTERVAL_MILLIS = 4_000;
 
-    /** How long what could happen waits at most when nothing goes wrong any more. */
+    /** Maximum delay of a ready event after all faults have ended. */
     private static final long MAX_FAIR_LATENESS_MILLIS = 20;
 
     static final int MAX_TASKS_OF_JOB = 3;
 
-    /** About what a task makes the log write when it has nothing but its usual input. */
+    /** Approximate changelog rate of a task under normal input. */
     private static final long STEADY_BYTES_PER_SECOND = 1_200;
 
     private final Dice dice;
@@ -105,7 +105,7 @@ public final class Cluster {
         schedule.note("cluster", "has conditions " + conditions);
     }
 
-    /** Begins with empty jobs. */
+    /** Starts all jobs without state. */
     public void start() {
         store.start();
         jobs.forEach(job -> job.jobManager().start());
@@ -160,7 +160,7 @@ public final class Cluster {
         jobs.forEach(job -> job.jobManager().lost(lost));
     }
 
-    /** A process to run a task. */
+    /** Returns a process that runs a task. */
     SimulatedTaskManager taskManager() {
         if (taskManagers.size() < MAX_TASK_MANAGERS
                 && (taskManagers.isEmpty() || dice.percent(newTaskManagerPercent))) {
@@ -176,7 +176,7 @@ public final class Cluster {
         return taskManagers;
     }
 
-    /** Nothing breaks any more that is not broken. */
+    /** Ends all faults; hangs that have begun may continue. */
     public void faultsEnd() {
         fairSinceMillis = schedule.nowMillis();
         store.weather().turnsFair();
@@ -188,13 +188,13 @@ public final class Cluster {
         schedule.note("cluster", "has no more faults");
     }
 
-    /** Nobody writes any more. */
+    /** Stops the input of all tasks. */
     public void calmDown() {
         calmSinceMillis = schedule.nowMillis();
         schedule.note("cluster", "calms down");
     }
 
-    /** Whether nothing goes wrong any more. */
+    /** Whether all faults have ended. */
     public boolean isFair() {
         return fairSinceMillis != Long.MAX_VALUE;
     }
@@ -203,30 +203,30 @@ public final class Cluster {
         return calmSinceMillis != Long.MAX_VALUE;
     }
 
-    /** For how long nobody has written. */
+    /** Time since the last write. */
     public long calmMillis() {
         return isCalm() ? schedule.nowMillis() - calmSinceMillis : 0;
     }
 
-    /** For how long nothing has gone wrong. */
+    /** Time since all faults ended. */
     public long fairMillis() {
         return isFair() ? schedule.nowMillis() - fairSinceMillis : 0;
     }
 
-    /** How long it takes to send all that waits, twice. */
+    /** Time to send the whole backlog twice. */
     public long backlogMillis() {
         long bytes = logs.stream().mapToLong(SimulatedLog::reservedBytes).sum();
         return store.link() == null ? 0 : 2 * store.link().aloneMillis(bytes);
     }
 
-    /** Whether every log that runs may write a segment again while an attempt hangs. */
+    /** Whether every running changelog may start another attempt while one hangs. */
     public boolean allowsSecondAttempts() {
         return logs.stream()
                 .filter(log -> !log.isClosed() && !log.isVanished())
                 .allMatch(log -> log.settings().retryMode() != RetryMode.NONE);
     }
 
-    /** What the seed has to cope with. */
+    /** Conditions of the seed. */
     public Conditions conditions() {
         return conditions;
     }
@@ -235,7 +235,7 @@ public final class Cluster {
         return threadStarts;
     }
 
-    /** The jobs are over: all tasks, logs and checkpoints go. */
+    /** Ends all jobs with their tasks, changelogs and checkpoints. */
     public void endJobs() {
         jobs.forEach(job -> job.jobManager().endJob());
     }
@@ -251,7 +251,7 @@ public final class Cluster {
         return retained;
     }
 
-    /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
+    /** Whether a pending checkpoint has been acknowledged with a file. */
     public boolean isPendingWith(String file) {
         return jobs.stream().anyMatch(job -> job.jobManager().isPendingWith(file));
     }
@@ -297,27 +297,27 @@ public final class Cluster {
         restoredTasks++;
     }
 
-    /** How many tasks began with state. */
+    /** Number of tasks that restored state. */
     public long restoredTasks() {
         return restoredTasks;
     }
 
-    /** Every log there ever was. */
+    /** All changelogs that were ever opened. */
     public List<SimulatedLog> logs() {
         return logs;
     }
 
-    /** Tasks that run at a time, at most. */
+    /** Maximum number of tasks that run at the same time. */
     public int maxTasks() {
         return MAX_TASKS_OF_JOB * jobs.size();
     }
 
-    /** The log of an incarnation. */
+    /** The changelog of an incarnation. */
     public SimulatedLog writer(String incarnation) {
         return writers.get(incarnation);
     }
 
-    /** What happened to a file, or null if nobody ever wrote it. */
+    /** History of a file; null if it was never written. */
     public FileHistory history(String file) {
         return histories.get(file);
     }

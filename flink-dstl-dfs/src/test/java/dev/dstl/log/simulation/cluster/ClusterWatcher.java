@@ -33,9 +33,11 @@ public interface ClusterWatcher extends StoreWatcher {
     /** A task read something else from a checkpoint than was written. */
     void mismatched(LogMismatch mismatch);
 
-    /** A log without input for long, and without faults, has something that is not durable. */
+    /**
+     * A changelog without input for long, and without faults, has something that is not durable.
+     */
     void uploadsLate(SimulatedLog log);
 
-    /** Something ended in a way that production code never should. */
+    /** Production code failed unexpectedly. */
     void failed(Throwable failure);
 }

@@ -16,10 +16,10 @@
 
 package dev.dstl.log.simulation.cluster;
 
-/** Bounds of what compaction leaves of a changelog where it has time. Immutable. */
+/** Bounds of a changelog after compaction that had enough time. Immutable. */
 public final class CompactionBounds {
 
-    /** What an encoder takes per record. */
+    /** Memory that an encoder needs per record. */
     private static final long BYTES_PER_RECORD = 40;
 
     private final long maxBytes;
@@ -36,7 +36,7 @@ public final class CompactionBounds {
         this.runLimit = runLimit;
     }
 
-    /** At worst no two neighbours above the limit fit into one. */
+    /** Worst case: above the limit, no two neighbours fit into one run. */
     public long mostRuns(LogHandle changelog) {
         long memoryBytes = changelog.recordBytes() + BYTES_PER_RECORD * changelog.records();
         return runLimit + 2 * changelog.bytes() / maxBytes + 2 * memoryBytes / maxMemoryBytes;

@@ -26,7 +26,7 @@ public final class FileHistory {
     private boolean deletedByWriter;
     private int refusals;
 
-    /** Of the JobManager that last heard of it. */
+    /** Epoch of the latest JobManager that knows the file. */
     private int jobManagerEpoch = -1;
 
     FileHistory(String writer, SimulatedJob job) {
@@ -34,7 +34,7 @@ public final class FileHistory {
         this.job = job;
     }
 
-    /** What all attempts to write a segment have in common. */
+    /** Part of the name that all attempts for a segment share. */
     public static String segmentOf(String file) {
         return file.substring(0, file.lastIndexOf('-'));
     }
@@ -56,7 +56,7 @@ public final class FileHistory {
         deletedByWriter |= done && byWriter;
     }
 
-    /** The incarnation of the log that wrote it. */
+    /** The incarnation of the changelog that wrote it. */
     public String writer() {
         return writer;
     }
@@ -65,7 +65,7 @@ public final class FileHistory {
         return creations;
     }
 
-    /** Whether a handle with it was given to a checkpoint. */
+    /** Whether a checkpoint received a handle with the file. */
     public boolean isHandedOver() {
         return handedOver;
     }
@@ -74,12 +74,12 @@ public final class FileHistory {
         return deletedByWriter;
     }
 
-    /** How often somebody wanted to delete it, and could not, since it was last deleted. */
+    /** Number of failed deletions since the last successful one. */
     public int refusals() {
         return refusals;
     }
 
-    /** Whether the JobManager that is in charge knows of it. */
+    /** Whether the current JobManager knows the file. */
     public boolean isKnownToJobManager() {
         return jobManagerEpoch == job.jobManager().epoch();
     }

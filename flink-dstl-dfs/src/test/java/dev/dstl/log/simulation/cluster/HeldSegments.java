@@ -29,7 +29,7 @@ final class HeldSegments implements SegmentStore {
 
     private final SegmentStore store;
 
-    /** By segment: how many threads, and how many bytes. */
+    /** Number of threads and bytes, by segment. */
     private final Map<String, long[]> held = new TreeMap<>();
 
     private long heldBytes;
@@ -43,7 +43,7 @@ final class HeldSegments implements SegmentStore {
         return heldBytes;
     }
 
-    /** Bytes of the largest segment that was ever held. */
+    /** Size of the largest segment so far. */
     long largestBytes() {
         return largestBytes;
     }

@@ -48,12 +48,12 @@ final class KeyedState {
         return new KeyedState(new TreeMap<>(values));
     }
 
-    /** What a snapshot would take, about. */
+    /** Approximate size of a snapshot. */
     long sizeBytes() {
         return (long) values.size() * BYTES_PER_VALUE;
     }
 
-    /** The part in some key groups. */
+    /** Returns the state of some key groups. */
     KeyedState in(KeyGroupRange keyGroups) {
         KeyedState part = new KeyedState();
         for (Map.Entry<String, Long> value : values.entrySet()) {
@@ -68,7 +68,7 @@ final class KeyedState {
         values.putAll(other.values);
     }
 
-    /** Records of no key group change nothing. */
+    /** Applies a record; one without key group has no effect. */
     void apply(TestRecord record) {
         if (record.keyGroup < 0) {
             return;
@@ -115,7 +115,7 @@ final class KeyedState {
         return values.hashCode();
     }
 
-    /** Names what two states differ in. */
+    /** Describes the differences between two states. */
     String differenceTo(KeyedState other) {
         StringBuilder text = new StringBuilder();
         TreeMap<String, Long> all = new TreeMap<>(values);

@@ -42,7 +42,8 @@ public final class LocalSnapshot {
     }
 
     /**
-     * A copy that is gone although nobody damaged the disk and its log is open; null if none is.
+     * A copy that is gone although nobody damaged the disk and its changelog is open; null if none
+     * is.
      */
     @Nullable
     public String missing() {

@@ -51,7 +51,7 @@ public final class LogHandle {
         return handle;
     }
 
-    /** What a subtask with these key groups restores, or null if nothing. */
+    /** Part that a subtask with these key groups restores; null if there is none. */
     @Nullable
     LogHandle in(KeyGroupRange keyGroups) {
         ChangelogStateHandleStreamImpl part =
@@ -68,7 +68,7 @@ public final class LogHandle {
         return new LogHandle(part, records);
     }
 
-    /** Bytes of each file it needs. What travels in the handle itself is in no file. */
+    /** Size of each file that the handle needs, without inline batches. */
     public Map<String, Long> fileSizes() {
         if (fileSizes == null) {
             fileSizes = fileSizes(false);
@@ -93,12 +93,12 @@ public final class LogHandle {
         return sizes;
     }
 
-    /** The copies on a local disk that it names. */
+    /** Local copies that the handle names. */
     public Set<String> localFiles() {
         return fileSizes(true).keySet();
     }
 
-    /** How many parts of the log it consists of. */
+    /** Number of runs. */
     public int runs() {
         return handle.getHandlesAndOffsets().size();
     }
@@ -108,19 +108,19 @@ public final class LogHandle {
         return handle.getStateSize();
     }
 
-    /** How many records were written to it, obsolete ones included. */
+    /** Number of records written, obsolete ones included. */
     long records() {
         return expected.size();
     }
 
-    /** Bytes of all records that were written to it. */
+    /** Size of all records written. */
     long recordBytes() {
         return expected.stream()
                 .mapToLong(record -> record.recordKey.length + record.payload.length)
                 .sum();
     }
 
-    /** The files it needs. */
+    /** Files that the handle needs. */
     public Set<String> files() {
         return fileSizes().keySet();
     }

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.simulation.cluster;
 
-/** Records that were read differ from those that were written. */
+/** Thrown when records that were read differ from those that were written. */
 public final class LogMismatch extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

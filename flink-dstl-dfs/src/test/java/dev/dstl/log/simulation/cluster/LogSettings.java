@@ -31,7 +31,7 @@ final class LogSettings {
 
     private LogSettings() {}
 
-    /** Only what is compacted is read while the job runs. */
+    /** A running job reads for compactions only. */
     private static int compactionMinRuns(Dice dice, boolean slow, boolean reads) {
         if (reads) {
             return 2;
@@ -39,7 +39,7 @@ final class LogSettings {
         return slow ? dice.oneOf(0, 8) : dice.oneOf(0, 2, 4);
     }
 
-    /** A store that takes its time needs segments of some size, and a few at a time. */
+    /** A slow store needs larger segments and fewer concurrent requests. */
     static DstlSettings random(Dice dice, Conditions conditions, Path basePath) {
         boolean slow =
                 conditions.has(Condition.SHARED_LINK) || conditions.has(Condition.SLOW_STORE);

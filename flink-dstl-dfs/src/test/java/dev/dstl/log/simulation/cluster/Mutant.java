@@ -31,7 +31,7 @@ import org.apache.flink.core.fs.Path;
 public enum Mutant {
     NONE,
 
-    /** A checkpoint that is given up before it was sent does not say so. */
+    /** A checkpoint cancelled before it was sent does not report it. */
     DROPPED_HANDLE_FORGOTTEN,
 
     /** A write counts as a success although closing the file failed. */
@@ -51,7 +51,7 @@ public enum Mutant {
         }
     },
 
-    /** Files that lost their race, or that nobody needs, are not deleted. */
+    /** Files of slower attempts and unneeded files are not deleted. */
     NOTHING_DISCARDED {
         @Override
         Executor discards(Executor discards) {
@@ -74,7 +74,7 @@ public enum Mutant {
         }
     },
 
-    /** What fails is never tried again. */
+    /** Failures are not retried. */
     RETRIES_FORGOTTEN {
         @Override
         Timers timers(Timers timers, DstlSettings settings) {
@@ -82,7 +82,7 @@ public enum Mutant {
         }
     },
 
-    /** Nothing is uploaded because it grows old. */
+    /** State changes are not uploaded when they reach their maximum age. */
     AGE_FORGOTTEN {
         @Override
         Timers timers(Timers timers, DstlSettings settings) {
@@ -90,7 +90,7 @@ public enum Mutant {
         }
     },
 
-    /** Each segment is sent twice. */
+    /** Each segment is uploaded twice. */
     EVERYTHING_SENT_TWICE {
         @Override
         SegmentStore store(SegmentStore store) {
@@ -111,7 +111,7 @@ public enum Mutant {
         }
     },
 
-    /** Threads for uploads always come late. */
+    /** Upload threads always start late. */
     UPLOADS_DAWDLE {
         @Override
         ThreadStarts uploadThreads(ThreadStarts starts) {
@@ -119,7 +119,7 @@ public enum Mutant {
         }
     },
 
-    /** Tasks are never stopped, however much waits for the store. */
+    /** Tasks always take input, however many bytes are in flight. */
     BUDGET_WITHOUT_LIMIT {
         @Override
         long maxInFlightBytes(DstlSettings settings) {
@@ -135,10 +135,10 @@ public enum Mutant {
         }
     },
 
-    /** Somebody empties the local disks. */
+    /** All local copies are lost. */
     LOCAL_COPIES_LOST,
 
-    /** Two logs write under the same name. */
+    /** Two changelogs use the same file names. */
     INCARNATION_REUSED {
         @Override
         String incarnation(String incarnation) {
@@ -149,7 +149,7 @@ public enum Mutant {
     /** An aborted checkpoint's segments are deleted by the TaskManager. */
     ABORT_DELETES,
 
-    /** A closing task deletes what it persisted and heard no confirmation of. */
+    /** A closing task deletes persisted segments without a confirmed checkpoint. */
     UNCONFIRMED_DELETED_ON_CLOSE,
 
     /** A handle lacks its last position. */
@@ -182,7 +182,7 @@ public enum Mutant {
         return settings.maxInFlightBytes();
     }
 
-    /** Timers that forget some of their actions, by the delay. */
+    /** Returns timers that drop actions with certain delays. */
     private static Timers without(Timers timers, LongPredicate forgotten) {
         return new Timers() {
             @Override

@@ -44,17 +44,17 @@ public final class SimulatedHost {
 
     private boolean damaged;
 
-    /** Where processes keep local state. */
+    /** Returns the directory of local state. */
     File directory() {
         return directory;
     }
 
-    /** Whether files were lost or changed by nobody's will. */
+    /** Whether files have been lost or corrupted. */
     public boolean isDamaged() {
         return damaged;
     }
 
-    /** Something happens to some files. Returns whether there were any. */
+    /** Damages some files; returns whether there were any. */
     boolean damage(Dice dice) {
         List<Path> files = files();
         if (files.isEmpty()) {
@@ -72,7 +72,7 @@ public final class SimulatedHost {
         return true;
     }
 
-    /** What no disk does without being found out. */
+    /** Loses all copies, which an invariant must detect. */
     void loseCopies() {
         FileUtils.deleteDirectoryQuietly(directory);
     }
@@ -96,7 +96,7 @@ public final class SimulatedHost {
         }
     }
 
-    /** Copies of segments, in an order that is always the same. */
+    /** Copies of segments, in a deterministic order. */
     private List<Path> files() {
         if (!directory.exists()) {
             return List.of();

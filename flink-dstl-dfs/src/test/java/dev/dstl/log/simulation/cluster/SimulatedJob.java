@@ -40,7 +40,7 @@ public final class SimulatedJob {
         jobManager.takeOver(old);
     }
 
-    /** The one that is in charge. */
+    /** Returns the current JobManager. */
     public SimulatedJobManager jobManager() {
         return jobManager;
     }

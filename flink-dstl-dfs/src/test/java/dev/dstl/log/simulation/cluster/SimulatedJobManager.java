@@ -41,7 +41,7 @@ import org.apache.flink.runtime.state.SharedStateRegistryImpl;
  */
 public final class SimulatedJobManager {
 
-    /** Completed checkpoints that are kept at most. */
+    /** Maximum number of retained checkpoints. */
     public static final int MAX_RETAINED = 3;
 
     private static final long MESSAGE_LIMIT_MILLIS = 200;
@@ -100,7 +100,7 @@ public final class SimulatedJobManager {
         lane.addIn(CHECKPOINT_INTERVAL_MILLIS, "triggers", this::triggerNow);
     }
 
-    /** Begins with what the old one made durable. */
+    /** Starts with the durable state of the previous JobManager. */
     void takeOver(SimulatedJobManager old) {
         old.lane.close();
         nextCheckpointId = old.nextCheckpointId;
@@ -121,12 +121,12 @@ public final class SimulatedJobManager {
         deployIfEnded();
     }
 
-    /** Brings a message here; it is lost if this JobManager is gone by then. */
+    /** Delivers a message later; it is lost if this JobManager has ended by then. */
     void send(String what, Runnable message) {
         lane.addIn(latency(), what, message);
     }
 
-    /** The same for one about a checkpoint, which may take very long. */
+    /** The same for a message about a checkpoint, which may take much longer. */
     void sendLate(String what, Runnable message) {
         lane.addIn(latency() + lateness(), what, message);
     }
@@ -145,7 +145,7 @@ public final class SimulatedJobManager {
         return dice.between(1, MAX_LATENESS_MILLIS);
     }
 
-    /** Some barriers wait behind records, while other tasks see the next ones. */
+    /** Delay of a barrier: some wait behind records while other tasks already see the next ones. */
     private long barrierMillis() {
         return !cluster.isFair() && dice.percent(slowBarrierPercent)
                 ? dice.between(1, 8_000)
@@ -269,7 +269,7 @@ public final class SimulatedJobManager {
         starting.remove(task);
     }
 
-    /** A process is gone, which is noticed some time later. */
+    /** Notices the loss of a process after some time. */
     void lost(SimulatedTaskManager taskManager) {
         for (SimulatedTask task : tasks) {
             if (task.taskManager() == taskManager) {
@@ -358,7 +358,7 @@ public final class SimulatedJobManager {
         }
     }
 
-    /** Slots may have been given back meanwhile. */
+    /** Releases the job on some processes, as when slots were released meanwhile. */
     private void releaseSomeLogs() {
         for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
             if (dice.percent(30)) {
@@ -367,7 +367,7 @@ public final class SimulatedJobManager {
         }
     }
 
-    /** Processes without a task of the job give back what they have for it. */
+    /** Releases the resources of processes without a task of the job. */
     void leaveIdleProcesses() {
         for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
             boolean idle =
@@ -396,7 +396,7 @@ public final class SimulatedJobManager {
         registry.unregisterUnusedState(Long.MAX_VALUE);
     }
 
-    /** Whether all tasks run and no checkpoint is under way. */
+    /** Whether all tasks run and no checkpoint is pending. */
     public boolean isIdle() {
         return !restarting && starting.isEmpty() && pending.isEmpty();
     }
@@ -410,7 +410,7 @@ public final class SimulatedJobManager {
         return retained.isEmpty() ? 0 : retained.getLast().id();
     }
 
-    /** How long the oldest checkpoint has been under way; 0 without any. */
+    /** Age of the oldest pending checkpoint; 0 if there is none. */
     public long oldestPendingMillis() {
         return pending.values().stream()
                 .mapToLong(
@@ -419,12 +419,12 @@ public final class SimulatedJobManager {
                 .orElse(0);
     }
 
-    /** The tasks that run or start. */
+    /** Running and starting tasks. */
     List<SimulatedTask> tasks() {
         return tasks;
     }
 
-    /** Whether a checkpoint under way, and not given up, has been acknowledged with a file. */
+    /** Whether a pending checkpoint has been acknowledged with a file. */
     public boolean isPendingWith(String file) {
         for (PendingCheckpoint checkpoint : pending.values()) {
             for (TaskSnapshot snapshot : checkpoint.snapshots.values()) {
@@ -446,7 +446,7 @@ public final class SimulatedJobManager {
             missing = new LinkedHashSet<>(tasks);
         }
 
-        /** Returns whether this was the last one. */
+        /** Returns whether this was the last acknowledgement. */
         private boolean acknowledge(SimulatedTask task, TaskSnapshot snapshot) {
             if (missing.remove(task)) {
                 snapshots.put(task, snapshot);

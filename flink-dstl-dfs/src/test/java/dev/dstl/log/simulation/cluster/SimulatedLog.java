@@ -65,22 +65,22 @@ public final class SimulatedLog {
     /** As in the production code. */
     private static final long IDLE_MEMORY_MILLIS = 10_000;
 
-    /** The share of the memory of a job that a compaction may take is one in so many. */
+    /** A compaction may take this fraction of a job's memory, as a divisor. */
     private static final long COMPACTION_SHARE = 2;
 
-    /** How many times as large as in a segment records are in memory, at most. */
+    /** Maximum ratio of a record's size in memory to its size in a segment. */
     private static final long MAX_EXPANSION = 4;
 
-    /** So many that their number of runs and inline bytes are limited. */
+    /** Parallelism at which the number of runs and inline bytes are limited. */
     private static final int MANY_SUBTASKS = 4_000;
 
-    /** Real time would pass while the simulated one stands still. */
+    /** No pause: real time would pass while simulated time stands still. */
     private static final long NO_PAUSE_MILLIS = 0;
 
-    /** Changes are uploaded at the latest when they are twice as old as they should be. */
+    /** State changes are uploaded at twice their maximum age at the latest. */
     private static final long LATE_IN_AGES = 2;
 
-    /** For retries that had been scheduled before all was well. */
+    /** Additional time for retries that were scheduled before the faults ended. */
     private static final long LATE_MILLIS = 60_000;
 
     private final Cluster cluster;
@@ -90,7 +90,7 @@ public final class SimulatedLog {
     private final String incarnation;
     private final DstlSettings settings;
 
-    /** Of the operator; with many subtasks each may bring the JobManager less. */
+    /** Parallelism of the operator; many subtasks have smaller limits each. */
     private final int parallelism;
 
     private final Lane timerLane;
@@ -208,7 +208,7 @@ public final class SimulatedLog {
                         settings.maxSlowAttempts()));
     }
 
-    /** Whatever the process has room for: here a segment is a large part of its limit. */
+    /** Limit of the process: here a single segment is a large part of it. */
     private long recentSegmentLimitBytes() {
         return cluster.conditions().has(Condition.RECENT_SEGMENTS) ? Long.MAX_VALUE : 0;
     }
@@ -270,7 +270,7 @@ public final class SimulatedLog {
         return budget.getAvailableFuture().isDone();
     }
 
-    /** As the TaskManager closes it, in the same order. */
+    /** Closes everything in the order in which the TaskManager does. */
     void close() {
         closed = true;
         uploader.close();
@@ -295,7 +295,7 @@ public final class SimulatedLog {
         }
     }
 
-    /** The process is gone. */
+    /** Ends with its process. */
     void vanish() {
         vanished = true;
         noteRecentSegments();
@@ -306,7 +306,7 @@ public final class SimulatedLog {
         uploads.vanish();
     }
 
-    /** Nobody simulates it any more. */
+    /** Unlocks the local directories at the end of the simulation. */
     void forget() {
         SimulatedProcessEnd.unlock(localDirectories);
     }
@@ -315,27 +315,27 @@ public final class SimulatedLog {
         return job;
     }
 
-    /** What it was configured with. */
+    /** Returns the settings. */
     public DstlSettings settings() {
         return settings;
     }
 
-    /** Bytes of segments that threads of it are writing, each counted once. */
+    /** Bytes of segments that are being written, each counted once. */
     public long heldBytes() {
         return store.heldBytes();
     }
 
-    /** Bytes held by threads that cannot be interrupted. */
+    /** Bytes retained by threads that ignore interrupts. */
     public long deafBytes() {
         return deafUploads() * store.largestBytes();
     }
 
-    /** The process it runs in. */
+    /** Returns the process. */
     public SimulatedTaskManager taskManager() {
         return taskManager;
     }
 
-    /** How much may become one run, in frames and in memory; null if nothing does. */
+    /** Bounds of compacted runs; null if nothing is compacted. */
     @Nullable
     CompactionBounds compactionBounds() {
         long maxBytes = settings.compactionMaxBytes();
@@ -349,7 +349,7 @@ public final class SimulatedLog {
                         settings.runLimit(parallelism));
     }
 
-    /** Threads that nothing can end. */
+    /** Number of upload threads that ignore interrupts. */
     public int deafUploads() {
         return cluster.store().uninterruptibleWrites(incarnation);
     }
@@ -358,24 +358,24 @@ public final class SimulatedLog {
         return metrics.gauge("slowUploadAttempts");
     }
 
-    /** Threads that do something for uploads. */
+    /** Number of busy upload threads. */
     public int uploadsUnderWay() {
         return uploads.count();
     }
 
-    /** Compactions that run or wait for their turn. */
+    /** Number of running and waiting compactions. */
     public int compactionsUnderWay() {
         return compactions.count();
     }
 
-    /** Whether nothing may be left to upload, as nobody writes and nothing goes wrong. */
+    /** Whether everything must be uploaded, without input and faults for long enough. */
     boolean shouldHaveUploadedAll() {
         long late = LATE_IN_AGES * settings.maxAgeMillis() + LATE_MILLIS;
         return settings.maxAgeMillis() > 0
                 && Math.min(cluster.calmMillis(), cluster.fairMillis()) > late;
     }
 
-    /** What an unsafe TaskManager would do. */
+    /** Deletes a file without checking its owner, for a mutant. */
     void deleteUnsafely(Path file) {
         discards.execute(
                 () -> {
@@ -387,7 +387,7 @@ public final class SimulatedLog {
                 });
     }
 
-    /** What a leak would do. */
+    /** Returns the budget, for a mutant that leaks bytes. */
     InFlightBudget budget() {
         return budget;
     }
@@ -410,7 +410,7 @@ public final class SimulatedLog {
         return budget.reservedBytes();
     }
 
-    /** Bytes that may wait for more, as they travel in handles and never grow too old. */
+    /** Maximum of bytes that are not uploaded because they travel inline. */
     public long heldBytesLimit() {
         boolean mayHold = settings.maxAgeMillis() == 0 && metrics.gauge("uploadQueueSize") > 0;
         return mayHold ? settings.inlineThresholdBytes() * Cluster.MAX_PARALLELISM : 0;
@@ -421,27 +421,27 @@ public final class SimulatedLog {
         return recentSegments.keptBytes();
     }
 
-    /** Segments that it believes to own. */
+    /** Number of segments that it owns. */
     public int ownedSegments() {
         return metrics.gauge("uncheckpointedSegments");
     }
 
-    /** Files that it said it left behind. */
+    /** Number of files that it reported as left behind. */
     public long leftBehind() {
         return metrics.count("numberOfDiscardFailures");
     }
 
-    /** Checkpoints whose handle had records inside. */
+    /** Number of checkpoints with inline records. */
     public long inlinePersists() {
         return metrics.count("numberOfInlinePersists");
     }
 
-    /** How often some batches became one. */
+    /** Number of compactions. */
     public long compactions() {
         return metrics.count("numberOfCompactions");
     }
 
-    /** Uploads that a hedge finished. */
+    /** Number of uploads that a hedged attempt completed. */
     public long hedgeWins() {
         return metrics.count("numberOfHedgeWins");
     }

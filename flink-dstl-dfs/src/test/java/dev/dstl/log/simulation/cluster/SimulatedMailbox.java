@@ -21,7 +21,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.function.ThrowingRunnable;
 
-/** The mailbox of a task, which runs its mails in turn; closed when the task ends. */
+/** The mailbox of a task. Runs mails in order until the task ends. */
 final class SimulatedMailbox implements MailboxExecutor {
 
     private final Lane lane;

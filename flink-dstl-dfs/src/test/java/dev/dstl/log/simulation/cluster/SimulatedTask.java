@@ -60,7 +60,10 @@ final class SimulatedTask {
     private final RandomRecords randomRecords;
     private final boolean truncatesEagerly;
 
-    /** As the state backend does; without, the log does not compact. */
+    /**
+     * Whether compaction boundaries are set, as by the state backend. Without them nothing is
+     * compacted.
+     */
     private final boolean marksBases;
 
     private final boolean keepsLongLog;
@@ -75,7 +78,7 @@ final class SimulatedTask {
     private KeyedState state = new KeyedState();
     private List<LogHandle> restored = new ArrayList<>();
 
-    /** Since {@link #materializedTo}. */
+    /** Records since {@link #materializedTo}. */
     private List<TestRecord> records = new ArrayList<>();
 
     private SequenceNumber materializedTo;
@@ -117,7 +120,7 @@ final class SimulatedTask {
         return over;
     }
 
-    /** Another JobManager has taken over. */
+    /** Assigns the task to another JobManager. */
     void belongsTo(SimulatedJobManager successor) {
         jobManager = successor;
     }
@@ -252,13 +255,15 @@ final class SimulatedTask {
         truncate();
     }
 
-    /** A materialized prefix may go at once; the state backend waits until it is subsumed, too. */
+    /**
+     * Truncates the materialized prefix at once; the state backend also waits until it is subsumed.
+     */
     private void truncate() {
         boolean bySubsumption = !truncatesEagerly && subsumedTo.compareTo(materializedTo) < 0;
         writer.truncate(bySubsumption ? subsumedTo : materializedTo);
     }
 
-    /** A barrier arrived. Flink ignores those that newer ones have overtaken. */
+    /** Handles a barrier. Flink ignores barriers that newer ones have overtaken. */
     void snapshot(long checkpointId) {
         if (checkpointId > newestCheckpointId) {
             newestCheckpointId = checkpointId;
@@ -372,7 +377,7 @@ final class SimulatedTask {
         }
     }
 
-    /** The JobManager says so, or not. */
+    /** Handles the notification of a completed checkpoint, which may be lost. */
     void confirmed(long checkpointId) {
         CheckpointedRange range = checkpoints.get(checkpointId);
         if (range != null) {
@@ -381,7 +386,7 @@ final class SimulatedTask {
         }
     }
 
-    /** The JobManager says so, or not. */
+    /** Handles the notification of an aborted checkpoint, which may be lost. */
     void aborted(long checkpointId) {
         CheckpointedRange range = checkpoints.get(checkpointId);
         if (range == null || range.confirmed) {
@@ -400,7 +405,7 @@ final class SimulatedTask {
         }
     }
 
-    /** The JobManager says so, or not. */
+    /** Handles the notification of a subsumed checkpoint, which may be lost. */
     void subsumed(long checkpointId) {
         checkpoints
                 .entrySet()
@@ -416,13 +421,13 @@ final class SimulatedTask {
         guarded(this::truncate);
     }
 
-    /** Fails, as user code does. */
+    /** Fails like a task whose user code throws. */
     void fail() {
         jobManager.send("failed", () -> jobManager.failed(this));
         end();
     }
 
-    /** Ends in good order, whether it failed or was cancelled. */
+    /** Ends in an orderly way, after a failure or a cancellation. */
     void end() {
         if (over) {
             return;
@@ -449,7 +454,7 @@ final class SimulatedTask {
         jobManager.ended(this);
     }
 
-    /** Checkpoints that it has not answered although the log should have. */
+    /** Persists that are still pending. */
     List<CompletableFuture<?>> openPersists() {
         persists.removeIf(CompletableFuture::isDone);
         return persists;
@@ -469,7 +474,7 @@ final class SimulatedTask {
         }
     }
 
-    /** A task may find its log closed, and then fails; nothing else may go wrong. */
+    /** Runs an action. The only permitted failure is a closed changelog, which fails the task. */
     private void guarded(Runnable action) {
         if (over) {
             return;
@@ -485,7 +490,7 @@ final class SimulatedTask {
         }
     }
 
-    /** What a checkpoint covers of the log. */
+    /** The range of the changelog that a checkpoint covers. */
     private static final class CheckpointedRange {
         private final SequenceNumber from;
         private final SequenceNumber to;

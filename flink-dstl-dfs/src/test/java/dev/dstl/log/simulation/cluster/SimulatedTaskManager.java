@@ -27,7 +27,7 @@ import java.util.Map;
 /** A process with at most one changelog storage of each job at a time. */
 public final class SimulatedTaskManager {
 
-    /** A few pages; what is used again may not depend on how many there are. */
+    /** A few pages: results must not depend on how many are pooled. */
     private static final long MAX_FREE_BYTES = 1 << 18;
 
     private final Cluster cluster;
@@ -55,7 +55,7 @@ public final class SimulatedTaskManager {
         return host;
     }
 
-    /** What all logs of the process share. */
+    /** Memory that all changelogs of the process share. */
     ProcessMemory memory() {
         return memory;
     }
@@ -68,12 +68,12 @@ public final class SimulatedTaskManager {
         return alive;
     }
 
-    /** Where the asynchronous part of checkpoints runs. */
+    /** Returns the lane of the asynchronous part of checkpoints. */
     Lane asyncLane() {
         return asyncLane;
     }
 
-    /** The log for a task that starts; opened if need be. */
+    /** Returns the changelog for a task that starts; opens it if necessary. */
     SimulatedLog log(SimulatedJob job) {
         return logs.computeIfAbsent(job, this::open);
     }
@@ -85,12 +85,12 @@ public final class SimulatedTaskManager {
         return log;
     }
 
-    /** Every log there ever was in the process. */
+    /** All changelogs that the process has ever opened. */
     public List<SimulatedLog> openedLogs() {
         return openedLogs;
     }
 
-    /** No task of the job is here any more. */
+    /** Closes the changelog of a job that has no tasks here any more. */
     void release(SimulatedJob job) {
         SimulatedLog log = logs.remove(job);
         if (log != null) {
@@ -99,7 +99,7 @@ public final class SimulatedTaskManager {
         }
     }
 
-    /** Ends here and now. */
+    /** Ends the process without closing anything. */
     void crash() {
         alive = false;
         cluster.schedule().note(name, "crashes");

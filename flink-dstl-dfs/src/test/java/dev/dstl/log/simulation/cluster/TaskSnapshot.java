@@ -61,7 +61,7 @@ public final class TaskSnapshot {
         return log;
     }
 
-    /** What a subtask with these key groups restores from it. */
+    /** Part that a subtask with these key groups restores. */
     TaskSnapshot in(KeyGroupRange part) {
         List<LogHandle> parts = new ArrayList<>();
         for (LogHandle piece : log) {
@@ -80,19 +80,19 @@ public final class TaskSnapshot {
                 null);
     }
 
-    /** What the task has written itself, or null if nothing. */
+    /** Changelog that the task has written itself; null if there is none. */
     @Nullable
     public LogHandle own() {
         return own;
     }
 
-    /** What compaction makes of what the task has written, or null if nothing. */
+    /** Bounds of compaction of that changelog; null if there is none. */
     @Nullable
     public CompactionBounds compactionBounds() {
         return compactionBounds;
     }
 
-    /** What could be read without the store, or null if nothing. */
+    /** Part that could be restored without the store; null if there is none. */
     @Nullable
     public LocalSnapshot local() {
         return local;
@@ -103,7 +103,7 @@ public final class TaskSnapshot {
     }
 
     /**
-     * Reads the log through the real reader and applies it to the base.
+     * Reads the changelog through the real reader and applies it to the base.
      *
      * @throws IOException if the store does not let it be read
      * @throws LogMismatch if the result is not the state that was checkpointed
@@ -112,7 +112,7 @@ public final class TaskSnapshot {
         verify(log);
     }
 
-    /** The same, from the local disk if that can be read. */
+    /** Verifies the content, read from the local disk where possible. */
     void verifyOn(SimulatedTaskManager taskManager) throws IOException {
         if (local != null && local.isOn(taskManager)) {
             try {

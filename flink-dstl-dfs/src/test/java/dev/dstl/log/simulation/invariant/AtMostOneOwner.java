@@ -59,7 +59,10 @@ public final class AtMostOneOwner extends Invariant {
         }
     }
 
-    /** Everything durable is in the last checkpoint by now, so no log believes to own a segment. */
+    /**
+     * Everything durable is in the last checkpoint by now, so no changelog believes to own a
+     * segment.
+     */
     @Override
     public void settled() {
         for (SimulatedLog log : cluster().logs()) {

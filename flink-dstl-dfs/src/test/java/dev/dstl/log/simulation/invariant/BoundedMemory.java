@@ -26,7 +26,7 @@ import dev.dstl.log.simulation.cluster.SimulatedLog;
  */
 public final class BoundedMemory extends Invariant {
 
-    /** The largest record, with all that is around it. */
+    /** Size of the largest record, overhead included. */
     private static final long RECORD_BYTES = 4_300;
 
     @Override

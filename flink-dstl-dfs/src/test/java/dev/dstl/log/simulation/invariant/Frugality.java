@@ -28,7 +28,7 @@ import java.util.TreeMap;
  */
 public final class Frugality extends Invariant {
 
-    /** Extra requests that a log may have saved up. */
+    /** Additional requests that the unused budget of a changelog permits. */
     private static final int SAVED = 10;
 
     /**
@@ -113,14 +113,14 @@ public final class Frugality extends Invariant {
         }
     }
 
-    /** Of one log. */
+    /** Traffic of one changelog. */
     private static final class Traffic {
         private final Map<String, Segment> segments = new TreeMap<>();
         private int requests;
         private int faultless;
     }
 
-    /** What was sent for one segment, and what of it arrived. */
+    /** Bytes sent and stored for one segment. */
     private static final class Segment {
         private long faultlessBytes;
         private long bytes;

@@ -35,7 +35,7 @@ public abstract class Invariant implements ClusterWatcher {
     private Cluster cluster;
     private BiConsumer<Invariant, String> violations;
 
-    /** Called once, before anything happens. */
+    /** Called once, before the first step. */
     public void watch(Cluster watched, BiConsumer<Invariant, String> violated) {
         cluster = watched;
         violations = violated;
@@ -50,19 +50,19 @@ public abstract class Invariant implements ClusterWatcher {
         violations.accept(this, String.format(how, details));
     }
 
-    /** One more thing happened. */
+    /** Called after each step. */
     public void afterStep() {}
 
-    /** Nothing has gone wrong for a while, and the load is as before. */
+    /** Called some time after the last fault, under the same load as before. */
     public void recovered() {}
 
-    /** So it was for another while. */
+    /** Called after a further period without faults. */
     public void observed() {}
 
-    /** Nothing goes wrong any more, and what was under way has ended; the job still runs. */
+    /** Called when faults and pending work have ended, while the job still runs. */
     public void settled() {}
 
-    /** The job is over, its logs are closed, and nobody retains a checkpoint. */
+    /** Called when the job has ended, its changelogs are closed and no checkpoint is retained. */
     public void ended() {}
 
     @Override

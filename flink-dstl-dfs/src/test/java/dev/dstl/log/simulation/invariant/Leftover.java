@@ -20,12 +20,12 @@ package dev.dstl.log.simulation.invariant;
 public enum Leftover {
     /** Its process ended before it could delete the file. */
     WRITER_CRASHED,
-    /** It was acknowledged to a JobManager that ended before it read that. */
+    /** It was acknowledged to a JobManager that ended before it received the message. */
     HANDLE_WAS_LOST,
-    /** The store refused, as often as it was asked. */
+    /** The store refused every deletion. */
     DELETE_WAS_REFUSED,
     /** The store finished a write that it had reported as failed, after the file was deleted. */
     ARRIVED_AFTER_DELETE,
-    /** It arrived, and the store never said so, nor could the writer give up. */
+    /** It was stored, but the store never answered and the attempt could not be cancelled. */
     NEVER_ANSWERED
 }

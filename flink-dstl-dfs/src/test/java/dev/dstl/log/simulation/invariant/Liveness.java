@@ -30,13 +30,13 @@ import javax.annotation.Nullable;
  */
 public final class Liveness extends Invariant {
 
-    /** Messages, barriers, the wait for other tasks, and threads that are a little late. */
+    /** Time for messages, barriers, waiting for other tasks and slightly late threads. */
     private static final long OVERHEAD_MILLIS = 3_000;
 
-    /** A checkpoint may have to wait for what was on its way before, and for a hedged attempt. */
+    /** A checkpoint may wait for earlier requests and for a hedged attempt. */
     private static final long REQUESTS_IN_A_ROW = 3;
 
-    /** About what a checkpoint of a job writes at most. */
+    /** Approximate maximum size of a checkpoint. */
     private static final long CHECKPOINT_BYTES = 20_000;
 
     private static final double MOST_UTILIZATION = 0.75;
@@ -104,7 +104,7 @@ public final class Liveness extends Invariant {
         }
     }
 
-    /** The job never completes a checkpoint, although nothing goes wrong any more. */
+    /** Reports that no checkpoint completes although all faults have ended. */
     public void never() {
         for (SimulatedJob job : cluster().jobs()) {
             violated(

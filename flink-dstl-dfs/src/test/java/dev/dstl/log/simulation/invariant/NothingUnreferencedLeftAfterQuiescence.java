@@ -36,7 +36,9 @@ import org.apache.flink.core.fs.Path;
  */
 public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
 
-    /** How often a log asks the store to delete a file; waiting for a thread is not asking. */
+    /**
+     * How often a changelog asks the store to delete a file; waiting for a thread is not asking.
+     */
     private static final int TRIES = 4;
 
     private final Map<Leftover, List<SegmentName>> leftovers = new EnumMap<>(Leftover.class);
@@ -58,7 +60,9 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         }
     }
 
-    /** A log that still runs has tried often enough, and says how many files it left behind. */
+    /**
+     * A changelog that still runs has tried often enough, and says how many files it left behind.
+     */
     private void checkReported(SimulatedLog log) {
         int left = 0;
         for (String file : unreferenced()) {

@@ -33,17 +33,17 @@ public final class Dice {
         random = new SplittableRandom(seed);
     }
 
-    /** Others of the same seed: what they give changes nothing that these give. */
+    /** Returns independent dice of the same seed. */
     public Dice others(int number) {
         return new Dice(31 * seed + number);
     }
 
-    /** In {@code [0, bound)}. */
+    /** Returns a number in {@code [0, bound)}. */
     public int below(int bound) {
         return random.nextInt(bound);
     }
 
-    /** In {@code [from, to)}. */
+    /** Returns a number in {@code [from, to)}. */
     public long between(long from, long to) {
         return from + random.nextLong(to - from);
     }
@@ -52,7 +52,7 @@ public final class Dice {
         return random.nextInt(100) < chance;
     }
 
-    /** In {@code [0, 1)}. */
+    /** Returns a number in {@code [0, 1)}. */
     public double fraction() {
         return random.nextDouble();
     }
@@ -70,7 +70,7 @@ public final class Dice {
         return choices.get(below(choices.size()));
     }
 
-    /** Mostly small, now and then up to the limit: the shape of latencies. */
+    /** Returns a mostly small number, sometimes up to the limit, as latencies are distributed. */
     public long skewed(long limit) {
         long bound = Math.max(1, limit >> below(8));
         return random.nextLong(bound + 1);

@@ -102,7 +102,7 @@ public final class Fiber {
         takeInterrupt();
     }
 
-    /** An interrupt that came while nothing could be interrupted. */
+    /** Applies an interrupt that arrived while the fiber could not be interrupted. */
     private void takeInterrupt() {
         if (interrupted) {
             interrupted = false;
@@ -136,7 +136,7 @@ public final class Fiber {
         }
     }
 
-    /** Ends a pause that is not over, or will be seen by the next. */
+    /** Interrupts the current pause, or else the next one. */
     void interrupt() {
         if (pause == null || pause.over || pause.uninterruptible) {
             interrupted = true;
@@ -145,7 +145,7 @@ public final class Fiber {
         }
     }
 
-    /** Unwinds the stack, which by now can have no effect on anybody else. */
+    /** Unwinds the stack, which has no effects any more. */
     void vanish() {
         gone = true;
         lane.close();
@@ -154,7 +154,7 @@ public final class Fiber {
         }
     }
 
-    /** On the fiber's thread. */
+    /** Runs the work. Called on the fiber's thread. */
     void work() {
         CURRENT.set(this);
         try {
@@ -171,14 +171,14 @@ public final class Fiber {
         }
     }
 
-    /** Something that a fiber waits for; ends once, whatever comes first. */
+    /** An event that a fiber waits for. Ends once. */
     public static final class Pause {
         @Nullable private Fiber fiber;
         private final boolean uninterruptible;
         private boolean over;
         private boolean interrupted;
 
-        /** Ends when it is ended, or interrupted. */
+        /** Creates a pause that an interrupt ends too. */
         public Pause() {
             this(false);
         }
@@ -187,12 +187,12 @@ public final class Fiber {
             this.uninterruptible = uninterruptible;
         }
 
-        /** No interrupt ends it. */
+        /** Creates a pause that ignores interrupts. */
         public static Pause uninterruptible() {
             return new Pause(true);
         }
 
-        /** Lets the fiber go on, when its turn comes. */
+        /** Resumes the fiber when it is scheduled. */
         public void end(String why) {
             end(false, why);
         }
@@ -206,7 +206,7 @@ public final class Fiber {
         }
     }
 
-    /** Ends the work of a process that does not exist any more. */
+    /** Thrown in fibers of a process that has ended. */
     public static final class ProcessGone extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -244,7 +244,7 @@ public final class Fiber {
             }
         }
 
-        /** Returns when the fiber pauses or ends. */
+        /** Runs a fiber until it pauses or ends. */
         void work(Fiber next) {
             fiber = next;
             proceed();

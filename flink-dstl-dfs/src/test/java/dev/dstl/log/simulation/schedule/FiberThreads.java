@@ -25,7 +25,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 
-/** A pool of threads that may block, each piece of work being a {@link Fiber}. */
+/** A pool of threads that may block. Each task is a {@link Fiber}. */
 public final class FiberThreads implements Executor {
 
     private final Schedule schedule;
@@ -106,20 +106,20 @@ public final class FiberThreads implements Executor {
         }
     }
 
-    /** Takes no more work and interrupts what runs; what waits is dropped. */
+    /** Rejects further tasks, interrupts running ones and drops waiting ones. */
     public void shutDownNow() {
         shutDown = true;
         waiting.clear();
         new ArrayList<>(fibers).forEach(Fiber::interrupt);
     }
 
-    /** The process is gone, and what ran with it. */
+    /** Ends all tasks with their process. */
     public void vanish() {
         gone = true;
         new ArrayList<>(fibers).forEach(Fiber::vanish);
     }
 
-    /** Work that has not ended. */
+    /** Number of tasks that have not ended. */
     public int count() {
         return fibers.size() + waiting.size();
     }
@@ -141,7 +141,7 @@ public final class FiberThreads implements Executor {
         failures.accept(failure);
     }
 
-    /** Threads for one simulation after the other; starting one is dear. */
+    /** Threads that simulations reuse, since starting one is expensive. */
     public static final class Pool implements AutoCloseable {
         private final ArrayDeque<Fiber.FiberThread> idle = new ArrayDeque<>();
         private int count;
@@ -155,7 +155,7 @@ public final class FiberThreads implements Executor {
             idle.push(thread);
         }
 
-        /** Stops the threads that do nothing. */
+        /** Stops the idle threads. */
         @Override
         public void close() {
             idle.forEach(Fiber.FiberThread::end);

@@ -31,7 +31,7 @@ public final class Lane {
         this.name = name;
     }
 
-    /** Adds an event behind the others. Dropped if the lane is closed. */
+    /** Appends an event; no effect if the lane is closed. */
     public void add(String what, Runnable action) {
         if (closed) {
             return;
@@ -42,12 +42,12 @@ public final class Lane {
         events.add(new Event(what, action));
     }
 
-    /** Adds an event some time later. */
+    /** Appends an event after a delay. */
     public Schedule.Delayed addIn(long delayMillis, String what, Runnable action) {
         return schedule.in(delayMillis, this, what, action);
     }
 
-    /** Drops everything, now and in future. */
+    /** Drops all events, now and in the future. */
     public void close() {
         closed = true;
         if (!events.isEmpty()) {
@@ -64,7 +64,7 @@ public final class Lane {
         return name;
     }
 
-    /** Takes the first event. */
+    /** Removes and returns the first event. */
     Event next() {
         Event next = events.remove();
         if (events.isEmpty()) {

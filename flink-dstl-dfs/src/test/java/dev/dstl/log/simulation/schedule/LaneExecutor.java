@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/** A pool of threads that never block: each piece of work is an event of one of its lanes. */
+/** A pool of threads that never block. Each task is an event of one of its lanes. */
 public final class LaneExecutor implements Executor {
 
     private final Dice dice;
@@ -28,7 +28,7 @@ public final class LaneExecutor implements Executor {
     private final ThreadStarts starts;
     private boolean shutDown;
 
-    /** Threads that always start. */
+    /** Creates a pool whose threads always start. */
     public LaneExecutor(Dice dice, List<Lane> lanes) {
         this(dice, lanes, ThreadStarts.PROMPT);
     }
@@ -53,12 +53,12 @@ public final class LaneExecutor implements Executor {
         }
     }
 
-    /** Takes no more work; what it has is still done. */
+    /** Rejects further tasks; waiting ones still run. */
     public void shutDown() {
         shutDown = true;
     }
 
-    /** The process has been killed: no more work runs, and nothing is reported. */
+    /** Drops all tasks silently, as the process has been killed. */
     public void vanish() {
         lanes.forEach(Lane::close);
     }

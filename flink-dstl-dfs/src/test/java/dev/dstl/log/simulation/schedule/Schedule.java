@@ -26,7 +26,7 @@ import java.util.PriorityQueue;
  */
 public final class Schedule {
 
-    /** How often time passes although something is ready: threads may be slow. */
+    /** Probability that time passes although an event is ready, as threads may be slow. */
     private static final int IMPATIENCE_PERCENT = 6;
 
     private final Dice dice;
@@ -46,7 +46,7 @@ public final class Schedule {
         return new Lane(this, name);
     }
 
-    /** From now on what is ready happens within a bound; threads are not slow any more. */
+    /** Limits the delay of ready events from now on. */
     public void limitLateness(long latenessMillis) {
         maxLatenessMillis = latenessMillis;
     }
@@ -55,7 +55,7 @@ public final class Schedule {
         return nowMillis;
     }
 
-    /** Notes what came of an event. */
+    /** Records the outcome of an event. */
     public void note(String who, String what) {
         trace.note(nowMillis, who, what);
     }
@@ -104,14 +104,14 @@ public final class Schedule {
         return !delayed.isEmpty() && delayed.peek().atMillis - nowMillis <= maxLatenessMillis;
     }
 
-    /** What was called off says nothing about how far away the next event is. */
+    /** Removes cancelled events, which must not determine the time of the next one. */
     private void dropCancelled() {
         while (!delayed.isEmpty() && delayed.peek().cancelled) {
             delayed.poll();
         }
     }
 
-    /** To the next event that waits for its time; returns whether anything is ready now. */
+    /** Advances time to the next delayed event; returns whether an event is ready. */
     private boolean passTime() {
         dropCancelled();
         if (!delayed.isEmpty()) {
@@ -126,7 +126,7 @@ public final class Schedule {
         return !ready.isEmpty();
     }
 
-    /** An event that waits for its time. */
+    /** A delayed event. */
     public static final class Delayed implements Comparable<Delayed> {
         private final long atMillis;
         private final long order;
@@ -143,7 +143,7 @@ public final class Schedule {
             this.action = action;
         }
 
-        /** Calls the event off, unless it happened. */
+        /** Cancels the event, unless it has run. */
         public void cancel() {
             cancelled = true;
         }

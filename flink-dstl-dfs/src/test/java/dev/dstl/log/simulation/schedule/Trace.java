@@ -61,7 +61,7 @@ public final class Trace {
         return length;
     }
 
-    /** Empty unless they were wanted. */
+    /** Returns the recorded lines; empty if recording is off. */
     public List<String> lines() {
         return lines == null ? List.of() : lines;
     }

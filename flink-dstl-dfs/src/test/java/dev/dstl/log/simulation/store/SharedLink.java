@@ -50,12 +50,12 @@ public final class SharedLink {
         scheduleNext();
     }
 
-    /** How long a number of bytes takes that has the link for itself. */
+    /** Duration of a transfer that has the link to itself. */
     public long aloneMillis(long bytes) {
         return (long) (bytes / bytesPerMilli);
     }
 
-    /** How long there was something to transfer, since the beginning. */
+    /** Time with at least one transfer, since the beginning. */
     public long busyMillis() {
         progress();
         return busyMillis;
@@ -117,7 +117,7 @@ public final class SharedLink {
         done.forEach(transfer -> transfer.whenDone.run());
     }
 
-    /** Bytes on their way. */
+    /** A transfer in progress. */
     final class Transfer {
         private final long bytes;
         private final Runnable whenDone;
@@ -129,7 +129,7 @@ public final class SharedLink {
             this.left = bytes;
         }
 
-        /** Ends it, if it has not; what has been sent has been sent. */
+        /** Cancels the transfer; bytes already sent stay sent. */
         void end() {
             progress();
             if (transfers.remove(this)) {

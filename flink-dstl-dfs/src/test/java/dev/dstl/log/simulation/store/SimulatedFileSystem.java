@@ -34,7 +34,7 @@ public final class SimulatedFileSystem extends FileSystem {
 
     static final String SCHEME = "simulated";
 
-    /** Who reads handles, and deletes for the JobManager. */
+    /** The client that reads handles and deletes for the JobManager. */
     public static final String READER = "reader";
 
     private final URI uri;

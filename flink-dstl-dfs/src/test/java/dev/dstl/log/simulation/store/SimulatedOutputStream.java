@@ -123,7 +123,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         }
     }
 
-    /** Another thread closes what is being sent. */
+    /** Aborts the transfer, as another thread has closed the stream. */
     private void abort() {
         if (waiting != null && fate != WriteFate.HANGS_FOREVER_AND_IS_DEAF) {
             aborted = true;
@@ -176,7 +176,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         }
     }
 
-    /** Takes as long as the link needs, if there is one; dead connections need none of it. */
+    /** Waits for the shared link, if there is one; a dead connection does not use it. */
     private void transfer() throws IOException {
         SharedLink link = store.link();
         if (link == null || fate.isEternal()) {

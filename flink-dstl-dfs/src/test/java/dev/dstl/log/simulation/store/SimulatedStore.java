@@ -45,7 +45,7 @@ public final class SimulatedStore {
 
     private static final long LINK_BYTES_PER_SECOND = 20_000;
 
-    /** Of a thread that simulates, and of the threads that block for it. */
+    /** The store of a simulation's thread and of the threads that block for it. */
     private static final ThreadLocal<AtomicReference<SimulatedStore>> CURRENT =
             new InheritableThreadLocal<>();
 
@@ -73,7 +73,7 @@ public final class SimulatedStore {
         CURRENT.set(new AtomicReference<>());
     }
 
-    /** Is the store that handles are read from on the calling thread from now on. */
+    /** Creates a store, which handles on the calling thread then use. */
     public SimulatedStore(
             Dice dice, Schedule schedule, Conditions conditions, StoreWatcher watcher) {
         this.dice = dice;
@@ -89,7 +89,7 @@ public final class SimulatedStore {
         CURRENT.get().set(this);
     }
 
-    /** The first stall may come from now on. */
+    /** Starts the stalls. */
     public void start() {
         weather.stallOnAndOff(
                 this::later,
@@ -100,7 +100,7 @@ public final class SimulatedStore {
                 });
     }
 
-    /** What all processes share to reach the store, if it matters. */
+    /** Returns the link that all processes share; null if there is none. */
     @Nullable
     public SharedLink link() {
         return link;
@@ -118,12 +118,12 @@ public final class SimulatedStore {
         return store.get();
     }
 
-    /** The directory that logs are configured with. */
+    /** Returns the configured base path. */
     public Path basePath() {
         return new Path(SimulatedFileSystem.SCHEME + "://store/base");
     }
 
-    /** The store as a process sees it. */
+    /** Returns the store as seen by a process. */
     public SimulatedFileSystem client(String client) {
         return new SimulatedFileSystem(basePath().toUri(), client, () -> this);
     }
@@ -132,12 +132,12 @@ public final class SimulatedStore {
         return weather;
     }
 
-    /** A write begins that nothing can end. */
+    /** Counts a write that ignores interrupts and never ends. */
     void uninterruptible(String client) {
         uninterruptibleWrites.merge(client, 1, Integer::sum);
     }
 
-    /** How many there are of a client. */
+    /** Number of such writes of a client. */
     public int uninterruptibleWrites(String client) {
         return uninterruptibleWrites.getOrDefault(client, 0);
     }
@@ -146,7 +146,7 @@ public final class SimulatedStore {
         return dice;
     }
 
-    /** Later than now, on nobody's thread. */
+    /** Schedules an action of the store itself. */
     void later(long delayMillis, String what, Runnable action) {
         lane.addIn(delayMillis, what, action);
     }
@@ -160,7 +160,7 @@ public final class SimulatedStore {
         watcher.created(file.getPath(), client);
     }
 
-    /** The client has got an answer, or does not wait for one any more. */
+    /** Ends a write whose client has an answer or no longer waits for one. */
     void written(Path file, String client, long bytes, boolean faultless) {
         beingWritten.remove(file.getPath());
         watcher.sent(file.getPath(), client, bytes, faultless);
@@ -171,7 +171,7 @@ public final class SimulatedStore {
         return beingWritten.contains(file);
     }
 
-    /** The bytes are there, whatever the client hears of it. */
+    /** Stores the bytes, whatever the client is told. */
     void put(Path path, byte[] bytes) {
         String file = path.getPath();
         if (files.put(file, bytes) != null) {
@@ -210,7 +210,7 @@ public final class SimulatedStore {
         return files.containsKey(path.getPath()) && isVisible(path.getPath());
     }
 
-    /** Answers, or not, as a read of nothing does. */
+    /** Answers a ping like an empty read: with delays and faults. */
     void answer() throws IOException {
         awaitReading();
     }
@@ -227,7 +227,7 @@ public final class SimulatedStore {
         return bytes;
     }
 
-    /** A thread of a process waits for the store; whoever checks does not. */
+    /** Waits like a thread of a process; checks do not wait. */
     private void awaitReading() throws IOException {
         boolean fails = Fiber.isCurrent() ? weather.failsReadOfProcess() : weather.failsRead();
         if (Fiber.isCurrent()) {
@@ -247,7 +247,7 @@ public final class SimulatedStore {
         return from == null || from <= schedule.nowMillis();
     }
 
-    /** Lets something be read without faults, for those who check. */
+    /** Reads without faults, for checks. */
     public <T> T withoutFaults(Reading<T> reading) throws IOException {
         clearSight = true;
         try {
@@ -257,7 +257,7 @@ public final class SimulatedStore {
         }
     }
 
-    /** Something that reads. */
+    /** A read. */
     public interface Reading<T> {
         T read() throws IOException;
     }
@@ -270,23 +270,23 @@ public final class SimulatedStore {
         return new IOException(message);
     }
 
-    /** Everything that is there, visible or not. */
+    /** All files, visible or not. */
     public Set<String> files() {
         return files.keySet();
     }
 
-    /** What is in a file, visible or not. */
+    /** Content of a file, visible or not. */
     @Nullable
     public byte[] bytes(String file) {
         return files.get(file);
     }
 
-    /** Files that appeared only after they had been deleted. */
+    /** Files that were stored after their deletion. */
     public Set<String> storedAfterDelete() {
         return storedAfterDelete;
     }
 
-    /** Moves on whenever a file goes or is replaced. */
+    /** Counter that grows whenever a file is deleted or replaced. */
     public long losses() {
         return losses;
     }

@@ -30,7 +30,7 @@ public interface StoreWatcher {
      */
     void sent(String file, String client, long bytes, boolean faultless);
 
-    /** The file has these bytes from now on. */
+    /** The file has been stored. */
     void stored(String file);
 
     /**

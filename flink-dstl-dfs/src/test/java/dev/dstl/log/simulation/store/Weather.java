@@ -79,12 +79,12 @@ public final class Weather {
         outageToMillis = hasOutages ? outageFromMillis + dice.between(500, 90_000) : Long.MAX_VALUE;
     }
 
-    /** From now on nothing goes wrong that has not begun. */
+    /** Ends the faults; those that have begun may continue. */
     public void turnsFair() {
         fair = true;
     }
 
-    /** Nothing reaches the store for a while from now on, as a process starts. */
+    /** Makes the store unreachable for a while, as during the start of a process. */
     public void goesDown(long millis) {
         if (!fair) {
             conditions.occurred(Condition.STORE_DOWN_AT_START);
@@ -141,14 +141,14 @@ public final class Weather {
         return millis + Math.max(0, stalledToMillis - schedule.nowMillis());
     }
 
-    /** Uploads that last through several checkpoints, where these overlap. */
+    /** Latency of uploads that outlast several overlapping checkpoints. */
     private long unfairLatencyMillis() {
         return conditions.has(Condition.OVERLAPPING_CHECKPOINTS) && dice.percent(50)
                 ? dice.between(500, 3_000)
                 : dice.skewed(latencyLimitMillis);
     }
 
-    /** What a request takes at most when nothing goes wrong, sending its bytes aside. */
+    /** Maximum latency of a request without faults, without the transfer of its bytes. */
     public long fairLatencyMillis() {
         return 20 + (conditions.has(Condition.SLOW_STORE) ? SLOW_MILLIS : 0);
     }
@@ -157,7 +157,7 @@ public final class Weather {
         return fair ? dice.below(100) : dice.between(1_000, 120_000);
     }
 
-    /** Whether there were too many requests lately, this one included. */
+    /** Whether the recent requests, including this one, exceed the limit. */
     boolean refusesRequest() {
         if (fair || !conditions.has(Condition.REQUEST_LIMIT)) {
             return false;
@@ -217,7 +217,7 @@ public final class Weather {
         return dice.oneOf(WriteFate.HANGS_THEN_STORED, WriteFate.HANGS_THEN_FAILS);
     }
 
-    /** How long a file that was just stored cannot be seen by those who read. */
+    /** Time for which a stored file stays invisible to readers. */
     long invisibleMillis() {
         return !fair && dice.percent(invisiblePercent) ? dice.between(1, 20_000) : 0;
     }
@@ -226,12 +226,12 @@ public final class Weather {
         return !fair && (isOut() || dice.percent(deleteFailPercent));
     }
 
-    /** Of a read that waits for nothing. */
+    /** Whether a read that does not wait fails. */
     boolean failsRead() {
         return isOut() || (!fair && dice.percent(failPercent / 10));
     }
 
-    /** Of a read on a thread of a process. */
+    /** Whether a read on a thread of a process fails. */
     boolean failsReadOfProcess() {
         if (!fair && conditions.has(Condition.FAILING_READS) && dice.percent(40)) {
             conditions.occurred(Condition.FAILING_READS);
@@ -248,12 +248,12 @@ public final class Weather {
         return hangs;
     }
 
-    /** What a client throws: not only what it should. */
+    /** Whether a client throws an unchecked exception. */
     boolean throwsUnchecked() {
         return dice.percent(10);
     }
 
-    /** Where things happen later, on nobody's thread. */
+    /** Schedules actions of the store itself. */
     interface Lanes {
         void later(long delayMillis, String what, Runnable action);
     }

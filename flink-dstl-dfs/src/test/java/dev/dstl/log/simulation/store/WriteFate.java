@@ -25,19 +25,19 @@ enum WriteFate {
     FAILS_IN_THE_MIDDLE,
     /** Closing fails after all bytes were handed over; there is no file. */
     FAILS_ON_CLOSE,
-    /** The same, but with a file that lacks its end. */
+    /** The same, but a truncated file remains. */
     FAILS_ON_CLOSE_AND_LEAVES_PART,
     /** Closing fails although the file is complete. */
     FAILS_BUT_IS_STORED,
-    /** Closing fails, and some time later the file is there all the same. */
+    /** Closing fails, but the file appears some time later. */
     FAILS_AND_IS_STORED_LATER,
-    /** Closing takes very long, then all is well. */
+    /** Closing takes very long, then succeeds. */
     HANGS_THEN_STORED,
     /** Closing takes very long, then fails. */
     HANGS_THEN_FAILS,
-    /** Closing never returns, unless it is interrupted or the stream is closed once more. */
+    /** Closing returns only if it is interrupted or the stream is closed again. */
     HANGS_FOREVER,
-    /** Closing never returns, whatever one does. */
+    /** Closing never returns. */
     HANGS_FOREVER_AND_IS_DEAF,
     /** The store asks for fewer requests. */
     REFUSED;

@@ -21,7 +21,7 @@ package dev.dstl.log.simulation.world;
  * so that those that cause a failure can be isolated.
  */
 public enum Condition {
-    /** All processes share one link, and transfers that run at the same time its capacity. */
+    /** All processes share one link, and concurrent transfers share its capacity. */
     SHARED_LINK(30),
 
     /** Every request takes longer than {@code upload.timeout}, always. */
@@ -30,7 +30,7 @@ public enum Condition {
     /** The store refuses requests above a rate. */
     REQUEST_LIMIT(15),
 
-    /** For some seconds nothing moves between the processes and the store. */
+    /** Transfers between processes and store stop for some seconds. */
     STALLS(30),
 
     /** Writes that never end unless they are interrupted or closed. */
@@ -45,22 +45,22 @@ public enum Condition {
     /** Reads of a process that never end unless they are interrupted. */
     ETERNAL_READS(25),
 
-    /** The operating system has no thread left now and then. */
+    /** The operating system sometimes cannot start a thread. */
     THREAD_STARTS_FAIL(20),
 
-    /** Threads begin their work late. */
+    /** Threads start late. */
     THREAD_STARTS_LATE(25),
 
-    /** The store fails while a process opens the log of a job. */
+    /** The store fails while a process opens the changelog of a job. */
     STORE_DOWN_AT_START(20),
 
     /** Processes run tasks of more than one job. */
     SEVERAL_JOBS(25),
 
-    /** Logs have copies on a local disk, which the processes of a host share. */
+    /** Segments are copied to a local disk that the processes of a host share. */
     LOCAL_COPIES(25),
 
-    /** Files on local disks are lost, cut short or changed. */
+    /** Files on local disks are lost, truncated or corrupted. */
     DAMAGED_DISKS(15),
 
     /** Acknowledgements and aborts of checkpoints arrive late. */
@@ -79,7 +79,8 @@ public enum Condition {
     STEADY_LOAD(35),
 
     /**
-     * Compaction reads in memory what the process wrote lately, as it does unless memory is short.
+     * Compaction reads in memory what the process wrote recently, as it does unless memory is
+     * short.
      */
     RECENT_SEGMENTS(40, 1);
 
@@ -95,7 +96,7 @@ public enum Condition {
         this.dice = dice;
     }
 
-    /** The share of the seeds that have it. */
+    /** Percentage of seeds with this condition. */
     public int percent() {
         return percent;
     }

@@ -59,12 +59,12 @@ public final class Conditions {
         return present.contains(condition);
     }
 
-    /** It has made a difference just now. */
+    /** Records that a condition has had an effect. */
     public void occurred(Condition condition) {
         occurrences.merge(condition, 1L, Long::sum);
     }
 
-    /** How often each made a difference. */
+    /** Number of effects of each condition. */
     public Map<Condition, Long> occurrences() {
         return occurrences;
     }

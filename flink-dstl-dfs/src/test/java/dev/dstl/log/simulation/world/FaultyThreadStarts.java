@@ -21,7 +21,7 @@ import dev.dstl.log.simulation.schedule.Schedule;
 import dev.dstl.log.simulation.schedule.ThreadStarts;
 import java.util.function.BooleanSupplier;
 
-/** Threads that are refused, a few in a row, or that come late, until the faults are over. */
+/** Until the faults end, refuses several threads in a row or starts them late. */
 public final class FaultyThreadStarts implements ThreadStarts {
 
     private static final int MAX_IN_A_ROW = 12;
@@ -70,7 +70,7 @@ public final class FaultyThreadStarts implements ThreadStarts {
         return conditions.has(Condition.THREAD_STARTS_LATE) ? latenessMillis() : 0;
     }
 
-    /** Either no thread starts for some seconds, or many take their time. */
+    /** Delay of a thread: either none starts for some seconds, or many start late. */
     private long latenessMillis() {
         long millis = pauses ? pauseMillis() : 0;
         if (dice.percent(pauses ? FEW_PERCENT : MANY_PERCENT)) {

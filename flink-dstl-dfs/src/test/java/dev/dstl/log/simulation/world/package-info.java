@@ -1,2 +1,2 @@
-/** What a seed makes the log cope with. */
+/** What a seed makes the changelog cope with. */
 package dev.dstl.log.simulation.world;

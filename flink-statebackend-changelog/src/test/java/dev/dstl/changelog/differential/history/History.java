@@ -79,7 +79,7 @@ public final class History {
         this.steps = List.copyOf(steps);
     }
 
-    /** That of a seed, always the same. */
+    /** Returns the history of a seed, which is deterministic. */
     public static History of(long seed) {
         Random random = new Random(0x9E3779B97F4A7C15L * (seed + 1));
         JobShape shape = shape(random, seed % 2 == 0);
@@ -142,7 +142,7 @@ public final class History {
         return new TypeFamily[] {changing, changing, TypeFamily.LONG, TypeFamily.STRING};
     }
 
-    /** A RocksDB takes some fifty times as long to open as a heap. */
+    /** Prefers the heap: opening RocksDB takes about fifty times as long. */
     private static Storage storage(Random random) {
         return pick(
                 random,
@@ -173,7 +173,7 @@ public final class History {
         throw new AssertionError("The steps add up to less than a hundred percent");
     }
 
-    /** The same without some steps. */
+    /** Returns the same history with fewer steps. */
     public History with(List<Step> fewer) {
         return new History(seed, shape, options, start, fewer);
     }

@@ -37,12 +37,12 @@ public final class Step {
         return type;
     }
 
-    /** One of its numbers, not negative. */
+    /** Returns one of its numbers, at least 0. */
     public int number(int index) {
         return numbers[index];
     }
 
-    /** One of its numbers, less than a limit. */
+    /** Returns one of its numbers, below a limit. */
     public int number(int index, int limit) {
         return numbers[index] % limit;
     }

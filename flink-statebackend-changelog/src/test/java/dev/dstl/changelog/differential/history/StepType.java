@@ -43,7 +43,7 @@ public enum StepType {
         return percent;
     }
 
-    /** What its numbers mean. */
+    /** Returns the names of its numbers. */
     String[] names() {
         return names.split(", ", -1);
     }

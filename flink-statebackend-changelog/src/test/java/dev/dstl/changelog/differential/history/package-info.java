@@ -1,2 +1,2 @@
-/** What a job does, drawn from a seed. */
+/** The steps of a job, generated from a seed. */
 package dev.dstl.changelog.differential.history;

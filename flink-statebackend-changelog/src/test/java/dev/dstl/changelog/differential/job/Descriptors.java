@@ -32,7 +32,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 /** Creates descriptors of the states of a job in one generation. */
 final class Descriptors {
 
-    /** How long state with a time to live lives. */
+    /** Time to live of state that has one. */
     static final Duration TIME_TO_LIVE = Duration.ofSeconds(100);
 
     private Descriptors() {}
@@ -77,7 +77,7 @@ final class Descriptors {
         }
     }
 
-    /** The value that follows from two others; says which of them came first. */
+    /** Combines two values; the result shows their order. */
     private static Object combined(TypeFamily family, int generation, Object left, Object right) {
         UserFault.check();
         return family.value(

@@ -22,13 +22,13 @@ import java.util.List;
 /** The properties that a job has in every generation. Immutable. */
 public final class JobShape {
 
-    /** The most subtasks a job can have. */
+    /** Maximum parallelism. */
     public static final int KEY_GROUPS = 8;
 
-    /** How many keys a job uses. */
+    /** Number of keys of a job. */
     public static final int KEYS = 10;
 
-    /** How many namespaces a job uses. */
+    /** Number of namespaces of a job. */
     public static final int NAMESPACES = 3;
 
     /** The names of the timer queues. */
@@ -62,7 +62,7 @@ public final class JobShape {
         this.meetsClasses = meetsClasses;
     }
 
-    /** The same job for delegates that find a state by the bytes of its key. */
+    /** Returns the same job for delegates that look up state by serialized key. */
     public JobShape withKeysOfStableBytes() {
         return new JobShape(
                 keys.ofStableBytes(), namespaces, operators, states, registersAtOpen, meetsClasses);
@@ -100,7 +100,7 @@ public final class JobShape {
         return meetsClasses;
     }
 
-    /** Whether there are subclasses in anything. */
+    /** Whether keys, namespaces or values contain subclasses. */
     public boolean hasSubclasses() {
         return keys.hasSubclasses()
                 || namespaces.hasSubclasses()

@@ -47,7 +47,7 @@ import org.apache.flink.util.CloseableIterator;
  */
 public final class KeyedOperator implements AutoCloseable {
 
-    /** Values of so many numbers, from 0 on, are of all classes that a type has. */
+    /** The values of this many numbers, from 0 on, cover all classes of a type. */
     private static final int CLASSES = 2;
 
     private final CheckpointableKeyedStateBackend<Object> backend;
@@ -162,7 +162,7 @@ public final class KeyedOperator implements AutoCloseable {
                                 new TimerSerializer<>(backend.getKeySerializer(), namespaces)));
     }
 
-    /** Registers all states and timers, as a job that does so when it opens. */
+    /** Registers all states and timers, like a job that does so in {@code open()}. */
     public void registerAll() throws Exception {
         for (int state = 0; state < shape.states().size(); state++) {
             access(state, namespace(0));
@@ -170,7 +170,7 @@ public final class KeyedOperator implements AutoCloseable {
         JobShape.QUEUES.forEach(this::queue);
     }
 
-    /** Fires all timers up to a time; which those were, sorted. */
+    /** Fires all timers up to a time; returns them, sorted. */
     public List<String> fire(int queue, long upTo) {
         List<String> fired = new ArrayList<>();
         KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> timers =
@@ -300,7 +300,7 @@ public final class KeyedOperator implements AutoCloseable {
         }
     }
 
-    /** The serializer that a checkpoint describes. */
+    /** Returns the serializer that a checkpoint describes. */
     @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
     private static TypeSerializer<Object> storedValues(StateSpec spec, State state)
             throws ReflectiveOperationException {

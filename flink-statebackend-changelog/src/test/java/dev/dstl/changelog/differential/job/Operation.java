@@ -26,11 +26,11 @@ public enum Operation {
     CLEAR,
     ITERATE,
     MERGE,
-    /** A user function or an iterator throws half-way. */
+    /** A user function or an iterator throws halfway. */
     WRITE_HALF,
-    /** The function throws when some namespaces are merged and others not yet. */
+    /** The function throws after some namespaces have been merged. */
     MERGE_HALF,
-    /** The serializer throws half-way. */
+    /** The serializer throws halfway. */
     WRITE_BAD,
     ADD_TIMER,
     REMOVE_TIMER;
@@ -49,7 +49,7 @@ public enum Operation {
         REMOVE_TIMER
     };
 
-    /** Any number stands for one; those that fail are rare. */
+    /** Returns the operation for any number; failing ones are rare. */
     public static Operation of(int number) {
         int choice = number % 100;
         if (choice < 30) {

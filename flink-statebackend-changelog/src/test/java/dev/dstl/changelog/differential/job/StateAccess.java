@@ -35,10 +35,10 @@ import org.apache.flink.runtime.state.internal.InternalAppendingState;
 /** Operations of a user function on a state of one kind. */
 final class StateAccess {
 
-    /** What reads as if it had never been written. */
+    /** Content of a state that was never written. */
     static final String NOTHING = "nothing";
 
-    /** How many keys there are in a map. */
+    /** Number of keys in a map. */
     private static final int USER_KEYS = 6;
 
     private final StateSpec spec;
@@ -77,7 +77,7 @@ final class StateAccess {
         }
     }
 
-    /** Copies what is there for the current key, which is something. */
+    /** Copies the state of the current key, which must exist. */
     @SuppressWarnings("unchecked") // The states are of the same kind.
     void copyTo(StateAccess empty) throws Exception {
         switch (spec.kind()) {
@@ -203,7 +203,7 @@ final class StateAccess {
         }
     }
 
-    /** Sets some entries and removes others while it goes through them. */
+    /** Sets some entries and removes others while iterating. */
     private String iterate(MapState<Object, Object> map, int number) throws Exception {
         Iterator<Map.Entry<Object, Object>> entries = map.iterator();
         List<String> seen = new ArrayList<>();
@@ -251,12 +251,12 @@ final class StateAccess {
         }
     }
 
-    /** An aggregation gives a text already. */
+    /** Returns a result as text; that of an aggregation already is. */
     private String textOfResult(Object result) {
         return result instanceof String ? (String) result : text(result);
     }
 
-    /** A map that fails when its second entry is asked for, or ends with a given value there. */
+    /** A map that fails at its second entry, or ends there with a given value. */
     private static final class HalfMap extends AbstractMap<Object, Object> {
 
         private final Object first;

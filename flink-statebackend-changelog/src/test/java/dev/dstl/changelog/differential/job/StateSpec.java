@@ -67,7 +67,7 @@ public final class StateSpec {
         return values.hasSubclasses() || (kind == StateKind.MAP && userKeys.hasSubclasses());
     }
 
-    /** What a state holds for a key, as its serializer takes it; depends on a number. */
+    /** Returns the state of a key for a number, as its serializer takes it. */
     Object sample(int generation, int number) {
         Object value = values.value(generation, number);
         Object stored = expires ? new TtlValue<>(value, 0) : value;

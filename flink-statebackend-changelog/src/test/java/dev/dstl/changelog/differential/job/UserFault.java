@@ -23,7 +23,7 @@ public final class UserFault {
 
     private UserFault() {}
 
-    /** What a user function throws, and its caller catches. */
+    /** Thrown by user functions and caught by their caller. */
     public static final class Thrown extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -33,7 +33,7 @@ public final class UserFault {
         }
     }
 
-    /** From now on {@code calls} calls succeed, and the next ones throw. */
+    /** Makes further calls throw after {@code calls} successful ones. */
     static void after(int calls) {
         CALLS_LEFT.set(new int[] {calls});
     }
@@ -42,7 +42,7 @@ public final class UserFault {
         CALLS_LEFT.remove();
     }
 
-    /** A user function runs. */
+    /** Called by each user function. */
     static void check() {
         int[] left = CALLS_LEFT.get();
         if (left != null && left[0]-- <= 0) {

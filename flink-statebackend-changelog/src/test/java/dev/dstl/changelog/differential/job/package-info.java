@@ -1,2 +1,2 @@
-/** The keyed operators of a job, whatever is below them. */
+/** The keyed operators of a job, independent of the state backend. */
 package dev.dstl.changelog.differential.job;

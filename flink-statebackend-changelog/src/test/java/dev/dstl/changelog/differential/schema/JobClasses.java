@@ -36,7 +36,7 @@ import org.apache.flink.util.FlinkRuntimeException;
  */
 public final class JobClasses {
 
-    /** How many there are. The last one is incompatible with those before. */
+    /** Number of generations. The last one is incompatible with the others. */
     public static final int GENERATIONS = 4;
 
     private static final Map<Integer, JobClasses> COMPILED = new ConcurrentHashMap<>();
@@ -142,17 +142,17 @@ public final class JobClasses {
                         + "@Override public String toString() { return \"inner\" + number; } }");
     }
 
-    /** Those of a generation, from 0 on. */
+    /** Returns the classes of a generation, from 0 on. */
     public static JobClasses of(int generation) {
         return COMPILED.computeIfAbsent(generation, JobClasses::new);
     }
 
-    /** Where they are. */
+    /** Returns their class loader. */
     public ClassLoader loader() {
         return loader;
     }
 
-    /** One of them. */
+    /** Returns a class. */
     @SuppressWarnings("unchecked") // Known at run time only.
     public Class<Object> type(String name) {
         try {
@@ -162,7 +162,7 @@ public final class JobClasses {
         }
     }
 
-    /** An instance that depends on a number, which is not negative. */
+    /** Returns the instance for a number, at least 0. */
     public Object make(String name, int number) {
         try {
             return type(name).getMethod("make", int.class).invoke(null, number);

@@ -35,7 +35,7 @@ import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
  * are reconfigured, are migrated or become incompatible. Thread-safe.
  */
 public enum TypeFamily {
-    /** Always the same. */
+    /** Never changes. */
     LONG {
         @Override
         TypeInformation<?> type(int generation) {
@@ -47,7 +47,7 @@ public enum TypeFamily {
             return (long) number;
         }
     },
-    /** Always the same. */
+    /** Never changes. */
     STRING {
         @Override
         TypeInformation<?> type(int generation) {
@@ -77,7 +77,7 @@ public enum TypeFamily {
             return "v" + number;
         }
     },
-    /** Reconfigures itself when it has seen a subclass; gains and loses fields. */
+    /** Reconfigured when it has encountered a subclass; gains and loses fields. */
     POJO {
         @Override
         TypeInformation<?> type(int generation) {
@@ -110,7 +110,10 @@ public enum TypeFamily {
             return JobClasses.of(generation).make("Order", number);
         }
     },
-    /** Gains constants, which reconfigures it, also before others; loses some at last. */
+    /**
+     * Gains constants, also before others, which reconfigures it; loses some in the last
+     * generation.
+     */
     ENUM {
         @Override
         TypeInformation<?> type(int generation) {
@@ -173,7 +176,7 @@ public enum TypeFamily {
             return KRYO.value(generation, hasNoInner);
         }
     },
-    /** Gains fields with a default, and at last one without. */
+    /** Gains fields with a default, in the last generation one without. */
     AVRO {
         @Override
         TypeInformation<?> type(int generation) {
@@ -207,7 +210,7 @@ public enum TypeFamily {
             return resolved.toString();
         }
     },
-    /** Nests others. */
+    /** Contains other types. */
     TUPLE {
         @Override
         TypeInformation<?> type(int generation) {
@@ -253,7 +256,7 @@ public enum TypeFamily {
         return new SerializerConfigImpl();
     }
 
-    /** A new serializer, as the job has it in a generation. */
+    /** Creates the serializer of a generation. */
     @SuppressWarnings("unchecked") // The values are of the type.
     public TypeSerializer<Object> serializer(int generation) {
         return (TypeSerializer<Object>)
@@ -261,10 +264,10 @@ public enum TypeFamily {
                         .createSerializer(config(generation));
     }
 
-    /** A value that depends on a number, which is not negative. */
+    /** Returns the value for a number, at least 0. */
     public abstract Object value(int generation, int number);
 
-    /** The family to use for keys and namespaces where some delegate finds them by their bytes. */
+    /** Returns the family for keys and namespaces that a delegate looks up by their bytes. */
     public TypeFamily ofStableBytes() {
         return this == KRYO ? KRYO_OF_STABLE_BYTES : this;
     }
@@ -277,27 +280,27 @@ public enum TypeFamily {
         return new TypeFamily[] {POJO, POJO_WITHOUT_SUBCLASSES, KRYO, AVRO};
     }
 
-    /** Whether later versions of the job write it in another way. */
+    /** Whether later generations write it differently. */
     public boolean changes() {
         return this != LONG && this != STRING;
     }
 
-    /** What a job sees of a value in a generation. */
+    /** Returns a value as a job of a generation sees it. */
     public String text(int generation, Object value) {
         return value.toString();
     }
 
-    /** Whether serializers meet classes that they were not made for. */
+    /** Whether serializers encounter subclasses. */
     public boolean hasSubclasses() {
         return this == POJO || this == TUPLE;
     }
 
-    /** Whether there are values that cannot be written. */
+    /** Whether some values cannot be serialized. */
     public boolean canFail() {
         return this == VERSIONED;
     }
 
-    /** A value that cannot be written, only if {@link #canFail()}. */
+    /** Returns a value that cannot be serialized; only if {@link #canFail()}. */
     public Object badValue(int number) {
         return VersionedStringSerializer.BAD + number;
     }

@@ -1,2 +1,2 @@
-/** Serializers, and the classes of a job as they were at some time. */
+/** Serializers, and the classes of each generation of a job. */
 package dev.dstl.changelog.differential.schema;

@@ -88,9 +88,7 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    // ---- life
-
-    /** Submits the job, from a checkpoint or savepoint of before if there is one. */
+    /** Submits the job, from an earlier checkpoint or savepoint if given. */
     public void submit(Deployment newDeployment, @Nullable String pointer, RestoreMode claimMode)
             throws Exception {
         JobID jobId = new JobID();
@@ -180,7 +178,7 @@ public final class ChangelogJob implements AutoCloseable {
                 checkpoint.getCheckpointID(), InstantiationUtil.clone(state));
     }
 
-    /** Ends all tasks, because of a failure or for good. */
+    /** Ends all tasks, after a failure or at the end of the job. */
     public void stopTasks() throws Exception {
         for (Subtask subtask : subtasks) {
             subtask.close();
@@ -191,7 +189,7 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    /** A TaskManager leaves, with all that it has, and another one comes. */
+    /** Replaces a TaskManager, whose local data is lost. */
     public void replaceWorker(int number) throws Exception {
         int index = number % workers.size();
         workers.get(index).release(coordinator.jobId());
@@ -199,7 +197,7 @@ public final class ChangelogJob implements AutoCloseable {
         workers.set(index, new Worker(options, directory, createdWorkers++));
     }
 
-    /** Ends the job; completed checkpoints stay if it was cancelled. */
+    /** Ends the job; completed checkpoints remain if it was cancelled. */
     public void end(JobStatus status) throws Exception {
         stopTasks();
         users.addAll(coordinator.end(status));
@@ -208,9 +206,7 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    // ---- state
-
-    /** The operator of a chain that has some key group. */
+    /** Returns the operator of a chain that owns a key group. */
     public KeyedOperator owner(int operator, int keyGroup) {
         return subtask(keyGroup).operators().get(operator);
     }
@@ -248,19 +244,17 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    /** A user function of the subtask that has a key group caught an exception. */
+    /** Records that a state access of the owner of a key group failed halfway. */
     public void markIncomplete(int keyGroup) {
         subtask(keyGroup).markIncomplete();
     }
 
-    /** Whether any log may be incomplete. */
+    /** Whether any changelog may be incomplete. */
     public boolean isIncomplete() {
         return subtasks.stream().anyMatch(Subtask::isIncomplete);
     }
 
-    // ---- checkpoints
-
-    /** Begins a checkpoint; may be full. */
+    /** Triggers a checkpoint, full if requested. */
     public long trigger(boolean full) throws Exception {
         CheckpointProperties properties = Coordinator.periodic();
         long id = begin(properties, null);
@@ -289,7 +283,7 @@ public final class ChangelogJob implements AutoCloseable {
                 properties, savepoint, ids, deployment.parallelism(), JobShape.KEY_GROUPS);
     }
 
-    /** Takes a savepoint from begin to end. */
+    /** Takes a savepoint and waits for it. */
     public CompletedCheckpoint savepoint(CheckpointProperties properties) throws Exception {
         long id = begin(properties, directory.resolve("savepoints"));
         for (Subtask subtask : subtasks) {
@@ -306,7 +300,7 @@ public final class ChangelogJob implements AutoCloseable {
         return completed;
     }
 
-    /** Checkpoints that some subtask has not finished, each as (checkpoint, subtask). */
+    /** Unfinished snapshots, each as (checkpoint, subtask). */
     public List<long[]> running() {
         List<long[]> running = new ArrayList<>();
         for (int index = 0; index < subtasks.size(); index++) {
@@ -375,7 +369,7 @@ public final class ChangelogJob implements AutoCloseable {
         return id;
     }
 
-    /** The JobManager gives a checkpoint up; tasks cancel it, or have finished it already. */
+    /** Aborts a checkpoint; tasks cancel their snapshots unless they are finished. */
     public void abort(long id, int losses, boolean tell) throws Exception {
         if (!coordinator.isPending(id)) {
             return;
@@ -390,7 +384,7 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    /** Those subtasks that do not go on with it, to acknowledge it late, cancel it. */
+    /** Cancels the snapshots, except those that will be acknowledged late. */
     private void cancel(long id, int late) throws Exception {
         for (int subtask = 0; subtask < subtasks.size(); subtask++) {
             if ((late >> subtask & 1) == 0) {
@@ -403,7 +397,7 @@ public final class ChangelogJob implements AutoCloseable {
         return coordinator.pending();
     }
 
-    /** The checkpoint that a failure now leads back to, or null. */
+    /** Returns the checkpoint to restore after a failure; null if there is none. */
     @Nullable
     public CompletedCheckpoint latest() throws Exception {
         return coordinator.latest();
@@ -420,8 +414,6 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    // ---- materialization
-
     public boolean materialize(int index, int operator, boolean faulty) throws Exception {
         if (shape.meetsClasses()) {
             meetClasses();
@@ -430,7 +422,7 @@ public final class ChangelogJob implements AutoCloseable {
         return subtask.materialize(operator % subtask.operators().size(), faulty);
     }
 
-    /** Waits for the end of one of those that run; whether there was one. */
+    /** Waits for the end of a running materialization; returns false if there is none. */
     public boolean endMaterialization(int which) throws Exception {
         List<Subtask> materializing =
                 subtasks.stream().filter(Subtask::isMaterializing).collect(Collectors.toList());
@@ -446,7 +438,7 @@ public final class ChangelogJob implements AutoCloseable {
         return true;
     }
 
-    /** The files that belong to the user, who took savepoints and cancelled jobs. */
+    /** Files owned by the user: savepoints and checkpoints of cancelled jobs. */
     public Set<Path> usersFiles() {
         return users;
     }

@@ -19,7 +19,7 @@ package dev.dstl.changelog.differential.world;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** How often conditions occurred. */
+/** Number of occurrences of each condition. */
 public final class Conditions {
 
     private final Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);

@@ -105,7 +105,7 @@ final class Coordinator {
         return jobId;
     }
 
-    /** Restores a checkpoint of another job. */
+    /** Starts from a checkpoint of another job. */
     void restore(String pointer, RestoreMode claimMode) throws Exception {
         CompletedCheckpointStorageLocation location = storage.resolveCheckpoint(pointer);
         CheckpointMetadata metadata;
@@ -186,7 +186,7 @@ final class Coordinator {
         return CHECKPOINT;
     }
 
-    /** The type that tasks are asked for. */
+    /** Returns the type that is requested from tasks. */
     SnapshotType type(long id) {
         CheckpointProperties properties = pending.get(id).properties;
         return forceFull && !properties.isSavepoint()
@@ -263,7 +263,7 @@ final class Coordinator {
         return completed;
     }
 
-    /** The pending checkpoints that the completion of another one gives up. */
+    /** Returns the pending checkpoints that the completion of another one aborts. */
     List<Long> overtakenBy(long id) {
         return pending.headMap(id).entrySet().stream()
                 .filter(entry -> !entry.getValue().properties.isSavepoint())
@@ -279,13 +279,13 @@ final class Coordinator {
         checkpoint.location.disposeOnFailure();
     }
 
-    /** What tasks restore after a failure. */
+    /** Returns the checkpoint that tasks restore after a failure. */
     @Nullable
     CompletedCheckpoint latest() throws Exception {
         return store.getLatestCheckpoint();
     }
 
-    /** The oldest checkpoint that tasks may still restore. */
+    /** Returns the id of the oldest checkpoint that may still be restored. */
     long oldestId() {
         return store.getAllCheckpoints().stream()
                 .mapToLong(CompletedCheckpoint::getCheckpointID)
@@ -293,7 +293,7 @@ final class Coordinator {
                 .orElse(0);
     }
 
-    /** Files that completed checkpoints refer to and that are gone. */
+    /** Returns missing files of completed checkpoints. */
     Set<Path> missingFiles() throws IOException {
         Set<Path> missing = new TreeSet<>();
         for (CompletedCheckpoint checkpoint : store.getAllCheckpoints()) {

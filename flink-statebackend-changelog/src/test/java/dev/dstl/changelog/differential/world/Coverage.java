@@ -16,7 +16,7 @@
 
 package dev.dstl.changelog.differential.world;
 
-/** Conditions that random jobs must meet, without which these would prove nothing. */
+/** Conditions that random jobs must reach; jobs without them prove nothing. */
 public enum Coverage {
     COMPLETED_CHECKPOINTS,
     FULL_CHECKPOINTS,

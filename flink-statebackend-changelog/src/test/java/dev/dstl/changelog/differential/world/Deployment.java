@@ -21,7 +21,7 @@ import java.util.List;
 import org.apache.flink.runtime.checkpoint.StateAssignmentOperation;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** How a job runs until the next time that it is submitted or rescaled. Immutable. */
+/** Settings of a job until it is submitted again or rescaled. Immutable. */
 public final class Deployment {
 
     private final int generation;

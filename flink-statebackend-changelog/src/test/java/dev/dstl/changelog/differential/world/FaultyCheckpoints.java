@@ -50,7 +50,7 @@ final class FaultyCheckpoints {
                                 });
     }
 
-    /** Whether something failed because of this, then or later. */
+    /** Whether an injected fault is the cause of a failure. */
     static boolean isCauseOf(Throwable failure) {
         return ExceptionUtils.findThrowableWithMessage(failure, MESSAGE).isPresent();
     }

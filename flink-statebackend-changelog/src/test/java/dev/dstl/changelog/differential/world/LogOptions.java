@@ -24,28 +24,28 @@ import org.apache.flink.configuration.StateChangelogOptions;
 public final class LogOptions {
 
     private final int inlineThreshold;
-    private final int mergeParts;
+    private final int minRuns;
     private final int stateThreshold;
     private final boolean localRecovery;
     private final int workers;
     private final int retained;
 
     /**
-     * @param inlineThreshold up to how many bytes of log travel in a handle
-     * @param mergeParts after how many parts a log is compacted
+     * @param inlineThreshold up to how many bytes of changelog travel in a handle
+     * @param minRuns number of runs that are compacted into one
      * @param stateThreshold up to how many bytes of a snapshot travel in a handle
      * @param workers how many TaskManagers there are
      * @param retained how many completed checkpoints the JobManager keeps
      */
     public LogOptions(
             int inlineThreshold,
-            int mergeParts,
+            int minRuns,
             int stateThreshold,
             boolean localRecovery,
             int workers,
             int retained) {
         this.inlineThreshold = inlineThreshold;
-        this.mergeParts = mergeParts;
+        this.minRuns = minRuns;
         this.stateThreshold = stateThreshold;
         this.localRecovery = localRecovery;
         this.workers = workers;
@@ -77,17 +77,17 @@ public final class LogOptions {
         configuration.setString(
                 "state.changelog.dstl.inline-threshold", Integer.toString(inlineThreshold));
         configuration.setString(
-                "state.changelog.dstl.compaction.min-runs", Integer.toString(mergeParts));
+                "state.changelog.dstl.compaction.min-runs", Integer.toString(minRuns));
         return configuration;
     }
 
     @Override
     public String toString() {
         return String.format(
-                "inline up to %d bytes, merges of %d, snapshots inline up to %d bytes, %s local"
-                        + " recovery, %d TaskManager(s), %d checkpoint(s) kept",
+                "inline up to %d bytes, compactions of %d, snapshots inline up to %d bytes, %s local"
+                        + " recovery, %d TaskManager(s), %d checkpoint(s) retained",
                 inlineThreshold,
-                mergeParts,
+                minRuns,
                 stateThreshold,
                 localRecovery ? "with" : "without",
                 workers,

@@ -82,7 +82,7 @@ public final class PlainJob implements AutoCloseable {
         }
     }
 
-    /** Starts anew, and registers a state when it is used. */
+    /** Starts without state; states are registered on first access. */
     public void startWithoutStates(Deployment newDeployment) throws Exception {
         open(newDeployment, null);
     }
@@ -137,7 +137,7 @@ public final class PlainJob implements AutoCloseable {
                 deployment.generation());
     }
 
-    /** The operator of a chain that has some key group. */
+    /** Returns the operator of a chain that owns a key group. */
     public KeyedOperator owner(int operator, int keyGroup) {
         return subtasks.stream()
                 .map(operators -> operators.get(operator))
@@ -190,7 +190,7 @@ public final class PlainJob implements AutoCloseable {
         return future.get().getJobManagerOwnedSnapshot();
     }
 
-    /** Copies all state into a job of the same deployment that has none; only after a restore. */
+    /** Copies all state into an empty job of the same deployment; only after a restore. */
     public void copyTo(PlainJob empty) throws Exception {
         for (int subtask = 0; subtask < subtasks.size(); subtask++) {
             for (int operator = 0; operator < shape.operators(); operator++) {
@@ -201,7 +201,7 @@ public final class PlainJob implements AutoCloseable {
         }
     }
 
-    /** Forgets the checkpoints that nobody can want any more. */
+    /** Drops the checkpoints that can no longer be restored. */
     public void forget(long before) {
         checkpoints.headMap(before).clear();
     }

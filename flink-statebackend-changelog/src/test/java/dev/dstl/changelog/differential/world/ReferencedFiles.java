@@ -28,7 +28,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** The files that handles refer to, of whatever kind they are. */
+/** Collects the files that handles of any kind refer to. */
 final class ReferencedFiles extends ObjectOutputStream {
 
     private final Set<Path> files = new TreeSet<>();

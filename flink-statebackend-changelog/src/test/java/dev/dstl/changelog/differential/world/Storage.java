@@ -94,7 +94,7 @@ public enum Storage {
         return this == ROCKSDB_WITH_TIMERS_ON_HEAP;
     }
 
-    /** Whether it finds a state by the bytes of its key as they were once written. */
+    /** Whether it looks up state by the serialized key. */
     public boolean findsByBytes() {
         return this != HASHMAP && this != SPILLABLE;
     }
@@ -112,7 +112,7 @@ public enum Storage {
         return backend;
     }
 
-    /** What RocksDB allocates for a large database takes most of the time with a small one. */
+    /** RocksDB options for small databases, whose allocations would dominate the test. */
     private static final class SmallFiles implements RocksDBOptionsFactory {
 
         private static final long serialVersionUID = 1L;

@@ -116,8 +116,8 @@ final class Subtask implements AutoCloseable {
     }
 
     /**
-     * Restores all operators; from local state where there is any, as Flink does. Without the log,
-     * they are on Flink's backends, which need what {@link PlainJob} says.
+     * Restores all operators; from local state where there is any, as Flink does. Without the
+     * changelog, they are on Flink's backends, which need what {@link PlainJob} says.
      */
     void open(StateBackend delegate, TtlTimeProvider clock) throws Exception {
         for (int index = 0; index < shape.operators(); index++) {
@@ -191,17 +191,19 @@ final class Subtask implements AutoCloseable {
         return operators;
     }
 
-    /** How many operators were restored from local state. */
+    /** Number of operators restored from local state. */
     int localRestores() {
         return localRestores;
     }
 
-    /** Why local state could not be restored, or null. */
+    /** Reason why local state could not be restored; null if there is none. */
     Throwable localFailure() {
         return localFailure;
     }
 
-    /** A state change has reached a delegate and perhaps not the log, so checkpoints may fail. */
+    /**
+     * A state change has reached a delegate and perhaps not the changelog, so checkpoints may fail.
+     */
     void markIncomplete() {
         incomplete = true;
     }
@@ -213,8 +215,6 @@ final class Subtask implements AutoCloseable {
     boolean isFaulty() {
         return checkpoints.isFaulty();
     }
-
-    // ---- checkpoints
 
     void trigger(long id, CheckpointOptions options) throws Exception {
         List<OperatorSnapshotFutures> futures = new ArrayList<>();
@@ -247,12 +247,12 @@ final class Subtask implements AutoCloseable {
                 && ((SavepointType) type).getFormatType() == SavepointFormatType.CANONICAL;
     }
 
-    /** The checkpoints that it has not finished. */
+    /** Returns the unfinished snapshots. */
     NavigableMap<Long, List<OperatorSnapshotFutures>> running() {
         return running;
     }
 
-    /** Finishes a checkpoint and keeps what is local; what the JobManager gets. */
+    /** Finishes a snapshot and keeps its local part; returns the acknowledgement. */
     TaskStateSnapshot finish(long id) throws Exception {
         List<OperatorSnapshotFutures> futures = running.remove(id);
         TaskStateSnapshot remote = new TaskStateSnapshot();
@@ -277,7 +277,7 @@ final class Subtask implements AutoCloseable {
         return remote;
     }
 
-    /** Gives a checkpoint up that it has not finished. */
+    /** Cancels an unfinished snapshot. */
     void cancel(long id) throws Exception {
         List<OperatorSnapshotFutures> futures = running.remove(id);
         if (futures != null) {
@@ -317,9 +317,9 @@ final class Subtask implements AutoCloseable {
         stateManager.notifyCheckpointAborted(id);
     }
 
-    // ---- materialization
-
-    /** Begins a materialization; false if there is nothing to do, no log, or one that runs. */
+    /**
+     * Begins a materialization; false if there is nothing to do, no changelog, or one that runs.
+     */
     boolean materialize(int operator, boolean faulty) throws Exception {
         if (materializations > 0
                 || !MaterializationTrigger.trigger(operators.get(operator).backend())) {
@@ -340,14 +340,14 @@ final class Subtask implements AutoCloseable {
         return materializations > 0;
     }
 
-    /** Waits for the end of the materialization that runs. */
+    /** Waits for the end of the running materialization. */
     void endMaterialization() throws Exception {
         mailbox.runNext();
         materializations--;
         checkpoints.setFaulty(false);
     }
 
-    /** How many materializations of all operators ended well. */
+    /** Number of successful materializations of all operators. */
     long materialized() {
         long count = 0;
         for (RecordedMetrics of : metrics) {
@@ -362,7 +362,7 @@ final class Subtask implements AutoCloseable {
                 + of.count(MaterializationMetrics.FAILED_MATERIALIZATION);
     }
 
-    /** As Flink ends a task, whatever the reason. */
+    /** Ends the task as Flink does. */
     @Override
     public void close() throws IOException {
         mailbox.close();

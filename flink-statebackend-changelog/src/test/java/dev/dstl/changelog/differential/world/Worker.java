@@ -96,7 +96,7 @@ final class Worker implements AutoCloseable {
                 NoOpCheckpointResponder.INSTANCE);
     }
 
-    /** The job has no tasks here any more. */
+    /** Releases a job that has no tasks here any more. */
     void release(JobID jobId) {
         localStates.releaseLocalStateForAllocationId(slots);
         logs.releaseResourcesForJob(jobId);

@@ -1,2 +1,2 @@
-/** What a job runs on. */
+/** The simulated cluster of a job. */
 package dev.dstl.changelog.differential.world;

@@ -58,7 +58,7 @@ class SpillableTtlStateTest extends TtlStateTestBase {
         return true;
     }
 
-    /** Which Flink's own backends convert in Flink 2. */
+    /** Flink's own backends convert such state in Flink 2. */
     @Override
     @TestTemplate
     protected void testRestoreTtlAndRegisterNonTtlStateCompatFailure() throws Exception {
@@ -72,7 +72,7 @@ class SpillableTtlStateTest extends TtlStateTestBase {
                 .isInstanceOf(StateMigrationException.class);
     }
 
-    /** As the overridden test, which looks into a class of Flink's own heap states. */
+    /** Like the overridden test, which depends on a class of Flink's heap states. */
     @Override
     @TestTemplate
     void testIncrementalCleanupWholeState() throws Exception {

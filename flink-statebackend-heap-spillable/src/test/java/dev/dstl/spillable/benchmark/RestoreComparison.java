@@ -26,32 +26,32 @@ import java.util.Collections;
  * Measures restores of one snapshot, each in a process of its own, in turns, and prints medians.
  * Arguments: keys, rounds, heap that holds all state, heap that holds about a third of it.
  */
-public final class RestoreFigures {
+public final class RestoreComparison {
 
-    private final FigureTable table = new FigureTable();
+    private final ResultTable table = new ResultTable();
     private final Path snapshot;
     private final String keys;
 
-    private RestoreFigures(Path snapshot, String keys) {
+    private RestoreComparison(Path snapshot, String keys) {
         this.snapshot = snapshot;
         this.keys = keys;
     }
 
     public static void main(String[] args) throws Exception {
         Path root = Files.createDirectories(Paths.get(System.getProperty("java.io.tmpdir")));
-        RestoreFigures figures =
-                new RestoreFigures(Files.createTempDirectory(root, "restore"), args[0]);
-        figures.process("write", args[2]);
+        RestoreComparison comparison =
+                new RestoreComparison(Files.createTempDirectory(root, "restore"), args[0]);
+        comparison.process("write", args[2]);
         for (int round = 1; round <= Integer.parseInt(args[1]); round++) {
-            figures.restore(Placement.HASHMAP, args[2]);
-            figures.restore(Placement.ON_HEAP, args[2]);
-            figures.restore(Placement.ON_HEAP, args[3]);
+            comparison.restore(Placement.HASHMAP, args[2]);
+            comparison.restore(Placement.ON_HEAP, args[2]);
+            comparison.restore(Placement.ON_HEAP, args[3]);
         }
-        figures.table.printHead();
-        figures.table.print("reading the file, ms", "read", "%.0f");
-        figures.table.printRatios("restore, ms", "restore");
-        figures.table.printRatios("processor time of its thread, ms", "restore-cpu");
-        figures.delete();
+        comparison.table.printHead();
+        comparison.table.print("reading the file, ms", "read", "%.0f");
+        comparison.table.printRatios("restore, ms", "restore");
+        comparison.table.printRatios("CPU time of its thread, ms", "restore-cpu");
+        comparison.delete();
     }
 
     private void restore(Placement placement, String heap) throws Exception {

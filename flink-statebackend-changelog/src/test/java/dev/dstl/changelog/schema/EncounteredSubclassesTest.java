@@ -27,12 +27,12 @@ import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 
-class MetSubclassesTest {
+class EncounteredSubclassesTest {
 
     @Test
     void subclassThatIsWritten_isMore_untilItIsKnown() throws Exception {
         TypeSerializer<Shape> serializer = serializer(Types.POJO(Shape.class));
-        MetSubclasses met = new MetSubclasses(serializer);
+        EncounteredSubclasses met = new EncounteredSubclasses(serializer);
         write(serializer, new Shape());
         assertThat(met.areMore()).as("its own class").isFalse();
         write(serializer, new Circle());
@@ -46,7 +46,7 @@ class MetSubclassesTest {
     @Test
     void subclassInAList_isMore() throws Exception {
         TypeSerializer<List<Shape>> serializer = serializer(Types.LIST(Types.POJO(Shape.class)));
-        MetSubclasses met = new MetSubclasses(serializer);
+        EncounteredSubclasses met = new EncounteredSubclasses(serializer);
         write(serializer, List.of(new Shape(), new Circle()));
         assertThat(met.areMore()).isTrue();
     }
@@ -55,7 +55,7 @@ class MetSubclassesTest {
     void subclassInAFieldOfASubclass_isMore() throws Exception {
         TypeSerializer<Shape> serializer = serializer(Types.POJO(Shape.class));
         write(serializer, new Frame());
-        MetSubclasses met = new MetSubclasses(serializer);
+        EncounteredSubclasses met = new EncounteredSubclasses(serializer);
         Frame frame = new Frame();
         frame.border = new Dotted();
         write(serializer, frame);
@@ -64,7 +64,7 @@ class MetSubclassesTest {
 
     @Test
     void serializerWithoutPojos_neverHasMore() throws Exception {
-        MetSubclasses met = new MetSubclasses(StringSerializer.INSTANCE);
+        EncounteredSubclasses met = new EncounteredSubclasses(StringSerializer.INSTANCE);
         write(StringSerializer.INSTANCE, "a");
         assertThat(met.areMore()).isFalse();
     }
@@ -77,27 +77,27 @@ class MetSubclassesTest {
         serializer.serialize(value, new DataOutputSerializer(64));
     }
 
-    /** The class that the job names. */
+    /** The class declared in the job. */
     public static class Shape {
         public int sides;
     }
 
-    /** One that only its values tell of. */
+    /** A subclass that only occurs in values. */
     public static class Circle extends Shape {
         public int radius;
     }
 
-    /** The same, with a POJO in it. */
+    /** The same, with a POJO as a field. */
     public static class Frame extends Shape {
         public Border border = new Border();
     }
 
-    /** Has a subclass, too. */
+    /** A POJO that has a subclass as well. */
     public static class Border {
         public int width;
     }
 
-    /** One that only its values tell of. */
+    /** A subclass that only occurs in values. */
     public static class Dotted extends Border {
         public int distance;
     }

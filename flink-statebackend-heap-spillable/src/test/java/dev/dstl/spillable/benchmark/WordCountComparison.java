@@ -28,9 +28,9 @@ import java.util.stream.Collectors;
  * each round. Arguments: keys, operations per round, rounds, heap of a process as {@code -Xmx}
  * takes it, placements, and the words of a command that limits the process it starts, if any.
  */
-public final class WordCountFigures {
+public final class WordCountComparison {
 
-    private WordCountFigures() {}
+    private WordCountComparison() {}
 
     public static void main(String[] args) throws Exception {
         int rounds = Integer.parseInt(args[2]);
@@ -39,7 +39,7 @@ public final class WordCountFigures {
                         .map(Placement::valueOf)
                         .collect(Collectors.toList());
         List<String> limiter = Arrays.asList(args).subList(5, args.length);
-        FigureTable table = new FigureTable();
+        ResultTable table = new ResultTable();
         for (int round = 1; round <= rounds; round++) {
             // Whoever comes first in one round comes last in the next.
             List<Placement> order = new ArrayList<>(placements);
@@ -57,9 +57,9 @@ public final class WordCountFigures {
         }
     }
 
-    private static void print(FigureTable table, String keys, int processes) {
+    private static void print(ResultTable table, String keys, int processes) {
         System.out.printf(
-                "%n%s keys, medians of %d processes each, load %.1f, %d processors, Java %s%n%n",
+                "%n%s keys, medians of %d processes each, load %.1f, %d CPUs, Java %s%n%n",
                 keys,
                 processes,
                 ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),

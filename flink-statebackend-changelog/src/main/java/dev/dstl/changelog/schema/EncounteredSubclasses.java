@@ -27,7 +27,7 @@ import org.apache.flink.api.java.typeutils.runtime.PojoSerializer;
  * only those: values of other subclasses cannot be read once their fields have changed. Used by the
  * task thread, as serializers are.
  */
-public final class MetSubclasses {
+public final class EncounteredSubclasses {
 
     private static final Map<?, ?>[] NONE = {};
 
@@ -39,7 +39,7 @@ public final class MetSubclasses {
     private int count;
 
     /** Records the subclasses that {@code serializer} has encountered so far. */
-    public MetSubclasses(TypeSerializer<?> serializer) {
+    public EncounteredSubclasses(TypeSerializer<?> serializer) {
         this.serializer = serializer;
         update();
     }

@@ -26,14 +26,14 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Medians of what processes measured: a column per label, in the order they were added. */
-final class FigureTable {
+/** Medians of measurements: a column per label, in the order in which they were added. */
+final class ResultTable {
 
     private final Map<String, Map<String, List<Double>>> columns = new LinkedHashMap<>();
 
-    void add(String label, Map<String, List<Double>> figures) {
+    void add(String label, Map<String, List<Double>> results) {
         Map<String, List<Double>> column = columns.computeIfAbsent(label, l -> new HashMap<>());
-        figures.forEach(
+        results.forEach(
                 (name, values) ->
                         column.computeIfAbsent(name, n -> new ArrayList<>()).addAll(values));
     }

@@ -26,16 +26,16 @@ import java.util.stream.Collectors;
  * Measures every kind of state on placements, each in processes of its own, in turns, and prints
  * medians. Arguments: keys, rounds, heap of a process as {@code -Xmx} takes it, placements.
  */
-public final class StateKindFigures {
+public final class StateKindComparison {
 
-    private StateKindFigures() {}
+    private StateKindComparison() {}
 
     public static void main(String[] args) throws Exception {
         List<Placement> placements =
                 Arrays.stream(args[3].split(","))
                         .map(Placement::valueOf)
                         .collect(Collectors.toList());
-        FigureTable table = new FigureTable();
+        ResultTable table = new ResultTable();
         for (int round = 1; round <= Integer.parseInt(args[1]); round++) {
             for (Placement placement : placements) {
                 table.add(

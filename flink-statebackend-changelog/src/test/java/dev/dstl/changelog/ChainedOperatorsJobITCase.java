@@ -89,7 +89,7 @@ class ChainedOperatorsJobITCase {
     private Configuration cluster(String delegate) {
         Configuration cluster = new Configuration();
         cluster.setString("state.backend.type", delegate);
-        cluster.setString("state.backend.incremental", "true");
+        cluster.setString("execution.checkpointing.incremental", "true");
         cluster.setString("state.changelog.enabled", "true");
         LocalRecovery.configure(cluster, directory);
         // Each operator has a rhythm of its own, so that they differ in what they materialized.

@@ -25,6 +25,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -35,6 +36,13 @@ final class Poms {
 
     private static final Pattern PROFILE =
             Pattern.compile("<profile>\\s*(?:<!--.*?-->\\s*)?<id>([^<]+)</id>", Pattern.DOTALL);
+
+    private static final Pattern ARTIFACT =
+            Pattern.compile("</parent>\\s*<artifactId>([^<]+)</artifactId>");
+
+    private static final String NOT_PUBLISHED = "<maven.deploy.skip>true</maven.deploy.skip>";
+
+    private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]+)}");
 
     private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
 
@@ -70,6 +78,42 @@ final class Poms {
             throw new IllegalArgumentException("pom.xml has no property " + name);
         }
         return matcher.group(1);
+    }
+
+    /** Artifact ids of the modules that a release publishes. */
+    static Set<String> publishedArtifacts() {
+        return modules().stream()
+                .map(module -> text(Documentation.ROOT.resolve(module)))
+                .filter(pom -> !pom.contains(NOT_PUBLISHED))
+                .map(Poms::artifact)
+                .collect(toSet());
+    }
+
+    private static String artifact(String pom) {
+        Matcher matcher = ARTIFACT.matcher(pom);
+        if (!matcher.find()) {
+            throw new IllegalArgumentException(
+                    "There is no artifact id after the parent in " + pom);
+        }
+        return matcher.group(1);
+    }
+
+    /** The version that the parent selects for a dependency, if it does. */
+    static Optional<String> managedVersion(String group, String artifact) {
+        Matcher matcher =
+                Pattern.compile(
+                                "<groupId>"
+                                        + Pattern.quote(group)
+                                        + "</groupId>\\s*<artifactId>"
+                                        + Pattern.quote(artifact)
+                                        + "</artifactId>\\s*<version>([^<]+)</version>")
+                        .matcher(text(Documentation.ROOT));
+        return matcher.find()
+                ? Optional.of(
+                        REFERENCE
+                                .matcher(matcher.group(1))
+                                .replaceAll(reference -> property(reference.group(1))))
+                : Optional.empty();
     }
 
     /** Whether a POM defines or reads the property {@code name}. */

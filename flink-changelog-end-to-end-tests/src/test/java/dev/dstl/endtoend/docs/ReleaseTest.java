@@ -19,9 +19,12 @@ package dev.dstl.endtoend.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -59,13 +62,24 @@ class ReleaseTest {
     }
 
     @Test
-    void anUnknownArgumentOfAReleaseIsRefused() throws Exception {
-        assertThat(release("--dryrun")).contains("Unknown argument: --dryrun");
+    void anUnknownArgumentIsRefused() throws Exception {
+        assertThat(refusal("bin/release", "--dryrun")).contains("Unknown argument: --dryrun");
+        assertThat(refusal("bin/reproducible", "--once")).contains("Unknown argument: --once");
+    }
+
+    @Test
+    void aDirectoryWithOtherFilesIsNotDeleted(@TempDir Path directory) throws Exception {
+        Path other =
+                Files.createFile(Files.createDirectory(directory.resolve("files")).resolve("a"));
+
+        assertThat(refusal("bin/release", "--dry-run", "--output", directory.toString()))
+                .contains("is not empty and holds no release");
+        assertThat(other).exists();
     }
 
     @Test
     void nothingIsReleasedWithoutAKey() throws Exception {
-        assertThat(release())
+        assertThat(refusal("bin/release"))
                 .containsAnyOf(
                         "is a snapshot",
                         "not committed",
@@ -75,10 +89,10 @@ class ReleaseTest {
                         "MAVEN_GPG_KEY is not set");
     }
 
-    /** What bin/release prints when it refuses. */
-    private static String release(String... arguments) throws Exception {
+    /** What a script prints when it refuses. */
+    private static String refusal(String script, String... arguments) throws Exception {
         ProcessBuilder process =
-                new ProcessBuilder("bash", "bin/release")
+                new ProcessBuilder("bash", script)
                         .directory(Documentation.ROOT.toFile())
                         .redirectErrorStream(true);
         process.command().addAll(List.of(arguments));

@@ -60,20 +60,6 @@ class SiteTest {
                 .allSatisfy(line -> assertThat(line).matches("[\\w.-]+==[\\w.]+"));
     }
 
-    @Test
-    void dependenciesOnPagesAreThoseOfTheBuild() {
-        for (String page : List.of("job-authors.md", "managed-services.md", "quickstart.md")) {
-            assertThat(Documentation.blocks(Documentation.page(page), "xml"))
-                    .as(page)
-                    .isNotEmpty()
-                    .allSatisfy(
-                            dependency ->
-                                    assertThat(dependency)
-                                            .contains("<version>" + Poms.version() + "<")
-                                            .containsPattern("<artifactId>dstl-[-a-z0-9.]+<"));
-        }
-    }
-
     private static Map<String, Object> site() {
         return StrictYaml.document(Documentation.text(Documentation.ROOT.resolve("mkdocs.yml")));
     }

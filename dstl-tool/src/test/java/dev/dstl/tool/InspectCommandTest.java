@@ -141,7 +141,7 @@ class InspectCommandTest extends ToolTest {
             assertThat(json.get("intact").asBoolean()).isTrue();
             assertThat(json.get("segments").asInt()).isEqualTo(1);
             assertThat(json.get("records").asInt()).isEqualTo(62);
-            assertThat(json.get("logs").get(0).get("toKeyGroup").asInt())
+            assertThat(json.get("changelogs").get(0).get("toKeyGroup").asInt())
                     .isEqualTo(Delegate.KEY_GROUPS);
             assertThat(json.get("states").findValuesAsText("name"))
                     .containsExactly("greeting", "basket");

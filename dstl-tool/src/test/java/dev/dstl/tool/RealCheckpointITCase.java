@@ -60,7 +60,7 @@ class RealCheckpointITCase extends ToolTest {
         JsonNode json = dstl("inspect", checkpoint, "--json").isFine().json();
 
         assertThat(json.get("records").asLong()).isGreaterThan(CountingJob.KEYS);
-        assertThat(json.get("logs")).hasSize(CountingJob.PARALLELISM);
+        assertThat(json.get("changelogs")).hasSize(CountingJob.PARALLELISM);
         assertThat(json.get("states").findValuesAsText("name"))
                 .contains("count", "latest")
                 .anyMatch(name -> name.contains("timers"));

@@ -132,7 +132,7 @@ public final class CheckpointReport implements Report {
         json.put("plainBytes", breakdown.all().bytes());
         List<Object> logs = new ArrayList<>();
         subtasks.forEach(subtask -> logs.add(subtask.json()));
-        json.put("logs", logs);
+        json.put("changelogs", logs);
         json.put("states", tables.statesJson());
         json.put("keyGroups", tables.keyGroupsJson());
         return json;

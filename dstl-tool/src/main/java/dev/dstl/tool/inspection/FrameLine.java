@@ -56,7 +56,7 @@ final class FrameLine {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("offset", frame.offset());
         json.put("bytes", frame.length());
-        json.put("logId", frame.logId().toString());
+        json.put("changelogId", frame.logId().toString());
         json.put("sequence", frame.sequence());
         json.put("fromKeyGroup", frame.fromKeyGroup());
         json.put("toKeyGroup", frame.toKeyGroup());

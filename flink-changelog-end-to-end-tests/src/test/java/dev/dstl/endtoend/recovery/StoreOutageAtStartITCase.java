@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StoreOutageAtStartITCase {
 
     private static final String COMPLAINT =
-            "'state.changelog.dstl.dfs.base-path' is 'sim://store/log', where no changes could be"
+            "'state.changelog.dstl.dfs.base-path' is 'sim://store/log', where no state changes could be"
                     + " stored ";
 
     @TempDir static Path directory;

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class UnusableBucketITCase {
 
     private static final String COMPLAINT =
-            "'state.changelog.dstl.dfs.base-path' is 's3://later/log', where no changes could be"
+            "'state.changelog.dstl.dfs.base-path' is 's3://later/log', where no state changes could be"
                     + " stored ";
 
     @TempDir static Path directory;

@@ -62,7 +62,7 @@ final class RecordBuffer {
             keyGroups = Arrays.copyOf(keyGroups, capacity);
         }
         System.arraycopy(record.buffer(), record.offset(), pages[pageCount - 1], pageEnd, length);
-        positions[count] = (long) (pageCount - 1) << Integer.SIZE | pageEnd;
+        positions[count] = position(pageCount - 1, pageEnd);
         lengths[count] = length;
         keyGroups[count] = record.keyGroup();
         pageEnd += length;
@@ -79,6 +79,43 @@ final class RecordBuffer {
         pageBytes += pages[pageCount].length;
         pageCount++;
         pageEnd = 0;
+    }
+
+    /**
+     * Drops all records but some, and the pages that become empty. The rest keeps its order and is
+     * numbered anew.
+     *
+     * @param numbers of the records that stay, ascending
+     */
+    void retain(int[] numbers) {
+        int page = 0;
+        int end = 0;
+        for (int i = 0; i < numbers.length; i++) {
+            int number = numbers[i];
+            int length = lengths[number];
+            // Never passes the record's present place, as no record before it grows.
+            while (length > pages[page].length - end) {
+                page++;
+                end = 0;
+            }
+            byte[] source = pages[(int) (positions[number] >>> Integer.SIZE)];
+            System.arraycopy(source, (int) positions[number], pages[page], end, length);
+            positions[i] = position(page, end);
+            lengths[i] = length;
+            keyGroups[i] = keyGroups[number];
+            end += length;
+        }
+        while (pageCount > page + 1) {
+            pageCount--;
+            pageBytes -= pages[pageCount].length;
+            pages[pageCount] = null;
+        }
+        pageEnd = end;
+        count = numbers.length;
+    }
+
+    private static long position(int page, int offset) {
+        return (long) page << Integer.SIZE | offset;
     }
 
     int count() {

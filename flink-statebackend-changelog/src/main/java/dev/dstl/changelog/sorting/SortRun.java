@@ -52,6 +52,16 @@ final class SortRun {
         return unaskedBytes <= UNASKED_BYTES;
     }
 
+    /** Returns memory that {@link #grow} added. */
+    void shrink(long bytes) {
+        long unasked = Math.min(bytes, unaskedBytes);
+        unaskedBytes -= unasked;
+        grantedBytes -= bytes - unasked;
+        if (bytes > unasked) {
+            memory.release(bytes - unasked);
+        }
+    }
+
     /** Adds a part that must be released. */
     void addPart() {
         users.incrementAndGet();

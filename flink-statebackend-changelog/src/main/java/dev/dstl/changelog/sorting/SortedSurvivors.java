@@ -57,6 +57,13 @@ final class SortedSurvivors {
         this.survivors = new int[sorted.length];
     }
 
+    /** Returns the numbers of the surviving records, ascending. */
+    static int[] numbersIn(RecordBuffer records) {
+        int[] numbers = of(records, RecordSorter.sort(records));
+        Arrays.sort(numbers);
+        return numbers;
+    }
+
     /** Returns the numbers of the surviving records, in order. */
     static int[] of(RecordBuffer records, long[] sorted) {
         SortedSurvivors all = new SortedSurvivors(records, sorted);

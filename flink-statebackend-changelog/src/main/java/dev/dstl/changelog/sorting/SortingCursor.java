@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
@@ -49,10 +50,10 @@ import org.apache.flink.util.ExceptionUtils;
  *   task thread    registrations, then part after part
  * </pre>
  *
- * <p>A run ends at the end of the changelog; at the memory limit, in which case the next run waits
- * until this one has been applied; or where a state is registered again with other serializers,
- * which apply to the records after it. From the first record on for which obsolescence is unknown,
- * records keep their order.
+ * <p>A run ends at the end of the changelog; at the memory limit, if few of its records are
+ * obsolete, and then the next run waits until this one has been applied; or where a state is
+ * registered again with other serializers, which apply to the records after it. From the first
+ * record on for which obsolescence is unknown, records keep their order.
  *
  * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one
  * reads.
@@ -60,6 +61,9 @@ import org.apache.flink.util.ExceptionUtils;
 public final class SortingCursor implements RecordCursor {
 
     private static final int MAX_PARTS = 8;
+
+    /** A run goes on if dropping obsolete records frees one part in so many of its memory. */
+    private static final int WORTHWHILE_FRACTION = 4;
 
     /** A power of two. */
     private static final int COUNTED_AT_ONCE = 1024;
@@ -231,9 +235,54 @@ public final class SortingCursor implements RecordCursor {
         long before = buffer.memoryBytes();
         buffer.add(record);
         long grown = buffer.memoryBytes() - before;
-        if (grown > 0 && !run.grow(grown)) {
+        if (grown > 0 && !run.grow(grown) && !dropObsolete()) {
             awaitRelease(endRun());
         }
+    }
+
+    /**
+     * Drops obsolete records of the run, so that it can go on.
+     *
+     * @return false if this freed so little that the run should end
+     */
+    private boolean dropObsolete() throws InterruptedIOException {
+        long before = bufferedBytes();
+        List<CompletableFuture<Void>> drops = new ArrayList<>();
+        for (RecordBuffer buffer : buffers) {
+            if (buffer != null) {
+                drops.add(
+                        onSorter(
+                                () -> {
+                                    buffer.retain(SortedSurvivors.numbersIn(buffer));
+                                    return null;
+                                }));
+            }
+        }
+        for (CompletableFuture<Void> drop : drops) {
+            awaitDrop(drop);
+        }
+        long freed = before - bufferedBytes();
+        run.shrink(freed);
+        return freed >= before / WORTHWHILE_FRACTION;
+    }
+
+    private static void awaitDrop(CompletableFuture<Void> drop) throws InterruptedIOException {
+        try {
+            drop.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cancelled();
+        } catch (ExecutionException e) {
+            ExceptionUtils.rethrow(e.getCause());
+        }
+    }
+
+    private long bufferedBytes() {
+        long bytes = 0;
+        for (RecordBuffer buffer : buffers) {
+            bytes += buffer == null ? 0 : buffer.memoryBytes();
+        }
+        return bytes;
     }
 
     /** Waits for memory, without which reading cannot continue. */
@@ -273,22 +322,34 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, SortRun of) {
-        CompletableFuture<OrderedRecords> part = new CompletableFuture<>();
-        Runnable sort =
+        return onSorter(
                 () -> {
                     try {
-                        part.complete(OrderedRecords.sorted(buffer, of));
+                        return OrderedRecords.sorted(buffer, of);
                     } catch (Throwable t) {
                         of.release();
-                        part.completeExceptionally(t);
+                        throw t;
+                    }
+                });
+    }
+
+    /** Runs work on a sorting thread, or on this one if there is none. */
+    private <T> CompletableFuture<T> onSorter(Supplier<T> work) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Runnable completing =
+                () -> {
+                    try {
+                        result.complete(work.get());
+                    } catch (Throwable t) {
+                        result.completeExceptionally(t);
                     }
                 };
         try {
-            sorters.execute(sort);
+            sorters.execute(completing);
         } catch (RejectedExecutionException | OutOfMemoryError noThread) {
-            sort.run();
+            completing.run();
         }
-        return part;
+        return result;
     }
 
     private void put(CompletableFuture<OrderedRecords> part) {

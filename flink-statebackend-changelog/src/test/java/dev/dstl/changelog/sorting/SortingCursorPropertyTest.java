@@ -92,12 +92,15 @@ class SortingCursorPropertyTest {
             @ForAll @IntRange(max = 3_000_000) int limitBytes)
             throws IOException {
         Random random = new Random(seed);
+        RecordKind[] kinds = {
+            RecordKind.PUT, RecordKind.DELETE, RecordKind.APPEND, RecordKind.DELETE_PREFIX
+        };
         List<Change> changes = new ArrayList<>();
         for (int i = 0; i < 30_000; i++) {
             String prefix = "a common beginning of all keys, number " + random.nextInt(4_000);
             changes.add(
                     new Change(
-                            RecordKind.values()[random.nextInt(100) == 0 ? 2 : random.nextInt(2)],
+                            kinds[random.nextInt(100) == 0 ? 3 : random.nextInt(3)],
                             KEY_GROUPS.getStartKeyGroup() + Math.floorMod(prefix.hashCode(), 10),
                             random.nextInt(2),
                             prefix,

@@ -151,6 +151,34 @@ class SortingCursorTest {
     }
 
     @Test
+    void keysThatAreWrittenOften_areAppliedOnce_evenIfTheirRecordsExceedTheMemory()
+            throws IOException {
+        FakeMemory little = new FakeMemory(300_000);
+        register(1, "known");
+        for (int i = 0; i < 50_000; i++) {
+            put(1, "key " + i % 100, "value " + i);
+        }
+        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        cursor.start(threads);
+        assertThat(drain(cursor)).hasSize(101).contains("PUT key 99=value 49999");
+        assertThat(little.reserved()).isZero();
+    }
+
+    @Test
+    void recordsThatAreAllNeeded_areAppliedInSeveralRuns_ifTheyExceedTheMemory()
+            throws IOException {
+        FakeMemory little = new FakeMemory(300_000);
+        register(1, "known");
+        for (int i = 0; i < 50_000; i++) {
+            put(1, "key " + i, "value");
+        }
+        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        cursor.start(threads);
+        assertThat(drain(cursor)).hasSize(50_001).doesNotHaveDuplicates();
+        assertThat(little.reserved()).isZero();
+    }
+
+    @Test
     void withoutAThreadToSort_theReaderSorts() throws IOException {
         register(1, "known");
         put(1, "b", "1");

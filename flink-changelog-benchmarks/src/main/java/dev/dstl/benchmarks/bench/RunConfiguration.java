@@ -62,6 +62,8 @@ final class RunConfiguration {
         settings.put(
                 "cluster",
                 "1 JobManager and 1 TaskManager process, " + ClusterSettings.SLOTS + " slots");
+        settings.put(
+                "jobmanager.io-pool.size", String.valueOf(ClusterSettings.JOB_MANAGER_IO_THREADS));
         settings.put("managed memory", MANAGED_MEMORY.getMebiBytes() + " MiB");
         settings.put("simulated store", ClusterSettings.describeStore() + ", on the local disk");
         return settings;

@@ -23,6 +23,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.JobManagerOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -43,6 +44,13 @@ public final class ClusterSettings {
     private static final Duration RESTART_DELAY = Duration.ofMillis(500);
 
     private static final int RESTARTS = 3;
+
+    /**
+     * The default is the number of CPUs. With two, the files that a materialization frees occupied
+     * both threads for so long that the next checkpoint began 450 ms late.
+     */
+    public static final int JOB_MANAGER_IO_THREADS = 16;
+
     private static final Duration AGE_OF_ANSWERS = Duration.ofMillis(10);
 
     private static final Duration REQUEST_P50 = Duration.ofMillis(30);
@@ -60,6 +68,7 @@ public final class ClusterSettings {
         all.set(TaskManagerOptions.NUM_TASK_SLOTS, SLOTS);
         all.set(TaskManagerOptions.BUFFER_DEBLOAT_ENABLED, true);
         all.set(TaskManagerOptions.BUFFER_DEBLOAT_TARGET, IN_FLIGHT);
+        all.set(JobManagerOptions.JOB_MANAGER_IO_POOL_SIZE, JOB_MANAGER_IO_THREADS);
         all.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         all.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS);
         all.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Flushes the memory of a delegate to its files before a snapshot, whose synchronous part would
- * otherwise flush on the task thread.
+ * otherwise flush on the task thread, and makes these files smaller.
  */
 public interface DelegateFlush {
 

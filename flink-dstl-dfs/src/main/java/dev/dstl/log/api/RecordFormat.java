@@ -81,4 +81,18 @@ public final class RecordFormat {
         target[at++] = (byte) rest;
         return at;
     }
+
+    /**
+     * Returns the varint that ends before {@code source[end]}, with another varint before it: the
+     * length of the record key or of its prefix.
+     */
+    public static int lengthBefore(byte[] source, int end) {
+        int at = end - 1;
+        int value = source[at];
+        while (source[at - 1] < 0) {
+            at--;
+            value = value << 7 | (source[at] & 0x7F);
+        }
+        return value;
+    }
 }

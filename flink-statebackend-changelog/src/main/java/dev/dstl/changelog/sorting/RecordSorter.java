@@ -16,7 +16,6 @@
 
 package dev.dstl.changelog.sorting;
 
-import dev.dstl.log.api.LogRecord;
 import java.util.Arrays;
 
 /**
@@ -24,156 +23,169 @@ import java.util.Arrays;
  * RocksDB keeps the entries of a state. Stable: equal records, with key prefixes of equal length,
  * keep their order.
  *
- * <p>Sorts {@code long}s whose upper half holds the next bytes to compare and whose lower half
- * holds the number of the record, so that most comparisons touch no record; ties are sorted by the
+ * <p>Sorts {@code long}s of the next bytes to compare, their number, and the place of the record
+ * among those that are equal so far. So most comparisons touch no record. Ties are sorted by the
  * following bytes. The common prefix is skipped first. Not thread-safe.
+ *
+ * <pre>
+ *   0 | next bytes of the record key, as many as fit | how many there are, 3 bits | place
+ * </pre>
  */
 final class RecordSorter {
 
-    private static final int BY_STATE = -2;
-    private static final int BY_KEY_GROUP = -1;
+    /** Bits that tell how many bytes of the record key follow. */
+    private static final int LENGTH_BITS = 3;
 
-    /** Depth after the last byte of the record key. */
-    private static final int BY_PREFIX_LENGTH = Integer.MAX_VALUE;
-
-    private static final int BYTES_AT_ONCE = 3;
+    private static final int MAX_BYTES_AT_ONCE = (1 << LENGTH_BITS) - 1;
 
     /** Fewer records are compared one by one. */
-    private static final int FEW = 12;
+    private static final int FEW = 8;
+
+    /** Marks of {@link #keys} after a sort: the record differs from the one before. */
+    private static final long FIRST = 1L << 63;
+
+    /** The record key ends within the bytes that were compared. */
+    private static final long ENDED = 1L << 62;
 
     private final RecordBuffer records;
-    private final LogRecord first = new LogRecord();
-    private final LogRecord second = new LogRecord();
+
+    /** The records' numbers, in the order reached so far. */
+    private final int[] order;
+
     private final long[] keys;
+    private final RadixSort radixSort = new RadixSort();
 
     private RecordSorter(RecordBuffer records) {
         this.records = records;
+        this.order = new int[records.count()];
         this.keys = new long[records.count()];
-        for (int i = 0; i < keys.length; i++) {
-            keys[i] = i;
+    }
+
+    /** Returns the numbers of all records in sorted order. */
+    static int[] sort(RecordBuffer records) {
+        RecordSorter sorter = new RecordSorter(records);
+        sorter.sortByGroup();
+        return sorter.order;
+    }
+
+    private void sortByGroup() {
+        int count = keys.length;
+        for (int i = 0; i < count; i++) {
+            keys[i] = (long) records.group(i) << Integer.SIZE | i;
+        }
+        radixSort.sort(keys, 0, count, Integer.SIZE);
+        for (int i = 0; i < count; i++) {
+            order[i] = (int) keys[i];
+        }
+        for (int from = 0, to; from < count; from = to) {
+            int group = records.group(order[from]);
+            to = from + 1;
+            while (to < count && records.group(order[to]) == group) {
+                to++;
+            }
+            sortByKey(from, to, 0);
         }
     }
 
-    /** Returns the numbers of all records in sorted order, in the lower half of each element. */
-    static long[] sort(RecordBuffer records) {
-        RecordSorter sorter = new RecordSorter(records);
-        sorter.sort(0, sorter.keys.length, BY_STATE);
-        return sorter.keys;
-    }
-
     /**
-     * Sorts records that are equal up to {@code depth}. Recursive for all groups but the largest,
-     * so that the recursion depth is at most the logarithm of the number of records.
+     * Sorts records with equal groups and record keys that are equal up to {@code depth}. Recursive
+     * for all groups but the largest, so that the recursion depth is at most the logarithm of the
+     * number of records.
      *
      * @param start inclusive
      * @param stop exclusive
-     * @param depth what to compare next: state, key group, or a byte of the record key
+     * @param depth bytes of the record keys
      */
-    private void sort(int start, int stop, int depth) {
+    private void sortByKey(int start, int stop, int depth) {
         int from = start;
         int to = stop;
         int at = depth;
         while (to - from > 1) {
-            if (at >= 0 && at != BY_PREFIX_LENGTH) {
-                if (to - from <= FEW) {
-                    insertionSort(from, to);
-                    return;
-                }
-                at += commonBytes(from, to, at);
-            }
-            for (int i = from; i < to; i++) {
-                int number = (int) keys[i];
-                keys[i] = (long) part(number, at) << Integer.SIZE | number;
-            }
-            Arrays.sort(keys, from, to);
-            if (at == BY_PREFIX_LENGTH) {
+            if (to - from <= FEW) {
+                insertionSort(from, to, at);
                 return;
             }
+            at += commonBytes(from, to, at);
+            int bytes = sortByNextBytes(from, to, at);
             int largest = from;
             int largestEnd = from;
             for (int begin = from, end; begin < to; begin = end) {
-                end = endOfGroup(begin, to);
-                if (end - begin > largestEnd - largest) {
-                    sort(largest, largestEnd, next(largest, at));
+                boolean ended = (keys[begin] & ENDED) != 0;
+                end = begin + 1;
+                while (end < to && keys[end] >= 0) {
+                    end++;
+                }
+                if (ended) {
+                    sortByPrefixLength(begin, end);
+                } else if (end - begin > largestEnd - largest) {
+                    sortByKey(largest, largestEnd, at + bytes);
                     largest = begin;
                     largestEnd = end;
                 } else {
-                    sort(begin, end, next(begin, at));
+                    sortByKey(begin, end, at + bytes);
                 }
             }
-            at = next(largest, at);
+            at += bytes;
             from = largest;
             to = largestEnd;
         }
     }
 
-    private int endOfGroup(int begin, int to) {
-        int end = begin + 1;
-        while (end < to && keys[end] >>> Integer.SIZE == keys[begin] >>> Integer.SIZE) {
-            end++;
-        }
-        return end;
-    }
-
-    /** Returns the next depth to compare. */
-    private int next(int group, int depth) {
-        switch (depth) {
-            case BY_STATE:
-                return BY_KEY_GROUP;
-            case BY_KEY_GROUP:
-                return 0;
-            default:
-                return isEnd(keys[group]) ? BY_PREFIX_LENGTH : depth + BYTES_AT_ONCE;
-        }
-    }
-
-    /** Returns the value to compare at a depth, never negative. */
-    private int part(int number, int depth) {
-        records.read(number, first);
-        switch (depth) {
-            case BY_STATE:
-                return first.stateId();
-            case BY_KEY_GROUP:
-                return first.keyGroup();
-            case BY_PREFIX_LENGTH:
-                return first.keyPrefixLength();
-            default:
-                return bytesAt(depth);
-        }
-    }
-
-    /** Returns three bytes and their number, so that a key sorts before its extensions. */
-    private int bytesAt(int depth) {
-        int left = Math.min(BYTES_AT_ONCE, first.keyLength() - depth);
-        int part = 0;
-        for (int i = 0; i < BYTES_AT_ONCE; i++) {
-            part <<= Byte.SIZE;
-            if (i < left) {
-                part |= first.buffer()[first.keyOffset() + depth + i] & 0xFF;
+    /**
+     * Sorts records by as many bytes from {@code depth} on as fit, and marks the first of each
+     * group of equal ones.
+     *
+     * @return number of these bytes
+     */
+    private int sortByNextBytes(int from, int to, int depth) {
+        int placeBits = Integer.SIZE - Integer.numberOfLeadingZeros(to - from - 1);
+        int bytes =
+                Math.min(MAX_BYTES_AT_ONCE, (Long.SIZE - 1 - LENGTH_BITS - placeBits) / Byte.SIZE);
+        for (int i = from; i < to; i++) {
+            int number = order[i];
+            byte[] page = records.page(number);
+            int begin = records.keyStart(number) + depth;
+            int left = Math.min(bytes, records.keyEnd(number) - begin);
+            long part = 0;
+            for (int j = 0; j < left; j++) {
+                part = part << Byte.SIZE | (page[begin + j] & 0xFF);
             }
+            part <<= Byte.SIZE * (bytes - left);
+            keys[i] = (part << LENGTH_BITS | left) << placeBits | (i - from);
         }
-        return part << 2 | left;
-    }
-
-    private static boolean isEnd(long key) {
-        return (key >>> Integer.SIZE & BYTES_AT_ONCE) < BYTES_AT_ONCE;
+        radixSort.sort(keys, from, to, placeBits);
+        long placeMask = (1L << placeBits) - 1;
+        for (int i = to - 1; i >= from; i--) {
+            long key = keys[i];
+            boolean first = i == from || key >>> placeBits != keys[i - 1] >>> placeBits;
+            boolean ended = (key >>> placeBits & MAX_BYTES_AT_ONCE) < bytes;
+            keys[i] =
+                    (first ? FIRST : 0)
+                            | (ended ? ENDED : 0)
+                            | order[from + (int) (key & placeMask)];
+        }
+        for (int i = from; i < to; i++) {
+            order[i] = (int) keys[i];
+        }
+        return bytes;
     }
 
     /** Returns the number of bytes from {@code depth} on that all keys have in common. */
     private int commonBytes(int from, int to, int depth) {
-        records.read((int) keys[from], first);
-        int begin = first.keyOffset() + depth;
-        int common = first.keyLength() - depth;
+        int first = order[from];
+        byte[] page = records.page(first);
+        int begin = records.keyStart(first) + depth;
+        int common = records.keyEnd(first) - begin;
         for (int i = from + 1; i < to && common > 0; i++) {
-            records.read((int) keys[i], second);
-            int other = second.keyOffset() + depth;
-            int length = Math.min(common, second.keyLength() - depth);
+            int number = order[i];
+            int other = records.keyStart(number) + depth;
+            int length = Math.min(common, records.keyEnd(number) - other);
             int mismatch =
                     Arrays.mismatch(
-                            first.buffer(),
+                            page,
                             begin,
                             begin + length,
-                            second.buffer(),
+                            records.page(number),
                             other,
                             other + length);
             common = mismatch < 0 ? length : mismatch;
@@ -181,37 +193,43 @@ final class RecordSorter {
         return common;
     }
 
-    private void insertionSort(int from, int to) {
-        // By number first, since equal records keep their order.
-        for (int i = from; i < to; i++) {
-            keys[i] &= 0xFFFF_FFFFL;
-        }
-        Arrays.sort(keys, from, to);
+    private void insertionSort(int from, int to, int depth) {
         for (int i = from + 1; i < to; i++) {
-            long moved = keys[i];
-            records.read((int) moved, first);
+            int moved = order[i];
             int place = i;
-            while (place > from && isBefore((int) keys[place - 1])) {
-                keys[place] = keys[place - 1];
+            while (place > from && isBefore(moved, order[place - 1], depth)) {
+                order[place] = order[place - 1];
                 place--;
             }
-            keys[place] = moved;
+            order[place] = moved;
         }
     }
 
-    /**
-     * Returns whether the record that {@code first} shows comes before another record of its state.
-     */
-    private boolean isBefore(int number) {
-        records.read(number, second);
-        int order =
+    private boolean isBefore(int number, int other, int depth) {
+        int comparison =
                 Arrays.compareUnsigned(
-                        first.buffer(),
-                        first.keyOffset(),
-                        first.payloadOffset(),
-                        second.buffer(),
-                        second.keyOffset(),
-                        second.payloadOffset());
-        return order < 0 || (order == 0 && first.keyPrefixLength() < second.keyPrefixLength());
+                        records.page(number),
+                        records.keyStart(number) + depth,
+                        records.keyEnd(number),
+                        records.page(other),
+                        records.keyStart(other) + depth,
+                        records.keyEnd(other));
+        return comparison < 0
+                || (comparison == 0
+                        && records.keyPrefixLength(number) < records.keyPrefixLength(other));
+    }
+
+    /** Sorts records with equal record keys. */
+    private void sortByPrefixLength(int from, int to) {
+        for (int i = from; i < to; i++) {
+            keys[i] = (long) records.keyPrefixLength(order[i]) << Integer.SIZE | (i - from);
+        }
+        radixSort.sort(keys, from, to, Integer.SIZE);
+        for (int i = to - 1; i >= from; i--) {
+            keys[i] = order[from + (int) keys[i]];
+        }
+        for (int i = from; i < to; i++) {
+            order[i] = (int) keys[i];
+        }
     }
 }

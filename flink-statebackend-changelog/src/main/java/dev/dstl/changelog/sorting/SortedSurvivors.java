@@ -16,7 +16,6 @@
 
 package dev.dstl.changelog.sorting;
 
-import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import java.util.Arrays;
 
@@ -37,9 +36,7 @@ import java.util.Arrays;
 final class SortedSurvivors {
 
     private final RecordBuffer records;
-    private final long[] sorted;
-    private final LogRecord record = new LogRecord();
-    private final LogRecord other = new LogRecord();
+    private final int[] sorted;
     private final int[] survivors;
     private int count;
 
@@ -51,7 +48,7 @@ final class SortedSurvivors {
 
     private int depth;
 
-    private SortedSurvivors(RecordBuffer records, long[] sorted) {
+    private SortedSurvivors(RecordBuffer records, int[] sorted) {
         this.records = records;
         this.sorted = sorted;
         this.survivors = new int[sorted.length];
@@ -65,7 +62,7 @@ final class SortedSurvivors {
     }
 
     /** Returns the numbers of the surviving records, in order. */
-    static int[] of(RecordBuffer records, long[] sorted) {
+    static int[] of(RecordBuffer records, int[] sorted) {
         SortedSurvivors all = new SortedSurvivors(records, sorted);
         for (int from = 0, to; from < sorted.length; from = to) {
             to = all.endOfGroup(from);
@@ -74,53 +71,33 @@ final class SortedSurvivors {
         return Arrays.copyOf(all.survivors, all.count);
     }
 
-    /**
-     * Points {@link #record} at the first record of a group with equal record keys; returns the end
-     * of the group.
-     */
     private int endOfGroup(int from) {
-        records.read((int) sorted[from], record);
         int to = from + 1;
-        while (to < sorted.length && isSame((int) sorted[to])) {
+        while (to < sorted.length && records.haveSameKey(sorted[from], sorted[to])) {
             to++;
         }
         return to;
     }
 
-    private boolean isSame(int number) {
-        if (records.keyGroup(number) != record.keyGroup()) {
-            return false;
-        }
-        records.read(number, other);
-        return other.stateId() == record.stateId()
-                && other.keyPrefixLength() == record.keyPrefixLength()
-                && Arrays.equals(
-                        record.buffer(),
-                        record.keyOffset(),
-                        record.payloadOffset(),
-                        other.buffer(),
-                        other.keyOffset(),
-                        other.payloadOffset());
-    }
-
     private void visit(int from, int to) {
         int removed = -1;
         if (records.hasPrefixDeletes()) {
-            leavePrefixes();
+            int first = sorted[from];
+            leavePrefixes(first);
             int prefixDelete = newest(from, to, true);
             if (prefixDelete >= 0) {
                 survivors[count++] = prefixDelete;
                 enterPrefix(prefixDelete);
             }
-            removed = removedBefore(record.keyPrefixLength());
+            removed = removedBefore(records.keyPrefixLength(first));
         }
         int last = newest(from, to, false);
         if (last > removed) {
             survivors[count++] = last;
         }
         for (int i = from; i < to; i++) {
-            int number = (int) sorted[i];
-            if (number > last && number > removed && kind(number) == RecordKind.APPEND) {
+            int number = sorted[i];
+            if (number > last && number > removed && records.kind(number) == RecordKind.APPEND) {
                 survivors[count++] = number;
             }
         }
@@ -129,39 +106,39 @@ final class SortedSurvivors {
     /** Returns the newest put or delete, or the newest delete by prefix; -1 if there is none. */
     private int newest(int from, int to, boolean prefix) {
         for (int i = to - 1; i >= from; i--) {
-            RecordKind kind = kind((int) sorted[i]);
+            RecordKind kind = records.kind(sorted[i]);
             if (prefix
                     ? kind == RecordKind.DELETE_PREFIX
                     : kind == RecordKind.PUT || kind == RecordKind.DELETE) {
-                return (int) sorted[i];
+                return sorted[i];
             }
         }
         return -1;
     }
 
-    private RecordKind kind(int number) {
-        records.read(number, other);
-        return other.kind();
-    }
-
-    private void leavePrefixes() {
-        while (depth > 0 && !beginsWith(prefixDeletes[depth - 1])) {
+    private void leavePrefixes(int number) {
+        while (depth > 0 && !beginsWith(number, prefixDeletes[depth - 1])) {
             depth--;
         }
     }
 
-    private boolean beginsWith(int prefixDelete) {
-        records.read(prefixDelete, other);
-        return other.stateId() == record.stateId()
-                && other.keyGroup() == record.keyGroup()
-                && other.keyLength() <= record.keyLength()
+    private boolean beginsWith(int number, int prefixDelete) {
+        int start = records.keyStart(number);
+        int length = keyLength(prefixDelete);
+        int prefixStart = records.keyStart(prefixDelete);
+        return records.group(number) == records.group(prefixDelete)
+                && length <= keyLength(number)
                 && Arrays.equals(
-                        record.buffer(),
-                        record.keyOffset(),
-                        record.keyOffset() + other.keyLength(),
-                        other.buffer(),
-                        other.keyOffset(),
-                        other.payloadOffset());
+                        records.page(number),
+                        start,
+                        start + length,
+                        records.page(prefixDelete),
+                        prefixStart,
+                        prefixStart + length);
+    }
+
+    private int keyLength(int number) {
+        return records.keyEnd(number) - records.keyStart(number);
     }
 
     private void enterPrefix(int prefixDelete) {
@@ -174,8 +151,7 @@ final class SortedSurvivors {
     /** Returns the number before which all records were deleted by a prefix; -1 if none were. */
     private int removedBefore(int keyPrefixLength) {
         for (int i = depth - 1; i >= 0; i--) {
-            records.read(prefixDeletes[i], other);
-            if (other.keyLength() == keyPrefixLength) {
+            if (keyLength(prefixDeletes[i]) == keyPrefixLength) {
                 return prefixDeletes[i];
             }
         }

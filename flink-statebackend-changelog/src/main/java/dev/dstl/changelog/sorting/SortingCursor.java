@@ -68,9 +68,6 @@ public final class SortingCursor implements RecordCursor {
     /** A power of two. */
     private static final int COUNTED_AT_ONCE = 1024;
 
-    /** Ids are consecutive, one per registration; no job comes near this limit. */
-    private static final int MAX_STATE_ID = 1 << 20;
-
     private final RecordCursor log;
     private final KeyGroupRange wanted;
     private final ReplayMemory memory;
@@ -225,7 +222,8 @@ public final class SortingCursor implements RecordCursor {
         if (known != null) {
             endRun();
         }
-        if (state >= 0 && state <= MAX_STATE_ID) {
+        // Ids are consecutive, one per registration; no job comes near this limit.
+        if (state >= 0 && state <= RecordBuffer.MAX_STATE_ID) {
             registered.set(state);
         }
         addTo(asTheyCame, record);

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * containing them was ever sent to the JobManager. Everything else is the JobManager's.
  *
  * <p>Thread-safe. Deleting happens on the executor; a failed deletion is retried a few times; then
- * the file is left behind, counted, and logged once. A deletion without an answer is interrupted and
- * has failed. Deletions wait for a thread without a limit.
+ * the file is left behind, counted, and logged once. A deletion without an answer is interrupted
+ * and has failed. Deletions wait for a thread without a limit.
  */
 public final class SegmentRegistry {
 

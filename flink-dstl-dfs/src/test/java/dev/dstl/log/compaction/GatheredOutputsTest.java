@@ -62,8 +62,7 @@ class GatheredOutputsTest {
         assertThat(log.store().segments()).hasSize(1);
         assertThat(first.events).containsExactly("accepted");
         assertThat(last.events).containsExactly("accepted");
-        assertThat(broken.events)
-                .containsExactly("refused: java.lang.Error: Java heap space");
+        assertThat(broken.events).containsExactly("refused: java.lang.Error: Java heap space");
     }
 
     @Test

@@ -99,8 +99,9 @@ public final class ActiveBatch {
      *     to {@code keyLength} with {@link RecordKind#DELETE_PREFIX}
      * @param keyLength length of the record key in bytes
      * @param length length of record key and payload together in bytes
-     * @throws IllegalArgumentException if the arguments contradict each other; nothing is appended
-     *     then
+     * @throws IllegalArgumentException if the arguments contradict each other
+     * @throws OutOfMemoryError if there is no memory for a page; nothing is appended if anything is
+     *     thrown
      */
     public void append(
             RecordKind kind,
@@ -111,6 +112,26 @@ public final class ActiveBatch {
             int keyLength,
             int length) {
         check(kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
+        int pagesBefore = pageCount;
+        int offsetBefore = offset;
+        try {
+            copyRecord(kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
+        } catch (Throwable t) {
+            // Half a record would make the batch unreadable, and the segment that it shares.
+            truncate(pagesBefore, offsetBefore);
+            throw t;
+        }
+        recordCount++;
+    }
+
+    private void copyRecord(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            byte[] bytes,
+            int keyPrefixLength,
+            int keyLength,
+            int length) {
         int recordLength = RecordFormat.headerLength(stateId, keyPrefixLength, keyLength) + length;
         byte[] target = scratch;
         int start = 0;
@@ -128,7 +149,19 @@ public final class ActiveBatch {
             copy(scratch, end);
         }
         copy(bytes, length);
-        recordCount++;
+    }
+
+    /** Returns the pages behind an end, which is now the end of the records. */
+    private void truncate(int pagesBefore, int offsetBefore) {
+        while (pageCount > pagesBefore) {
+            pageCount--;
+            pool.give(pages[pageCount]);
+            pages[pageCount] = null;
+            if (pageCount > 0) {
+                memory.release(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
+            }
+        }
+        offset = offsetBefore;
     }
 
     private static void check(
@@ -182,10 +215,11 @@ public final class ActiveBatch {
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, 2 * pageCount);
         }
+        pages[pageCount] = pool.take();
         if (pageCount > 0) {
             memory.reserve(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
         }
-        pages[pageCount++] = pool.take();
+        pageCount++;
         offset = 0;
         memoryTight = memory.isTight();
     }

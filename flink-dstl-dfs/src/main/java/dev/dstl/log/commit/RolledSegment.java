@@ -37,9 +37,13 @@ import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The batches that share a segment, from the moment it is rolled. Thread-safe. */
 final class RolledSegment implements SegmentSource {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RolledSegment.class);
 
     private final List<SealedBatch> batches;
     private final SegmentListener listener;
@@ -112,14 +116,35 @@ final class RolledSegment implements SegmentSource {
             encoded.add(batch.batch());
         }
         EncodedSegment segment = encode(encoder, encoded);
-        encoded.forEach(LogBatch::release);
+        // The records are released from here on, so nothing may fail the encoding any more.
         for (int i = 0; i < batches.size(); i++) {
-            batches.get(i).listener().encoded(segment.frameLength(i));
+            releaseRecords(batches.get(i), segment.frameLength(i));
         }
-        if (localCopy != null) {
-            localCopies.write(localCopy, segment);
-        }
+        copy(segment);
         return segment;
+    }
+
+    private static void releaseRecords(SealedBatch batch, long frameBytes) {
+        try {
+            batch.batch().release();
+            batch.listener().encoded(frameBytes);
+        } catch (Throwable t) {
+            LOG.error(
+                    "The writer of {} failed; this is a defect, please report it.",
+                    batch.batch(),
+                    t);
+        }
+    }
+
+    private void copy(EncodedSegment segment) {
+        if (localCopy == null) {
+            return;
+        }
+        try {
+            localCopies.write(localCopy, segment);
+        } catch (Throwable t) {
+            LOG.error("A segment is not copied; this is a defect, please report it.", t);
+        }
     }
 
     private EncodedSegment encode(SegmentEncoder encoder, List<LogBatch> records) {

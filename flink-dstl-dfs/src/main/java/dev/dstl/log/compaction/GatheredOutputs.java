@@ -28,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Outputs of compactions that wait to share a segment: one request then serves all changelogs of a
@@ -42,6 +44,8 @@ final class GatheredOutputs {
      * output is durable names the inputs, which costs it nothing.
      */
     static final long LINGER_MILLIS = 500;
+
+    private static final Logger LOG = LoggerFactory.getLogger(GatheredOutputs.class);
 
     private final Timers timers;
     private final long rollBytes;
@@ -152,7 +156,7 @@ final class GatheredOutputs {
         List<CompactionOutput> submitted = new ArrayList<>(due.size());
         List<SealedBatch> runs = new ArrayList<>(due.size());
         for (CompactionOutput output : due) {
-            SealedBatch run = output.startSubmitting(bytes);
+            SealedBatch run = startSubmitting(output, bytes);
             if (run == null) {
                 remove(output);
             } else {
@@ -169,7 +173,26 @@ final class GatheredOutputs {
             refusal = t;
         }
         for (CompactionOutput output : submitted) {
+            report(output, refusal);
+        }
+    }
+
+    /** Returns null if the run is no longer needed, or if that fails, which ends this run only. */
+    @Nullable
+    private static SealedBatch startSubmitting(CompactionOutput output, long bytes) {
+        try {
+            return output.startSubmitting(bytes);
+        } catch (Throwable t) {
+            report(output, t);
+            return null;
+        }
+    }
+
+    private static void report(CompactionOutput output, @Nullable Throwable refusal) {
+        try {
             output.submitted(refusal);
+        } catch (Throwable t) {
+            LOG.error("A compaction failed to end; this is a defect, please report it.", t);
         }
     }
 }

@@ -19,6 +19,7 @@ package dev.dstl.log.ownership;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.store.SegmentStore;
+import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,13 +34,17 @@ import org.slf4j.LoggerFactory;
  * containing them was ever sent to the JobManager. Everything else is the JobManager's.
  *
  * <p>Thread-safe. Deleting happens on the executor; a failed deletion is retried a few times; then
- * the file is left behind, counted, and logged once. Deletions wait for a thread without a limit.
+ * the file is left behind, counted, and logged once. A deletion without an answer is interrupted
+ * and has failed. Deletions wait for a thread without a limit.
  */
 public final class SegmentRegistry {
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentRegistry.class);
     private static final int MAX_TRIES = 4;
     private static final long RETRY_DELAY_MILLIS = 1_000;
+
+    /** Longer than any store needs. All other deletions may have to wait for one that hangs. */
+    private static final long DELETE_MILLIS = 60_000;
 
     private final SegmentStore store;
     private final Executor discards;
@@ -194,7 +199,7 @@ public final class SegmentRegistry {
 
     private void delete(Path file, int number) {
         try {
-            store.delete(file);
+            deleteInTime(file);
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
             tryAgain(file, number, t);
@@ -202,6 +207,15 @@ public final class SegmentRegistry {
         }
         metrics.fileDiscarded();
         discardEnded();
+    }
+
+    private void deleteInTime(Path file) throws IOException {
+        TimedRequest request = new TimedRequest(timers, DELETE_MILLIS);
+        try {
+            store.delete(file);
+        } finally {
+            request.end();
+        }
     }
 
     private void tryAgain(Path file, int number, Throwable cause) {

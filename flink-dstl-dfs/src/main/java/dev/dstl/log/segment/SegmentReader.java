@@ -431,16 +431,17 @@ public final class SegmentReader implements BlockSource, Closeable {
 
     @Override
     public void close() throws IOException {
-        if (stream != null) {
-            try {
+        try {
+            if (stream != null) {
                 closeStream();
-            } catch (IOException | RuntimeException e) {
-                throw StoreException.of(
-                        String.format("Segment %s: %s", file, StoreException.describe(e)), e);
             }
-        }
-        if (requests != null) {
-            requests.end();
+        } catch (IOException | RuntimeException e) {
+            throw StoreException.of(
+                    String.format("Segment %s: %s", file, StoreException.describe(e)), e);
+        } finally {
+            if (requests != null) {
+                requests.end();
+            }
         }
     }
 

@@ -30,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.FileSystem;
@@ -52,6 +53,9 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     /** Longer than a working client needs, shorter than Flink waits for a task. */
     private static final long PATIENCE_MILLIS = 5_000;
 
+    /** Longer than a healthy store needs for a segment, shorter than a checkpoint waits for it. */
+    private static final long SILENT_MILLIS = 2_000;
+
     private static final String ABORTED_BY_AWS_CLIENT = "AbortedException";
 
     private static final Logger LOG = LoggerFactory.getLogger(LazySegmentStore.class);
@@ -59,6 +63,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     private final BasePath basePath;
     private final Opening opening;
     private final long patienceMillis;
+    private final LongSupplier nanoTime;
     private final ThreadFactory threads = new DaemonThreads("dstl-store");
 
     @GuardedBy("this")
@@ -74,6 +79,10 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     @GuardedBy("this")
     private int requests;
+
+    /** When a request last began or ended. */
+    @GuardedBy("this")
+    private long idleSinceNanos;
 
     /** Start of the first request after the last successful write. */
     @GuardedBy("this")
@@ -99,9 +108,15 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     LazySegmentStore(BasePath basePath, Opening opening, long patienceMillis) {
+        this(basePath, opening, patienceMillis, System::nanoTime);
+    }
+
+    LazySegmentStore(
+            BasePath basePath, Opening opening, long patienceMillis, LongSupplier nanoTime) {
         this.basePath = basePath;
         this.opening = opening;
         this.patienceMillis = patienceMillis;
+        this.nanoTime = nanoTime;
     }
 
     /**
@@ -179,26 +194,36 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     }
 
     private synchronized void trying(int more) {
-        requests += more;
-        if (fruitlessSinceNanos == null) {
-            fruitlessSinceNanos = System.nanoTime();
+        long now = nanoTime.getAsLong();
+        boolean wasIdle = requests == 0 && isLong(now - idleSinceNanos);
+        if (fruitlessSinceNanos == null || (wasIdle && latestFailure == null)) {
+            fruitlessSinceNanos = now;
         }
+        requests += more;
+        idleSinceNanos = now;
+    }
+
+    private static boolean isLong(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos) >= SILENT_MILLIS;
     }
 
     /**
      * Returns why nothing can be stored at present, as a sentence for users: the latest failure, or
-     * that requests are not answered.
+     * that requests have not been answered for some time.
      *
      * @return empty if the store accepts writes
      */
     public synchronized Optional<String> problem() {
-        if (fruitlessSinceNanos == null || (latestFailure == null && requests == 0)) {
+        if (fruitlessSinceNanos == null) {
             return Optional.empty();
         }
-        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - fruitlessSinceNanos);
+        long nanos = nanoTime.getAsLong() - fruitlessSinceNanos;
+        if (latestFailure == null && (requests == 0 || !isLong(nanos))) {
+            return Optional.empty();
+        }
         return Optional.of(
                 basePath.complaint(
-                        "for " + seconds + " s",
+                        "for " + TimeUnit.NANOSECONDS.toSeconds(nanos) + " s",
                         latestFailure == null ? "no request was answered" : latestFailure));
     }
 

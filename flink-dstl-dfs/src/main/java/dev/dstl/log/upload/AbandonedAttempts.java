@@ -44,8 +44,8 @@ final class AbandonedAttempts {
     static final int MANY = 20;
 
     /**
-     * Delay after which a file is deleted again, since data that a client still sends after its
-     * caller was interrupted may arrive after the first deletion.
+     * Delay after which a file is deleted again, since data that a client has sent or still sends
+     * may arrive after the first deletion.
      */
     private static final long DELETE_AGAIN_MILLIS = 30_000;
 
@@ -93,11 +93,22 @@ final class AbandonedAttempts {
         }
         LOG.debug("{} returned after it was cancelled", attempt);
         if (file != null) {
-            registry.discardAttempt(file);
-            if (!complete) {
-                timers.schedule(() -> registry.discardAttempt(file), DELETE_AGAIN_MILLIS);
+            if (complete) {
+                registry.discardAttempt(file);
+            } else {
+                discard(file);
             }
         }
+    }
+
+    /**
+     * Deletes the file of an attempt that was cancelled or failed, now and again later: a failure
+     * may only mean that the answer of the store was lost, and the store may store the file after
+     * its first deletion.
+     */
+    void discard(Path file) {
+        registry.discardAttempt(file);
+        timers.schedule(() -> registry.discardAttempt(file), DELETE_AGAIN_MILLIS);
     }
 
     /**

@@ -335,7 +335,7 @@ public final class SegmentUpload {
         boolean throttled = Throttling.isCauseOf(cause);
         uploader.metrics.attemptFailed(throttled);
         if (file != null) {
-            uploader.registry.discardAttempt(file);
+            uploader.abandoned.discard(file);
         }
         boolean encodingFailed;
         synchronized (this) {

@@ -22,6 +22,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.api.TestRecord;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
+import dev.dstl.log.memory.ProcessMemory;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
@@ -87,6 +90,57 @@ class ActiveBatchTest {
         assertRefused(() -> active.append(RecordKind.DELETE_PREFIX, 0, 0, bytes, 1, 2, 10));
         assertThat(active.isEmpty()).isTrue();
         assertThat(active.sizeBytes()).isZero();
+    }
+
+    @Test
+    void recordThatFailsHalfway_leavesNoTrace() {
+        ProcessMemory process = new ProcessMemory();
+        JobMemory memory = process.join(1 << 24);
+        PagePool failing = new PagePool(1 << 24, process);
+        ActiveBatch batch =
+                new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, failing, memory);
+        TestBatches.append(batch, TestRecord.put(1, 1, "a", "b"));
+        long size = batch.sizeBytes();
+        byte[] twoPages = new byte[2 * PagePool.PAGE_BYTES];
+        makeNextPageFail(failing, process);
+
+        assertThatThrownBy(
+                        () -> batch.append(RecordKind.PUT, 1, 1, twoPages, 1, 1, twoPages.length))
+                .isInstanceOf(IllegalStateException.class);
+
+        assertThat(batch.sizeBytes()).isEqualTo(size);
+        assertThat(process.reservedBytes(MemoryUse.ACTIVE)).isZero();
+        TestBatches.append(batch, TestRecord.put(1, 1, "c", "d"));
+        assertThat(TestBatches.records(batch.seal(0)))
+                .containsExactly(TestRecord.put(1, 1, "a", "b"), TestRecord.put(1, 1, "c", "d"));
+    }
+
+    @Test
+    void firstRecordThatFailsHalfway_leavesAnEmptyBatch() {
+        ProcessMemory process = new ProcessMemory();
+        JobMemory memory = process.join(1 << 24);
+        PagePool failing = new PagePool(1 << 24, process);
+        ActiveBatch batch =
+                new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, failing, memory);
+        byte[] bytes = new byte[10];
+        makeNextPageFail(failing, process);
+
+        assertThatThrownBy(() -> batch.append(RecordKind.PUT, 1, 1, bytes, 1, 1, bytes.length))
+                .isInstanceOf(IllegalStateException.class);
+
+        assertThat(batch.isEmpty()).isTrue();
+        assertThat(batch.sizeBytes()).isZero();
+        TestBatches.append(batch, TestRecord.put(1, 1, "c", "d"));
+        assertThat(TestBatches.records(batch.seal(0)))
+                .containsExactly(TestRecord.put(1, 1, "c", "d"));
+    }
+
+    /** Taking the only free page fails as it would without memory for a new one. */
+    private static void makeNextPageFail(PagePool pages, ProcessMemory process) {
+        ActiveBatch other = new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, pages);
+        TestBatches.append(other, TestRecord.put(1, 1, "a", "b"));
+        other.discard();
+        process.take(PagePool.PAGE_BYTES);
     }
 
     private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

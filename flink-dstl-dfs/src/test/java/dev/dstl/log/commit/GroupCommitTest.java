@@ -160,6 +160,34 @@ class GroupCommitTest {
     }
 
     @Test
+    void listenerThatThrowsWhenItsBatchIsEncoded_doesNotDisturbTheOthersInItsSegment()
+            throws Exception {
+        SealedBatch broken =
+                new SealedBatch(
+                        batch(),
+                        new BatchListener() {
+                            @Override
+                            public void encoded(long frameBytes) {
+                                throw new Error("Java heap space");
+                            }
+
+                            @Override
+                            public void durable(BatchPosition position) {}
+
+                            @Override
+                            public void suspended(IOException cause) {}
+                        },
+                        0);
+        log.commit().submit(broken);
+        append(second, "b");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(second);
+        log.passLinger();
+        assertThat(persist).isDone();
+        assertThat(texts(handleOf(persist))).containsExactly("b");
+        log.commit().release(broken);
+    }
+
+    @Test
     void callbackOfACheckpointThatThrows_doesNotDisturbTheOthersInItsSegment() throws Exception {
         append(first, "a");
         append(second, "b");

@@ -25,10 +25,15 @@ import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
 import dev.dstl.log.testing.ManualTimers;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
@@ -41,6 +46,10 @@ class SegmentRegistryTest {
     private final ManualTimers timers = new ManualTimers();
     private final List<Path> deleted = new ArrayList<>();
     private int failingDeletes;
+
+    /** Counted down by the next deletion, which then hangs until it is interrupted. */
+    @Nullable private CountDownLatch hangingDelete;
+
     @Nullable private Error failure;
     private final SegmentRegistry registry = registry(Runnable::run);
 
@@ -195,6 +204,25 @@ class SegmentRegistryTest {
         assertThat(deleted).containsExactly(FILE);
     }
 
+    @Test
+    void deleteThatHangs_isInterruptedAndTriedAgain_andOthersDoNotWaitForIt() throws Exception {
+        Path other = new Path("s3://bucket/2.seg");
+        hangingDelete = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        SegmentRegistry waiting = registry(thread);
+        waiting.discardAttempt(FILE);
+        waiting.discardAttempt(other);
+        hangingDelete.await();
+
+        timers.advanceMillis(60_000);
+        thread.submit(() -> {}).get(10, TimeUnit.SECONDS);
+        assertThat(deleted).containsExactly(other);
+        timers.advanceMillis(10_000);
+        thread.submit(() -> {}).get(10, TimeUnit.SECONDS);
+        assertThat(deleted).containsExactly(other, FILE);
+        thread.shutdown();
+    }
+
     private SegmentRegistry registry(Executor discards) {
         return new SegmentRegistry(
                 new RecordingStore(),
@@ -222,6 +250,9 @@ class SegmentRegistryTest {
 
         @Override
         public void delete(Path file) throws IOException {
+            if (hangingDelete != null && hangingDelete.getCount() > 0) {
+                hang();
+            }
             if (failingDeletes-- > 0) {
                 if (failure != null) {
                     throw failure;
@@ -229,6 +260,15 @@ class SegmentRegistryTest {
                 throw new IOException("Not now");
             }
             deleted.add(file);
+        }
+
+        private void hang() throws IOException {
+            hangingDelete.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                throw new InterruptedIOException("Interrupted while deleting");
+            }
         }
     }
 }

@@ -36,7 +36,9 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.junit.jupiter.api.Test;
@@ -66,6 +68,40 @@ class SegmentReaderTest {
                 FrameCursor cursor = new FrameCursor()) {
             cursor.start(reader, reader.frameAt(SegmentFormat.HEADER_BYTES), ALL);
             assertThat(TestRecord.readAll(cursor)).containsExactly(put(1, 2, "key", "value"));
+        }
+    }
+
+    @Test
+    void streamThatCannotBeClosed_leavesNoThread() throws Exception {
+        FileStateHandle file = file(segment());
+        AtomicReference<Thread> requests = new AtomicReference<>();
+        FileStateHandle unclosable =
+                new FileStateHandle(file.getFilePath(), file.getStateSize()) {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public FSDataInputStream openInputStream() throws IOException {
+                        requests.set(Thread.currentThread());
+                        return new UnclosableStream(super.openInputStream());
+                    }
+                };
+        SegmentReader reader = SegmentReader.open(unclosable);
+        assertThatThrownBy(reader::close).isInstanceOf(IOException.class);
+
+        requests.get().join(10_000);
+        assertThat(requests.get().isAlive()).isFalse();
+    }
+
+    private static final class UnclosableStream extends FSDataInputStreamWrapper {
+
+        private UnclosableStream(FSDataInputStream stream) {
+            super(stream);
+        }
+
+        @Override
+        public void close() throws IOException {
+            super.close();
+            throw new IOException("Connection reset while closing");
         }
     }
 

@@ -28,10 +28,14 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.Path;
@@ -189,6 +193,62 @@ class LazySegmentStoreTest {
                 .contains("could be stored for ", "SocketTimeoutException: timed out");
         store.write(file, oneByte());
         assertThat(store.problem()).isEmpty();
+    }
+
+    @Test
+    void writeThatTakesItsTime_isNoProblem_butOneThatIsNotAnsweredIs() throws Exception {
+        AtomicLong nanos = new AtomicLong();
+        LazySegmentStore store =
+                new LazySegmentStore(basePath(), this::opened, LONG_MILLIS, nanos::get);
+        Path file = store.locate(NAME);
+        store.write(file, oneByte());
+        List<Optional<String>> problems = new ArrayList<>();
+        store.write(
+                file,
+                during(
+                        () -> {
+                            problems.add(store.problem());
+                            nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+                            problems.add(store.problem());
+                            nanos.addAndGet(TimeUnit.SECONDS.toNanos(9));
+                            problems.add(store.problem());
+                        }));
+        assertThat(problems.subList(0, 2)).as("of a healthy store").allMatch(Optional::isEmpty);
+        assertThat(problems.get(2))
+                .get()
+                .asString()
+                .contains("could be stored for 10 s: no request was answered.");
+        assertThat(store.problem()).isEmpty();
+    }
+
+    @Test
+    void timeWithoutRequestsAfterAnInterruptedOne_isNotCountedAsAnOutage() throws Exception {
+        AtomicLong nanos = new AtomicLong();
+        LazySegmentStore store =
+                new LazySegmentStore(basePath(), this::opened, LONG_MILLIS, nanos::get);
+        Path file = store.locate(NAME);
+        assertThatThrownBy(
+                        () -> store.write(file, failing(new InterruptedIOException("cancelled"))))
+                .isInstanceOf(InterruptedIOException.class);
+        nanos.addAndGet(TimeUnit.HOURS.toNanos(1));
+        List<Optional<String>> problems = new ArrayList<>();
+        store.write(file, during(() -> problems.add(store.problem())));
+        assertThat(problems).containsExactly(Optional.empty());
+    }
+
+    private static SegmentContent during(Runnable action) {
+        return new SegmentContent() {
+            @Override
+            public long length() {
+                return 1;
+            }
+
+            @Override
+            public void writeTo(OutputStream out) throws IOException {
+                action.run();
+                out.write(1);
+            }
+        };
     }
 
     private static SegmentContent failing(Exception failure) {

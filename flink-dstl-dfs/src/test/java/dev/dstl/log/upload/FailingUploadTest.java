@@ -34,6 +34,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -73,6 +75,34 @@ class FailingUploadTest {
 
         assertThat(texts(handleOf(persist))).containsExactly("a");
         assertThat(log.store().segments()).hasSize(1);
+    }
+
+    @Test
+    void fileThatArrivesAfterItsAttemptFailedAndItWasDeleted_isDeletedAgain() throws Exception {
+        open("until-success");
+        List<Path> attempts = new ArrayList<>();
+        log.store()
+                .failBy(
+                        path -> {
+                            attempts.add(path);
+                            return attempts.size() == 1
+                                    ? WriteFault.FAIL_ON_CLOSE
+                                    : WriteFault.NONE;
+                        });
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
+        log.timers().advanceMillis(1_000);
+        assertThat(log.store().segments()).hasSize(1);
+
+        Path late = attempts.get(0);
+        try (FSDataOutputStream out = late.getFileSystem().create(late, WriteMode.OVERWRITE)) {
+            out.write(1);
+        }
+        assertThat(log.store().segments()).hasSize(2);
+        log.timers().advanceMillis(60_000);
+
+        assertThat(log.store().segments()).hasSize(1);
+        assertThat(texts(handleOf(persist))).containsExactly("a");
     }
 
     @Test

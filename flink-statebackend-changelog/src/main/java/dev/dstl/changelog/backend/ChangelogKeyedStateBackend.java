@@ -267,8 +267,19 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
         disposed = true;
         IOUtils.closeAllQuietly(materializer, cancelRegistry);
         registered.clear();
-        delegate.dispose();
-        checkpointer.close();
-        writer.truncateAndClose(checkpointer.persistedTo());
+        try {
+            delegate.dispose();
+        } finally {
+            // Whatever the delegate throws: an open changelog would keep its memory and its files.
+            closeLog();
+        }
+    }
+
+    private void closeLog() {
+        try {
+            checkpointer.close();
+        } finally {
+            writer.truncateAndClose(checkpointer.persistedTo());
+        }
     }
 }

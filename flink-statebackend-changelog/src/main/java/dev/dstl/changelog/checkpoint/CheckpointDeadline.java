@@ -28,6 +28,8 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Declines a checkpoint that waits for an unavailable store, shortly before it expires: an expired
@@ -43,6 +45,8 @@ public final class CheckpointDeadline {
 
     /** Fraction of the checkpoint timeout after which a checkpoint is declined. */
     private static final double SHARE = 0.9;
+
+    private static final Logger LOG = LoggerFactory.getLogger(CheckpointDeadline.class);
 
     private final long timeoutMillis;
     private final CheckpointFailureReason reason;
@@ -103,11 +107,18 @@ public final class CheckpointDeadline {
         if (result.isDone()) {
             return;
         }
-        ScheduledFuture<?> timer =
-                clock.schedule(
-                        () -> expire(result),
-                        delayMillis(triggeredAtMillis),
-                        TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> timer;
+        try {
+            timer =
+                    clock.schedule(
+                            () -> expire(result),
+                            delayMillis(triggeredAtMillis),
+                            TimeUnit.MILLISECONDS);
+        } catch (Throwable noThread) {
+            // The checkpoint then expires without a reason, which is better than failing the task.
+            LOG.debug("A checkpoint has no deadline", noThread);
+            return;
+        }
         CompletableFuture<?> unused =
                 result.whenComplete((ignored, failure) -> timer.cancel(false));
     }

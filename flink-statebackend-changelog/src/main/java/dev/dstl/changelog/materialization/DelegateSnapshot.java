@@ -87,6 +87,11 @@ public final class DelegateSnapshot {
                 StateParts.ofSnapshot(result.getTaskLocalSnapshot()));
     }
 
+    /** Returns a value that changes whenever the store has answered the asynchronous part. */
+    long progress() {
+        return files.progress();
+    }
+
     /**
      * Interrupts the asynchronous part. No effect once it has ended. Its files stay until {@link
      * #discard()}.

@@ -20,6 +20,7 @@ import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.Closeable;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
@@ -42,11 +43,15 @@ import org.slf4j.LoggerFactory;
  * Materializes one keyed backend. One materialization runs at a time. It starts and ends on the
  * task thread and is uploaded on another thread, so that checkpoints do not wait for it. A failed
  * materialization is retried at the next interval; the task fails only after too many failures in a
- * row. Can be triggered and closed on any thread.
+ * row. An upload that the store does not answer has failed, whether or not its thread returns. Can
+ * be triggered and closed on any thread.
  */
 public final class Materializer implements Closeable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Materializer.class);
+
+    /** Longer than a single call to a store takes, even if it uploads a large file. */
+    private static final long MAX_SILENT_MINUTES = 30;
 
     private final String subtask;
     private final MaterializationSettings settings;
@@ -72,6 +77,11 @@ public final class Materializer implements Closeable {
     @GuardedBy("lock")
     @Nullable
     private Future<?> timer;
+
+    /** Ends the running upload when it makes no progress any more. */
+    @GuardedBy("lock")
+    @Nullable
+    private Future<?> watch;
 
     private int failuresInARow;
 
@@ -141,6 +151,7 @@ public final class Materializer implements Closeable {
         synchronized (lock) {
             state = state.to(MaterializerState.CLOSED);
             cancelTimer();
+            cancelWatch();
             cancelRunning();
             unfinished = running;
             running = null;
@@ -226,6 +237,7 @@ public final class Materializer implements Closeable {
     private void upload(DelegateSnapshot snapshot, long startNanos) {
         MaterializedBase base;
         try {
+            watch(snapshot, startNanos);
             base = uploadWithinSafetyNet(snapshot);
         } catch (Throwable t) {
             post(() -> uploadFailed(snapshot, startNanos, t), "failed materialization of %s");
@@ -236,6 +248,34 @@ public final class Materializer implements Closeable {
         if (!post(() -> uploaded(snapshot, base, startNanos), "end of materialization of %s")) {
             deleter.deleteNow(base);
         }
+    }
+
+    /** Checks an upload after some time, even if its thread never returns. */
+    private void watch(DelegateSnapshot snapshot, long startNanos) {
+        long progress = snapshot.progress();
+        synchronized (lock) {
+            if (running == snapshot) {
+                watch =
+                        clock.schedule(
+                                () -> check(snapshot, startNanos, progress),
+                                MAX_SILENT_MINUTES,
+                                TimeUnit.MINUTES);
+            }
+        }
+    }
+
+    private void check(DelegateSnapshot snapshot, long startNanos, long progressBefore) {
+        if (snapshot.progress() != progressBefore) {
+            watch(snapshot, startNanos);
+            return;
+        }
+        IOException silent =
+                new IOException(
+                        "The checkpoint storage has not answered for "
+                                + MAX_SILENT_MINUTES
+                                + " minutes");
+        post(() -> uploadFailed(snapshot, startNanos, silent), "failed materialization of %s");
+        deleter.deleteLater(snapshot);
     }
 
     private MaterializedBase uploadWithinSafetyNet(DelegateSnapshot snapshot) throws Exception {
@@ -251,7 +291,7 @@ public final class Materializer implements Closeable {
 
     private void uploaded(DelegateSnapshot snapshot, MaterializedBase base, long startNanos)
             throws Exception {
-        if (ended(startNanos)) {
+        if (ended(snapshot, startNanos)) {
             failuresInARow = 0;
             lifecycle.complete(snapshot, base);
             metrics.completed(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
@@ -263,7 +303,7 @@ public final class Materializer implements Closeable {
 
     private void uploadFailed(DelegateSnapshot snapshot, long startNanos, Throwable cause)
             throws Exception {
-        if (ended(startNanos)) {
+        if (ended(snapshot, startNanos)) {
             lifecycle.fail(snapshot);
             if (cause instanceof CancellationException) {
                 scheduleNext();
@@ -273,16 +313,18 @@ public final class Materializer implements Closeable {
         }
     }
 
-    private boolean ended(long startNanos) {
-        throttle.ended(System.nanoTime() - startNanos);
+    /** Returns false if the upload was closed or given up before. */
+    private boolean ended(DelegateSnapshot snapshot, long startNanos) {
         synchronized (lock) {
-            running = null;
-            if (state == MaterializerState.CLOSED) {
+            if (running != snapshot) {
                 return false;
             }
+            running = null;
+            cancelWatch();
             state = state.to(MaterializerState.IDLE);
-            return true;
         }
+        throttle.ended(System.nanoTime() - startNanos);
+        return true;
     }
 
     private void failed(Throwable cause) {
@@ -326,6 +368,14 @@ public final class Materializer implements Closeable {
         if (timer != null) {
             timer.cancel(false);
             timer = null;
+        }
+    }
+
+    @GuardedBy("lock")
+    private void cancelWatch() {
+        if (watch != null) {
+            watch.cancel(false);
+            watch = null;
         }
     }
 

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.concurrent.GuardedBy;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -36,6 +37,8 @@ final class SnapshotFiles implements CheckpointStreamFactory {
 
     private final CheckpointStreamFactory streams;
     private final Executor afterAWhile;
+
+    private final AtomicLong progress = new AtomicLong();
 
     private final Object lock = new Object();
 
@@ -61,8 +64,14 @@ final class SnapshotFiles implements CheckpointStreamFactory {
         synchronized (lock) {
             failIfDiscarded();
         }
-        return new SnapshotStream(
-                streams.createCheckpointStateOutputStream(scope), this::add, afterAWhile);
+        CheckpointStateOutputStream stream = streams.createCheckpointStateOutputStream(scope);
+        progress.incrementAndGet();
+        return new SnapshotStream(stream, new Written(), afterAWhile);
+    }
+
+    /** Returns a value that changes whenever the store has answered a call. */
+    long progress() {
+        return progress.get();
     }
 
     @Override
@@ -139,6 +148,19 @@ final class SnapshotFiles implements CheckpointStreamFactory {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    private final class Written implements SnapshotStream.Written {
+
+        @Override
+        public void add(StreamStateHandle handle) throws IOException {
+            SnapshotFiles.this.add(handle);
+        }
+
+        @Override
+        public void progressed() {
+            progress.incrementAndGet();
         }
     }
 }

@@ -51,6 +51,9 @@ final class SnapshotStream extends CheckpointStateOutputStream {
          * @throws IOException if the file is not needed any more and was deleted
          */
         void add(StreamStateHandle handle) throws IOException;
+
+        /** Reports that a call to the store has returned. */
+        default void progressed() {}
     }
 
     /**
@@ -152,6 +155,7 @@ final class SnapshotStream extends CheckpointStateOutputStream {
     }
 
     private void end() throws IOException {
+        written.progressed();
         if (!state.compareAndSet(State.BUSY, State.IDLE)) {
             state.set(State.CLOSED);
             closeUninterrupted();

@@ -40,6 +40,8 @@ import org.apache.flink.runtime.state.SnapshotStrategyRunner;
 import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes overlapping bases restorable together, where one contains key groups that another one
@@ -55,6 +57,8 @@ import org.apache.flink.util.IOUtils;
 final class OverlappingBases<K> implements Closeable {
 
     private static final int WRITE_BUFFER_BYTES = 64 << 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(OverlappingBases.class);
 
     private final Path directory;
     private final BaseRestore<K> delegates;
@@ -121,8 +125,17 @@ final class OverlappingBases<K> implements Closeable {
                 CheckpointStorageLocationReference.getDefault());
     }
 
+    /** Deletes the files. The restore succeeds even if that fails. */
     @Override
-    public void close() throws IOException {
-        FileUtils.deleteDirectory(directory.toFile());
+    public void close() {
+        try {
+            FileUtils.deleteDirectory(directory.toFile());
+        } catch (IOException e) {
+            LOG.warn(
+                    "Could not delete {}, which holds copies of bases that are no longer needed."
+                            + " Delete it manually.",
+                    directory,
+                    e);
+        }
     }
 }

@@ -17,19 +17,31 @@
 package dev.dstl.changelog.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
+import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.RunnableFuture;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.queryablestate.KvStateID;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.runtime.query.KvStateRegistry;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.runtime.testutils.CommonTestUtils;
+import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.util.InstantiationUtil;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -91,6 +103,71 @@ class CancelledCheckpointTest {
             unsent.discardState();
         }
         CommonTestUtils.waitUntilCondition(() -> snapshots().isEmpty());
+    }
+
+    @Test
+    void delegateThatCannotBeDisposed_leavesNoSegment() throws Exception {
+        TestTask task =
+                TestTask.start(
+                        directory,
+                        new ChangelogStateBackend(new UndisposableStateBackend()),
+                        LogStorage.DSTL.taskStateManager(directory.resolve("log")),
+                        TestTask.checkpoints(directory),
+                        new FakeJobManager(),
+                        List.of());
+        task.state(1, queryable()).update(LONG);
+        TestTask.finish(task.trigger(1)).discardState();
+        assertThat(segments()).hasSize(1);
+
+        assertThatThrownBy(task.changelog()::dispose).hasMessage("Cannot be unregistered");
+
+        CommonTestUtils.waitUntilCondition(() -> segments().isEmpty());
+        task.close();
+    }
+
+    @SuppressWarnings("deprecation") // queryable state is deprecated in Flink 1.20
+    private static ValueStateDescriptor<String> queryable() {
+        ValueStateDescriptor<String> descriptor =
+                new ValueStateDescriptor<>("queryable", String.class);
+        descriptor.setQueryable("queryable");
+        return descriptor;
+    }
+
+    /** Its backends fail when they are disposed with queryable state. */
+    private static final class UndisposableStateBackend extends HashMapStateBackend {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public <K> AbstractKeyedStateBackend<K> createKeyedStateBackend(
+                KeyedStateBackendParameters<K> parameters) throws IOException {
+            KvStateRegistry registry =
+                    new KvStateRegistry() {
+                        @Override
+                        public void unregisterKvState(
+                                JobID jobId,
+                                JobVertexID vertex,
+                                KeyGroupRange keyGroups,
+                                String name,
+                                KvStateID id) {
+                            throw new IllegalStateException("Cannot be unregistered");
+                        }
+                    };
+            return super.createKeyedStateBackend(
+                    new KeyedStateBackendParametersImpl<>(
+                            parameters.getEnv(),
+                            parameters.getJobID(),
+                            parameters.getOperatorIdentifier(),
+                            parameters.getKeySerializer(),
+                            parameters.getNumberOfKeyGroups(),
+                            parameters.getKeyGroupRange(),
+                            registry.createTaskRegistry(
+                                    parameters.getJobID(), new JobVertexID(1, 1)),
+                            parameters.getTtlTimeProvider(),
+                            parameters.getMetricGroup(),
+                            parameters.getStateHandles(),
+                            parameters.getCancelStreamRegistry()));
+        }
     }
 
     @Test

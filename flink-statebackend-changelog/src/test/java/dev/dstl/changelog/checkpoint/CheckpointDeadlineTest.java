@@ -23,6 +23,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -86,6 +88,20 @@ class CheckpointDeadlineTest {
     }
 
     @Test
+    void clockWithoutAThread_failsNoCheckpoint() {
+        ManuallyTriggeredScheduledExecutorService stopped =
+                new ManuallyTriggeredScheduledExecutorService() {
+                    @Override
+                    public ScheduledFuture<?> schedule(
+                            Runnable command, long delay, TimeUnit unit) {
+                        throw new Error("unable to create native thread");
+                    }
+                };
+        watch(stopped, NOW);
+        assertThat(checkpoint).isNotDone();
+    }
+
+    @Test
     void whoeverSaysHowManyFailuresAreTolerated_hasTheseCounted() {
         Configuration job = new Configuration();
         assertThat(reasonWith(job)).isEqualTo(CheckpointFailureReason.TASK_CHECKPOINT_FAILURE);
@@ -112,10 +128,14 @@ class CheckpointDeadlineTest {
     }
 
     private void watch(long triggeredAtMillis) {
+        watch(clock, triggeredAtMillis);
+    }
+
+    private void watch(ScheduledExecutorService on, long triggeredAtMillis) {
         new CheckpointDeadline(
                         Duration.ofSeconds(100),
                         CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
-                        clock,
+                        on,
                         () -> NOW,
                         () -> storeProblem)
                 .watch(checkpoint, triggeredAtMillis);

@@ -30,14 +30,17 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +60,14 @@ class MaterializerTest {
     private final MaterializationThrottle throttle =
             new MaterializationThrottle(1e-9, System::nanoTime);
     private boolean fatal;
+
+    /** Counted down by the next file, whose creation then hangs until {@link #answer}. */
+    @Nullable private CountDownLatch hanging;
+
+    /** Whether the file hangs when it is closed, and not when it is created. */
+    private boolean progressFirst;
+
+    private final CountDownLatch answer = new CountDownLatch(1);
 
     private LoggedJob job;
     private BaseLedger bases;
@@ -339,6 +350,55 @@ class MaterializerTest {
     }
 
     @Test
+    void uploadThatHangsForever_isAFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        hanging = new CountDownLatch(1);
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        hanging.await();
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().id()).isEqualTo(2);
+
+        answer.countDown();
+        upload.join();
+        mailbox.runAll();
+        assertThat(bases.current().id()).isEqualTo(2);
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).as("the next materialization").hasSize(1);
+    }
+
+    @Test
+    void uploadThatMakesProgress_isNotGivenUp() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        hanging = new CountDownLatch(1);
+        progressFirst = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        hanging.await();
+        clock.triggerScheduledTasks();
+        assertThat(mailbox.size()).isZero();
+        answer.countDown();
+        upload.join();
+        mailbox.runNext();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    @Test
     void materializationThatFails_takesItsMarkInTheLogAlong_andOneThatSucceedsDoesNot()
             throws Exception {
         Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
@@ -383,6 +443,62 @@ class MaterializerTest {
         assertThat(uploads.numQueuedRunnables()).as("deletions").isEqualTo(1);
     }
 
+    private void hangOnce() {
+        if (hanging == null || hanging.getCount() == 0) {
+            return;
+        }
+        hanging.countDown();
+        while (true) {
+            try {
+                answer.await();
+                return;
+            } catch (InterruptedException ignored) {
+                continue;
+            }
+        }
+    }
+
+    /** Hangs when it is closed. */
+    private final class HangingStream extends CheckpointStateOutputStream {
+
+        private final CheckpointStateOutputStream out;
+
+        private HangingStream(CheckpointStateOutputStream out) {
+            this.out = out;
+        }
+
+        @Override
+        public StreamStateHandle closeAndGetHandle() throws IOException {
+            hangOnce();
+            return out.closeAndGetHandle();
+        }
+
+        @Override
+        public void write(int oneByte) throws IOException {
+            out.write(oneByte);
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            return out.getPos();
+        }
+
+        @Override
+        public void flush() throws IOException {
+            out.flush();
+        }
+
+        @Override
+        public void sync() throws IOException {
+            out.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.close();
+        }
+    }
+
     private void update() throws Exception {
         job.at(1, "a");
         job.value.update("v");
@@ -419,7 +535,13 @@ class MaterializerTest {
                                         if (fatal) {
                                             throw new ThreadDeath();
                                         }
-                                        return super.createCheckpointStateOutputStream(scope);
+                                        CheckpointStateOutputStream out =
+                                                super.createCheckpointStateOutputStream(scope);
+                                        if (progressFirst) {
+                                            return new HangingStream(out);
+                                        }
+                                        hangOnce();
+                                        return out;
                                     }
                                 },
                                 Runnable::run),

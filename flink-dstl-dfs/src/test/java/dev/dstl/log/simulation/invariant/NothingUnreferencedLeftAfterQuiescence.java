@@ -102,6 +102,16 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         return leftovers;
     }
 
+    /** A changelog that goes on deletes the files of failed writes once more. */
+    private boolean isDeletedAgain(String file) {
+        if (!cluster().store().storedSoonAfterFailure().contains(file)) {
+            return false;
+        }
+        String writer = cluster().history(file).writer();
+        return cluster().logs().stream()
+                .anyMatch(log -> log.incarnation().equals(writer) && !log.isClosed());
+    }
+
     private Set<String> unreferenced() {
         crashed.clear();
         for (SimulatedLog log : cluster().logs()) {
@@ -126,7 +136,7 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         if (crashed.contains(history.writer())) {
             return Leftover.WRITER_CRASHED;
         }
-        if (cluster().store().storedAfterDelete().contains(file)) {
+        if (cluster().store().storedAfterDelete().contains(file) && !isDeletedAgain(file)) {
             return Leftover.ARRIVED_AFTER_DELETE;
         }
         if (cluster().store().isBeingWritten(file)) {

@@ -150,6 +150,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
                 break;
             case FAILS_AND_IS_STORED_LATER:
                 arrivalMillis = answerMillis + store.dice().between(1, 30_000);
+                store.willStoreSoon(path);
                 break;
             case FAILS_ON_CLOSE_AND_LEAVES_PART:
                 sent = Arrays.copyOf(sent, store.dice().below(sent.length));

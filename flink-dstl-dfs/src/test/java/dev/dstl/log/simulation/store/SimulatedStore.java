@@ -61,6 +61,7 @@ public final class SimulatedStore {
     private final Set<String> beingWritten = new TreeSet<>();
     private final Set<String> deleted = new TreeSet<>();
     private final Set<String> storedAfterDelete = new TreeSet<>();
+    private final Set<String> storedSoonAfterFailure = new TreeSet<>();
     private final Map<String, Integer> uninterruptibleWrites = new TreeMap<>();
     private long losses;
     private boolean clearSight;
@@ -284,6 +285,16 @@ public final class SimulatedStore {
     /** Files that were stored after their deletion. */
     public Set<String> storedAfterDelete() {
         return storedAfterDelete;
+    }
+
+    /** Records that a write that has failed will be stored within half a minute. */
+    void willStoreSoon(Path path) {
+        storedSoonAfterFailure.add(path.getPath());
+    }
+
+    /** Files that were stored within half a minute after their write had failed. */
+    public Set<String> storedSoonAfterFailure() {
+        return storedSoonAfterFailure;
     }
 
     /** Counter that grows whenever a file is deleted or replaced. */

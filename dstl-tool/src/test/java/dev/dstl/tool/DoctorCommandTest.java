@@ -69,6 +69,24 @@ class DoctorCommandTest extends ToolTest {
     }
 
     @Test
+    void noJar_isAProblem_whoseFixIsTheJarOfThisFlink() throws Exception {
+        jar(lib.resolve("flink-dist-1.20.5.jar"), "2.3.0", ".flink-runtime.version.properties");
+
+        fails("No jar of DSTL is in " + lib + "; copy dstl-flink-2.3-<version>.jar there");
+
+        jar(lib.resolve("dstl-log-0.1.0.jar"), "0.1.0", RELEASE, STORAGE);
+
+        fails("dstl-log-0.1.0.jar is a single module of DSTL; replace it with dstl-flink-2.3-");
+    }
+
+    @Test
+    void aFlinkWithoutAJarOfDstl_isAProblem() throws Exception {
+        jar(lib.resolve("flink-dist-1.20.5.jar"), "1.19.2", ".flink-runtime.version.properties");
+
+        fails("This is Flink 1.19.2, but DSTL has jars for Flink 1.20, 2.0, 2.1, 2.2, 2.3 only.");
+    }
+
+    @Test
     void jarInPlugins_isAProblem() throws Exception {
         Path plugin = Files.createDirectories(directory.resolve("plugins").resolve("dstl"));
         install(plugin.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");

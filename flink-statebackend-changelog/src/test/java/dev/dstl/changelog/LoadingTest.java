@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.config.MisconfigurationException;
 import java.io.IOException;
+import java.lang.reflect.Constructor;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ import java.nio.file.Path;
 import java.util.List;
 import javax.tools.ToolProvider;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -197,6 +199,21 @@ class LoadingTest {
                 .hasMessageContaining("(there is no such class at all)");
     }
 
+    @Test
+    void moduleOfTheStateBackendAlone_isOneSentenceThatSaysWhatIsMissing() throws Exception {
+        Constructor<?> shim =
+                classLoaderWithoutStorage()
+                        .loadClass(ChangelogStateBackend.class.getName())
+                        .getConstructor(StateBackend.class);
+
+        assertThatThrownBy(() -> shim.newInstance(new HashMapStateBackend()))
+                .cause()
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageStartingWith("The changelog state backend is DSTL's, from file:")
+                .hasMessageContaining("but without the changelog storage (dev/dstl/log/")
+                .hasMessageContaining("; put dstl-flink-<line>-<version>.jar into lib/");
+    }
+
     private StateBackend load(StateBackend fromApplication) throws Exception {
         return StateBackendLoader.fromApplicationOrConfigOrDefault(
                 fromApplication, job, cluster, CLASS_LOADER, null);
@@ -204,6 +221,24 @@ class LoadingTest {
 
     private static StateBackend delegateOf(StateBackend backend) {
         return ((DelegatingStateBackend) backend).getDelegatedStateBackend();
+    }
+
+    /** Returns a class loader with Flink and the module of the state backend. */
+    private static ClassLoader classLoaderWithoutStorage() {
+        ClassLoader withoutDstl =
+                new ClassLoader(null) {
+                    @Override
+                    protected Class<?> findClass(String name) throws ClassNotFoundException {
+                        if (name.startsWith("dev.dstl.")
+                                || name.startsWith("org.apache.flink.state.changelog.")) {
+                            throw new ClassNotFoundException(name);
+                        }
+                        return CLASS_LOADER.loadClass(name);
+                    }
+                };
+        URL module =
+                ChangelogStateBackend.class.getProtectionDomain().getCodeSource().getLocation();
+        return new URLClassLoader(new URL[] {module}, withoutDstl);
     }
 
     /** Returns a class loader whose class of the shim's name is not DSTL's, as in flink-dist. */

@@ -44,6 +44,9 @@ public final class Diagnosis implements Report {
 
     private static final Set<String> STORAGES = Set.of("memory", "dstl", "filesystem");
 
+    /** The lines of Flink that DSTL has a jar for. */
+    private static final List<String> LINES = List.of("1.20", "2.0", "2.1", "2.2", "2.3");
+
     private final FlinkHome flink;
     private final Configuration configuration;
     private final List<InstalledJar> installed;
@@ -64,6 +67,7 @@ public final class Diagnosis implements Report {
      */
     public static Diagnosis of(FlinkHome flink, Configuration configuration) {
         Diagnosis diagnosis = new Diagnosis(flink, configuration);
+        diagnosis.flink();
         diagnosis.places();
         diagnosis.jars();
         diagnosis.order();
@@ -74,6 +78,20 @@ public final class Diagnosis implements Report {
 
     private Path lib() {
         return flink.directory().resolve("lib");
+    }
+
+    /** The line of this Flink, or of the tool if Flink does not tell. */
+    private String line() {
+        return flink.version().flatMap(Release::lineOf).orElse(Release.current().flinkLine());
+    }
+
+    private void flink() {
+        if (!LINES.contains(line())) {
+            problems.add(
+                    String.format(
+                            "This is Flink %s, but DSTL has jars for Flink %s only.",
+                            flink.version().orElse(line()), String.join(", ", LINES)));
+        }
     }
 
     private void places() {
@@ -106,12 +124,12 @@ public final class Diagnosis implements Report {
     }
 
     private void jars() {
-        if (installed.isEmpty()) {
+        if (installed.isEmpty() && LINES.contains(line())) {
             problems.add(
                     String.format(
                             "No jar of DSTL is in %s; copy dstl-flink-%s-<version>.jar there, on every"
                                     + " machine.",
-                            lib(), Release.current().flinkLine()));
+                            lib(), line()));
         } else if (installed.size() > 1) {
             problems.add(
                     String.format(
@@ -121,12 +139,12 @@ public final class Diagnosis implements Report {
                             installed.stream()
                                     .map(InstalledJar::text)
                                     .collect(Collectors.joining("; "))));
-        } else if (!installed.get(0).isWhole()) {
+        } else if (installed.size() == 1 && !installed.get(0).isWhole()) {
             problems.add(
                     String.format(
                             "%s is a single module of DSTL; replace it with"
                                     + " dstl-flink-%s-<version>.jar.",
-                            installed.get(0).path(), Release.current().flinkLine()));
+                            installed.get(0).path(), line()));
         }
         for (InstalledJar jar : installed) {
             jar.release().ifPresent(release -> line(jar, release));

@@ -22,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.net.URL;
 import java.security.CodeSource;
 import java.util.Collections;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -110,8 +111,17 @@ public final class Release {
      * @param versionOfFlink such as 1.20.5; anything that does not start with two numbers fits
      */
     public boolean fits(String versionOfFlink) {
+        return lineOf(versionOfFlink).map(flinkLine::equals).orElse(true);
+    }
+
+    /**
+     * Returns the line that a version of Flink belongs to, such as 1.20.
+     *
+     * @param versionOfFlink such as 1.20.5; anything that does not start with two numbers has none
+     */
+    public static Optional<String> lineOf(String versionOfFlink) {
         Matcher version = LINE.matcher(versionOfFlink);
-        return !version.lookingAt() || version.group(1).equals(flinkLine);
+        return version.lookingAt() ? Optional.of(version.group(1)) : Optional.empty();
     }
 
     /** Returns version, commit and Flink line, for log lines and messages. */

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.backend;
 
+import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.log.config.Installation;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
@@ -31,8 +32,25 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     /** Creates the backend, see {@link WrappingStateBackend#WrappingStateBackend}. */
     protected LoggingStateBackend(StateBackend backend) {
         super(backend);
-        // Logs what is wrong with the class path of this process.
-        Installation.ofProcess();
+        examineInstallation();
+    }
+
+    /** Logs what is wrong with the class path of this process. */
+    private static void examineInstallation() {
+        try {
+            Installation.ofProcess();
+        } catch (NoClassDefFoundError e) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "The changelog state backend is DSTL's, from %s, but without the changelog"
+                                    + " storage (%s); put dstl-flink-<line>-<version>.jar into lib/ of"
+                                    + " every Flink process, and no single modules of DSTL.",
+                            LoggingStateBackend.class
+                                    .getProtectionDomain()
+                                    .getCodeSource()
+                                    .getLocation(),
+                            e.getMessage()));
+        }
     }
 
     @Override

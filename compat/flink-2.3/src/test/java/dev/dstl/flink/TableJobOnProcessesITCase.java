@@ -151,6 +151,7 @@ class TableJobOnProcessesITCase {
                 "numbers");
     }
 
+    @SuppressWarnings("try") // The iterator may be interrupted when it is closed.
     private static Map<String, Integer> inBatchMode() throws Exception {
         Configuration batch = new Configuration();
         batch.setString("execution.runtime-mode", "BATCH");

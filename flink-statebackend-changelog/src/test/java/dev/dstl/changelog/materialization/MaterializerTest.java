@@ -52,7 +52,15 @@ class MaterializerTest {
 
     private final ManualMailbox mailbox = new ManualMailbox();
     private final ManuallyTriggeredScheduledExecutorService clock =
-            new ManuallyTriggeredScheduledExecutorService();
+            new ManuallyTriggeredScheduledExecutorService() {
+                @Override
+                public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+                    if (fatalToWatch && unit == TimeUnit.MINUTES) {
+                        throw new ThreadDeath();
+                    }
+                    return super.schedule(command, delay, unit);
+                }
+            };
     private final ManuallyTriggeredScheduledExecutorService uploads =
             new ManuallyTriggeredScheduledExecutorService();
     private final RecordedMetrics metrics = new RecordedMetrics();
@@ -60,6 +68,9 @@ class MaterializerTest {
     private final MaterializationThrottle throttle =
             new MaterializationThrottle(1e-9, System::nanoTime);
     private boolean fatal;
+
+    /** Whether a fatal error ends the thread of an upload outside of the snapshot. */
+    private boolean fatalToWatch;
 
     /** Counted down by the next file, whose creation then hangs until {@link #answer}. */
     @Nullable private CountDownLatch hanging;
@@ -347,6 +358,23 @@ class MaterializerTest {
         mailbox.runNext();
 
         assertThat(bases.current().id()).isEqualTo(2);
+    }
+
+    @Test
+    void threadThatDiesOfAFatalError_isAFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        fatalToWatch = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        try {
+            uploads.triggerAll();
+        } catch (ThreadDeath expected) {
+            // Fatal errors are passed on to the thread.
+        }
+        mailbox.runAll();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).as("the next materialization").hasSize(1);
     }
 
     @Test

@@ -46,6 +46,7 @@ import org.apache.flink.api.connector.source.lib.NumberSequenceSource.NumberSequ
 import org.apache.flink.api.connector.source.util.ratelimit.RateLimiter;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.GlobalConfiguration;
+import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -77,7 +78,8 @@ class TableJobOnProcessesITCase {
                         configuration(),
                         2)) {
             StreamExecutionEnvironment environment =
-                    StreamExecutionEnvironment.getExecutionEnvironment(remote());
+                    StreamExecutionEnvironment.createRemoteEnvironment(
+                            "127.0.0.1", remote().get(RestOptions.PORT), remote());
             CloseableIterator<Row> changes =
                     OrderQueries.changes(environment, numbers(environment, gate)).collectAsync();
             JobID job = environment.executeAsync("orders").getJobID();
@@ -131,11 +133,8 @@ class TableJobOnProcessesITCase {
 
     /** The cluster's configuration, with the port of its JobManager. */
     private Configuration remote() {
-        Configuration remote =
-                GlobalConfiguration.loadConfiguration(
-                        directory.resolve("cluster/conf/jobmanager").toString());
-        remote.setString("execution.target", "remote");
-        return remote;
+        return GlobalConfiguration.loadConfiguration(
+                directory.resolve("cluster/conf/jobmanager").toString());
     }
 
     private Path log() {

@@ -67,7 +67,7 @@ public final class Installation {
         Release current = Release.current();
         wrongLine(current, versionOfFlink).ifPresent(problems::add);
         twoVersions(releases(classLoader)).ifPresent(problems::add);
-        anotherBackend(classLoader).ifPresent(problems::add);
+        anotherBackend(classLoader, versionOfFlink).ifPresent(problems::add);
         return new Installation(problems);
     }
 
@@ -98,7 +98,7 @@ public final class Installation {
                         different, listed(releases)));
     }
 
-    private static Optional<String> anotherBackend(ClassLoader classLoader) {
+    private static Optional<String> anotherBackend(ClassLoader classLoader, String versionOfFlink) {
         Class<?> shim;
         try {
             shim = Class.forName(SHIM, false, classLoader);
@@ -117,7 +117,9 @@ public final class Installation {
                                 + " is Flink's, from %s; put dstl-flink-%s-<version>.jar into lib/ of"
                                 + " every Flink process, where it precedes flink-dist, and no single"
                                 + " modules of DSTL.",
-                        placeOf(Installation.class), placeOf(shim), Release.current().flinkLine()));
+                        placeOf(Installation.class),
+                        placeOf(shim),
+                        Release.lineOf(versionOfFlink).orElse(Release.current().flinkLine())));
     }
 
     /**

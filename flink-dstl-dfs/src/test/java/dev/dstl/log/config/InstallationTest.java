@@ -112,6 +112,13 @@ class InstallationTest {
                             "but the changelog state backend is Flink's, from "
                                     + lib.toUri().toURL())
                     .contains("put dstl-flink-1.20-<version>.jar into lib/ of every Flink process");
+            assertThat(Installation.of(flink, "2.3.0").problems())
+                    .as("the jar to install is that of this Flink")
+                    .anySatisfy(
+                            problem ->
+                                    assertThat(problem)
+                                            .startsWith("The changelog storage is DSTL's")
+                                            .contains("; put dstl-flink-2.3-<version>.jar into"));
         }
     }
 

@@ -49,7 +49,7 @@ public final class MisconfigurationException extends IllegalConfigurationExcepti
     public IllegalConfigurationException butRestartable() {
         return new IllegalConfigurationException(
                 getMessage()
-                        + " The job has checkpoints and is therefore restarted until this is"
+                        + " The job may have checkpoints and is therefore restarted until this is"
                         + " corrected, as far as its restart strategy allows.");
     }
 }

@@ -72,7 +72,7 @@ class MisuseTest {
                 .isInstanceOf(IllegalConfigurationException.class)
                 .hasMessageStartingWith(SENTENCE)
                 .hasMessageEndingWith(
-                        "The job has checkpoints and is therefore restarted until this is"
+                        "The job may have checkpoints and is therefore restarted until this is"
                                 + " corrected, as far as its restart strategy allows.")
                 .satisfies(
                         thrown ->

@@ -209,6 +209,11 @@ public final class ChunkFiles implements AutoCloseable {
         }
     }
 
+    /** Length of a file, unless a single extent is longer. */
+    public int chunkBytes() {
+        return chunkBytes;
+    }
+
     /** Total length of the files. */
     public synchronized long fileBytes() {
         return fileBytes;

@@ -81,7 +81,8 @@ public final class EntryFormat {
         return (keyWord & 1) != 0;
     }
 
-    static int varintBytes(int value) {
+    /** Number of bytes of a varint. */
+    public static int varintBytes(int value) {
         int bytes = 1;
         for (int rest = value >>> 7; rest != 0; rest >>>= 7) {
             bytes++;
@@ -101,7 +102,7 @@ public final class EntryFormat {
     }
 
     /** Reads a varint; {@link #varintBytes} of it tells where it ends. */
-    static int varintAt(MemorySegment segment, int offset) {
+    public static int varintAt(MemorySegment segment, int offset) {
         int position = offset;
         int value = 0;
         int shift = 0;
@@ -141,6 +142,24 @@ public final class EntryFormat {
         int wordBytes = varintBytes(word);
         int valueLength = varintAt(segment, offset + wordBytes);
         return wordBytes + varintBytes(valueLength) + keyLength(word) + valueLength;
+    }
+
+    /** Length of the key of the entry that starts at {@code offset}. */
+    public static int keyLengthAt(MemorySegment segment, int offset) {
+        return keyLength(varintAt(segment, offset));
+    }
+
+    /** Copies the key of an entry into {@code buffer}, or into a larger one if need be. */
+    public static byte[] copyKey(MemorySegment segment, int offset, byte[] buffer) {
+        int word = varintAt(segment, offset);
+        int position = offset + varintBytes(word);
+        while (segment.get(position++) < 0) {
+            // The length of the value does not matter.
+        }
+        int length = keyLength(word);
+        byte[] key = buffer.length < length ? new byte[Math.max(length, 64)] : buffer;
+        copyOut(segment, position, key, length);
+        return key;
     }
 
     /** Writes an entry and returns the offset behind it. */

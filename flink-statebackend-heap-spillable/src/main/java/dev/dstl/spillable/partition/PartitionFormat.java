@@ -82,12 +82,6 @@ final class PartitionFormat {
     static final int OUTSIDE = 1;
     static final int CELL_OFFSET_AT = 8;
 
-    static final int LARGEST_CELL = 128;
-    private static final int[] CELL_SIZES = {16, 32, 64, LARGEST_CELL};
-
-    /** What it costs to look outside of the cell, in bytes that may be wasted instead. */
-    private static final int OUTSIDE_COST = 32;
-
     private PartitionFormat() {}
 
     static int pages(long length) {
@@ -100,33 +94,12 @@ final class PartitionFormat {
         // The table of checksums covers itself, so its length needs a second look.
         for (int i = 0; i < 3; i++) {
             long table = PAGE_CRCS_AT + 4L * pages(start + dataBytes);
-            start = (int) ((table + LARGEST_CELL - 1) & -LARGEST_CELL);
+            start = (int) ((table + CellSizes.LARGEST - 1) & -CellSizes.LARGEST);
         }
         return start;
     }
 
     static int home(int hash, int depth, int homes) {
         return (int) ((((hash << depth) & 0xFFFFFFFFL) * homes) >>> 32);
-    }
-
-    /**
-     * Size of cells that suits entries best: large enough that few lie outside, no larger.
-     *
-     * @param lengths of cells that would hold the entry and no byte more, in {@code [0, count)}
-     */
-    static int bestCellBytes(int[] lengths, int count) {
-        int best = 0;
-        long bestCost = Long.MAX_VALUE;
-        for (int size : CELL_SIZES) {
-            long cost = 0;
-            for (int i = 0; i < count; i++) {
-                cost += size + (lengths[i] <= size ? 0 : lengths[i] + OUTSIDE_COST);
-            }
-            if (cost < bestCost) {
-                best = size;
-                bestCost = cost;
-            }
-        }
-        return best;
     }
 }

@@ -105,7 +105,7 @@ public final class PartitionWriter {
      * @throws IOException if no directory takes it
      */
     public SealedPartition finish(ChunkFiles files) throws IOException {
-        int cellBytes = PartitionFormat.bestCellBytes(lengths, entries);
+        int cellBytes = CellSizes.best(lengths, entries);
         int homes = Math.max(1, (int) Math.min(1 << 30, entries * 3L / 2));
         int cells = cellCount(homes);
         long data = (long) cells * cellBytes;

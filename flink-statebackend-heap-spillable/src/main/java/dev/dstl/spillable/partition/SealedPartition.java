@@ -88,7 +88,7 @@ public final class SealedPartition {
             throw damaged("length", PartitionFormat.LENGTH_AT, extent.length(), length);
         }
         int table = PartitionFormat.PAGE_CRCS_AT + 4 * PartitionFormat.pages(length);
-        int start = (table + PartitionFormat.LARGEST_CELL - 1) & -PartitionFormat.LARGEST_CELL;
+        int start = (table + CellSizes.LARGEST - 1) & -CellSizes.LARGEST;
         if (start > length) {
             throw damaged("length", PartitionFormat.LENGTH_AT, start, length);
         }

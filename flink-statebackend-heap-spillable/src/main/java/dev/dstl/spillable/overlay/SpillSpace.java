@@ -14,13 +14,13 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import java.io.IOException;
 import javax.annotation.Nullable;
 
 /**
- * The block pool of one backend, made when the first entry is spilled: a backend that never spills
+ * The partition pool of one backend, made when the first entry is spilled: a backend that never spills
  * makes no directory and takes no memory. Used by any thread; what it opens belongs to the task
  * thread.
  */
@@ -33,11 +33,11 @@ public final class SpillSpace implements AutoCloseable {
          *
          * @throws IOException if no spill directory can be made; called again next time then
          */
-        BlockPool open() throws IOException;
+        PartitionPool open() throws IOException;
     }
 
     private final Opener opener;
-    @Nullable private volatile BlockPool pool;
+    @Nullable private volatile PartitionPool pool;
 
     /**
      * @param opener what it makes belongs to this object
@@ -51,7 +51,7 @@ public final class SpillSpace implements AutoCloseable {
      *
      * @throws IOException if no spill directory can be made
      */
-    public synchronized BlockPool open() throws IOException {
+    public synchronized PartitionPool open() throws IOException {
         if (pool == null) {
             pool = opener.open();
         }
@@ -60,7 +60,7 @@ public final class SpillSpace implements AutoCloseable {
 
     /** The pool if there is one yet. */
     @Nullable
-    public BlockPool pool() {
+    public PartitionPool pool() {
         return pool;
     }
 

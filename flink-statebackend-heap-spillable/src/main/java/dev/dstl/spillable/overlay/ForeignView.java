@@ -14,13 +14,13 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * Looks into a {@link SpilledMap} from another thread while the task changes it, for queries.
+ * Looks into a {@link PartitionedMap} from another thread while the task changes it, for queries.
  *
  * <p>Memory that the task gives up meanwhile stays until the view is closed, so a read never
  * touches freed memory. What is read may be torn; a reader must take any exception as a reason to
@@ -28,10 +28,10 @@ import java.io.UncheckedIOException;
  */
 public final class ForeignView implements AutoCloseable {
 
-    private final OffHeapMemory memory;
+    private final OverlayMemory memory;
     private final EntryReader entries;
 
-    ForeignView(OffHeapMemory memory, EntryReader live) {
+    ForeignView(OverlayMemory memory, EntryReader live) {
         this.memory = memory;
         // First keep memory, then look at what there is: the reverse order could look at less.
         memory.enterForeign();

@@ -19,7 +19,7 @@ package dev.dstl.spillable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.overlay.PartitionPool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -140,7 +140,7 @@ class SpillFaultsTest {
         breakDisk();
         AtomicLong written = new AtomicLong();
 
-        try (LoggedLines errors = new LoggedLines(BlockPool.class, Level.ERROR)) {
+        try (LoggedLines errors = new LoggedLines(PartitionPool.class, Level.ERROR)) {
             assertThatThrownBy(
                             () -> {
                                 while (true) {

@@ -69,6 +69,11 @@ final class OverlayMemory {
         return blockBytes.get();
     }
 
+    /** Bytes in which memory is taken from the operating system. */
+    int slabBytes() {
+        return slabs.slabBytes();
+    }
+
     MemoryBlock allocate(int bytes) {
         MemoryBlock block = slabs.allocate(bytes);
         blockBytes.addAndGet(block.bytes);

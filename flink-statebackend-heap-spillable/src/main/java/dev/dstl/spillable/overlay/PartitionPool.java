@@ -88,9 +88,11 @@ public final class PartitionPool implements AutoCloseable {
     private boolean closed;
     private volatile boolean hasEnded;
 
-    private volatile long liveBytes;
-    private volatile long sealedBytes;
-    private volatile long merges;
+    // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat late.
+    private long liveBytes;
+    private long putBytes;
+    private long sealedBytes;
+    private long merges;
 
     /**
      * @param budget released by this object, after the last view was released
@@ -135,6 +137,11 @@ public final class PartitionPool implements AutoCloseable {
         return liveBytes;
     }
 
+    /** Bytes of entries that puts have written so far, those changed in place left out. */
+    public long putBytes() {
+        return putBytes;
+    }
+
     /** Bytes of overlays. */
     public long overlayBytes() {
         return memory.blockBytes();
@@ -154,7 +161,10 @@ public final class PartitionPool implements AutoCloseable {
         return memory;
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer
+    void addPutBytes(long bytes) {
+        putBytes += bytes;
+    }
+
     void addLiveBytes(long bytes) {
         liveBytes += bytes;
     }
@@ -203,7 +213,7 @@ public final class PartitionPool implements AutoCloseable {
         if (hasEnded) {
             takeOver();
         }
-        if (memory.blockBytes() > mergeAbove) {
+        if (memory.blockBytes() > mergeAbove || budget.usedBytes() > waitAbove) {
             relieve();
         }
     }
@@ -221,7 +231,7 @@ public final class PartitionPool implements AutoCloseable {
         if (hasEnded) {
             takeOver();
         }
-        while (memory.blockBytes() > waitAbove && !(diskRefuses && refusalsToSkip > 0)) {
+        while (isNearLimit() && !(diskRefuses && refusalsToSkip > 0)) {
             if (running == 0 && !startBest()) {
                 break;
             }
@@ -229,6 +239,14 @@ public final class PartitionPool implements AutoCloseable {
             takeOver();
         }
         requireLittleOverdraft();
+    }
+
+    /** Whether the task waits; slabs in pieces count as long as blocks fill half of the budget. */
+    private boolean isNearLimit() {
+        long blocks = memory.blockBytes();
+        return blocks > waitAbove
+                || (budget.usedBytes() > budget.limitBytes() - memory.slabBytes()
+                        && blocks > budget.limitBytes() / 2);
     }
 
     private void requireLittleOverdraft() {
@@ -357,7 +375,6 @@ public final class PartitionPool implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer
     private void takeOver() {
         while (true) {
             PartitionMerge merge;

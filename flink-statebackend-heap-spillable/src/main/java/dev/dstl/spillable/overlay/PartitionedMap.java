@@ -157,6 +157,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         EntryFormat.put(overlay.segment(), at, key, keyLength, part, value, valueLength);
         entries.changed();
+        pool.addPutBytes(bytes);
         addLiveBytes(addedBytes);
         if (address == 0) {
             partition.live++;

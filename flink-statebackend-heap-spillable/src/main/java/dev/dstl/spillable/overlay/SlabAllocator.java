@@ -85,6 +85,10 @@ final class SlabAllocator {
         }
     }
 
+    int slabBytes() {
+        return slabBytes;
+    }
+
     /** Length of the block that {@link #allocate} gives for so many bytes. */
     static int blockBytes(int bytes) {
         if (bytes > 1 << 30) {

@@ -17,6 +17,8 @@
 package dev.dstl.spillable.overlay;
 
 import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
 import javax.annotation.Nullable;
 
 /**
@@ -37,6 +39,7 @@ public final class SpillSpace implements AutoCloseable {
     }
 
     private final Opener opener;
+    private final Map<String, Integer> stateIds = new HashMap<>();
     @Nullable private volatile PartitionPool pool;
 
     /**
@@ -56,6 +59,11 @@ public final class SpillSpace implements AutoCloseable {
             pool = opener.open();
         }
         return pool;
+    }
+
+    /** Number by which partitions name a state; the same one for the same name. */
+    public synchronized int stateId(String stateName) {
+        return stateIds.computeIfAbsent(stateName, name -> stateIds.size());
     }
 
     /** The pool if there is one yet. */

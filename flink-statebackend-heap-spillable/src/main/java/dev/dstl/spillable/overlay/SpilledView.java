@@ -101,6 +101,7 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
             addresses.clear();
             entries.addressesAt(cursor, addresses);
             for (int i = 0; i < addresses.count(); i++) {
+                entries.read(addresses.get(i));
                 consumer.accept(addresses.get(i));
             }
             found += addresses.count();

@@ -16,10 +16,12 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.ForeignView;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.ForeignView;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,17 +35,20 @@ import org.apache.flink.runtime.state.StateEntry;
  */
 final class KeyGroupMap<K, N, S> {
 
+    private final StateIdentity identity;
     private final HeapMap<K, N, S> heap;
-    @Nullable private SpilledMap spilled;
+    @Nullable private PartitionedMap spilled;
     private Residency residency = Residency.ON_HEAP;
     private int loadCursor;
+    private int loadFrom;
 
     /** Accesses since the heat was last updated. */
     private int accesses;
 
     private double heat;
 
-    KeyGroupMap(TypeSerializer<S> stateSerializer) {
+    KeyGroupMap(TypeSerializer<S> stateSerializer, StateIdentity identity) {
+        this.identity = identity;
         this.heap = new HeapMap<>(stateSerializer);
     }
 
@@ -75,7 +80,7 @@ final class KeyGroupMap<K, N, S> {
      * map, or null for the heap.
      */
     @Nullable
-    SpilledMap spilledHome(SpilledLayout<K, N, S> layout) {
+    PartitionedMap spilledHome(SpilledLayout<K, N, S> layout) {
         if (spilled == null) {
             return null;
         }
@@ -84,7 +89,7 @@ final class KeyGroupMap<K, N, S> {
 
     /** The spilled map if the entry selected in the layout is in it. */
     @Nullable
-    SpilledMap spilled(SpilledLayout<K, N, S> layout) {
+    PartitionedMap spilled(SpilledLayout<K, N, S> layout) {
         return spilled != null && layout.exists(spilled.entries()) ? spilled : null;
     }
 
@@ -92,7 +97,7 @@ final class KeyGroupMap<K, N, S> {
     @Nullable
     S peek(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
         S state = heap.peek(key, namespace);
-        SpilledMap map = spilled;
+        PartitionedMap map = spilled;
         if (state != null || map == null) {
             return state;
         }
@@ -173,7 +178,7 @@ final class KeyGroupMap<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.entries().addressesAt(cursor, Integer.MAX_VALUE, addresses);
+        spilled.entries().addressesAt(cursor, addresses);
         return addresses.toArray();
     }
 
@@ -191,10 +196,10 @@ final class KeyGroupMap<K, N, S> {
         return keys;
     }
 
-    void startSpill(BlockPool pool) {
+    void startSpill(PartitionPool pool) {
         residency = residency.to(Residency.SPILLING);
         if (spilled == null) {
-            spilled = new SpilledMap(pool);
+            spilled = new PartitionedMap(pool, identity);
         }
     }
 
@@ -216,6 +221,7 @@ final class KeyGroupMap<K, N, S> {
     void startLoad() {
         residency = residency.to(Residency.LOADING);
         loadCursor = 0;
+        loadFrom = 0;
     }
 
     /** Moves about {@code entries} entries onto the heap; returns how many it moved. */
@@ -224,10 +230,12 @@ final class KeyGroupMap<K, N, S> {
         while (moved < entries && spilled.size() > 0) {
             if (loadCursor >= spilled.entries().cursorEnd()) {
                 loadCursor = 0;
+                loadFrom = 0;
             }
             Addresses addresses = new Addresses();
             int wanted = entries - moved;
-            spilled.entries().addressesAt(loadCursor, wanted, addresses);
+            int next =
+                    spilled.entries().addressesAt(loadCursor, loadFrom, wanted, addresses);
             long[] found = addresses.toArray();
             List<byte[]> keys = new ArrayList<>(found.length);
             for (long address : found) {
@@ -241,7 +249,8 @@ final class KeyGroupMap<K, N, S> {
                 layout.delete(spilled);
             }
             moved += found.length;
-            if (found.length < wanted) {
+            loadFrom = Math.max(0, next);
+            if (next < 0) {
                 loadCursor++;
             }
         }
@@ -254,9 +263,9 @@ final class KeyGroupMap<K, N, S> {
     }
 
     /** Rewrites what is spilled with another layout. */
-    void reencode(BlockPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
+    void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
-        SpilledMap target = new SpilledMap(pool);
+        PartitionedMap target = new PartitionedMap(pool, identity);
         for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
             for (long address : addressesAt(cursor)) {
                 from.selectAt(spilled.entries(), address);

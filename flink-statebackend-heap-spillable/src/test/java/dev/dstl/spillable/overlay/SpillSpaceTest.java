@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -42,7 +42,7 @@ class SpillSpaceTest {
     void thePool_isMadeOnce_andClosedWithTheSpace() throws IOException {
         SpillSpace space = PoolOnDisk.space(disk, 1 << 20);
 
-        BlockPool pool = space.open();
+        PartitionPool pool = space.open();
         assertThat(space.open()).isSameAs(pool);
         assertThat(space.pool()).isSameAs(pool);
         assertThat(disk).isNotEmptyDirectory();

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Any number of views while the map changes, is sealed and is compacted, against plain maps. */
-class SpilledViewsTest extends SpilledMapFixture {
+class SpilledViewsTest extends PartitionedMapFixture {
 
     /** A view and what it must go on showing. */
     private static final class Then {
@@ -60,7 +60,7 @@ class SpilledViewsTest extends SpilledMapFixture {
         map.put(
                 bytes,
                 bytes.length,
-                EntryReader.hash(bytes, bytes.length),
+                map.entries().keyHash().of(bytes, bytes.length),
                 part,
                 value,
                 value.length);
@@ -70,13 +70,13 @@ class SpilledViewsTest extends SpilledMapFixture {
     private void remove(String key, boolean part) {
         byte[] bytes = bytes(key);
         boolean removed =
-                map.remove(bytes, bytes.length, EntryReader.hash(bytes, bytes.length), part);
+                map.remove(bytes, bytes.length, map.entries().keyHash().of(bytes, bytes.length), part);
         assertThat(removed).isEqualTo((part ? parts : entries).remove(key) != null);
     }
 
     private static byte[] get(EntryReader reader, String key, boolean part) {
         byte[] bytes = bytes(key);
-        int hash = EntryReader.hash(bytes, bytes.length);
+        int hash = reader.keyHash().of(bytes, bytes.length);
         return reader.find(bytes, bytes.length, hash, part) == 0 ? null : value(reader);
     }
 
@@ -143,7 +143,7 @@ class SpilledViewsTest extends SpilledMapFixture {
         Map<String, byte[]> byIndex = new HashMap<>();
         List<Long> addresses = new ArrayList<>();
         for (int cursor = 0; cursor < reader.cursorEnd(); cursor++) {
-            reader.addressesAt(cursor, Integer.MAX_VALUE, addresses::add);
+            reader.addressesAt(cursor, addresses::add);
         }
         for (long address : addresses) {
             reader.read(address);
@@ -175,27 +175,31 @@ class SpilledViewsTest extends SpilledMapFixture {
     @Test
     void aValueOfTheSameLength_changesInPlaceUntilAViewSeesIt() {
         put("key", false, new byte[] {1, 2, 3});
-        long before = disks.pool().entryBytes();
+        long before = disks.pool().overlayBytes();
         put("key", false, new byte[] {4, 5, 6});
-        assertThat(disks.pool().entryBytes()).as("in place").isEqualTo(before);
+        assertThat(disks.pool().overlayBytes()).as("in place").isEqualTo(before);
 
         try (SpilledView view = map.view()) {
             put("key", false, new byte[] {7, 8, 9});
-            assertThat(disks.pool().entryBytes()).as("appended").isGreaterThan(before);
+            assertThat(disks.pool().overlayBytes()).as("copied").isGreaterThan(before);
             assertThat(get(view.entries(), "key", false)).containsExactly(4, 5, 6);
         }
         assertThat(get(map.entries(), "key", false)).containsExactly(7, 8, 9);
     }
 
     @Test
-    void addressesAt_giveNoMoreThanAskedFor() {
+    void addressesAt_giveEachEntryOnce_inStepsOfAnySize() {
         for (int i = 0; i < 30; i++) {
             put("key " + i, i % 2 == 0, new byte[i]);
         }
         List<Long> addresses = new ArrayList<>();
-        map.entries().addressesAt(0, 7, addresses::add);
+        int next = map.entries().addressesAt(0, 0, 7, addresses::add);
+        assertThat(addresses).hasSize(7);
+        while (next >= 0) {
+            next = map.entries().addressesAt(0, next, 7, addresses::add);
+        }
 
-        assertThat(addresses).hasSize(7).doesNotHaveDuplicates();
+        assertThat(addresses).hasSize(15).doesNotHaveDuplicates();
     }
 
     @Test

@@ -14,31 +14,49 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+
+package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
+import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.concurrent.ExecutorService;
+import org.apache.flink.util.concurrent.Executors;
 
-/** A block pool over one directory, with chunk files of 1 MiB; checks that it gets all back. */
+/** A pool over one directory, with chunk files of 1 MiB; checks that it gets all back. */
 public final class PoolOnDisk implements AutoCloseable {
 
-    private final BlockPool pool;
+    static final StateIdentity IDENTITY = new StateIdentity(1, "a state", 5);
+
+    private final PartitionPool pool;
     private boolean released;
 
+    /** Merges run on the calling thread. */
     public PoolOnDisk(Path disk, long budgetBytes) throws IOException {
+        this(disk, budgetBytes, Executors.newDirectExecutorService());
+    }
+
+    PoolOnDisk(Path disk, long budgetBytes, ExecutorService executor) throws IOException {
+        this(disk, budgetBytes, executor, new KeyHash(7));
+    }
+
+    PoolOnDisk(Path disk, long budgetBytes, ExecutorService executor, KeyHash hash)
+            throws IOException {
         pool =
-                new BlockPool(
+                new PartitionPool(
                         new OffHeapBudget(budgetBytes, () -> released = true),
                         new ChunkFiles(
                                 new SpillDirectories(Collections.singletonList(disk)),
                                 1 << 20,
                                 () -> 0),
-                        () -> 0);
+                        hash,
+                        executor);
     }
 
     /** The pool of a backend that spills to a directory. */
@@ -46,8 +64,13 @@ public final class PoolOnDisk implements AutoCloseable {
         return new SpillSpace(() -> new PoolOnDisk(disk, budgetBytes).pool());
     }
 
-    public BlockPool pool() {
+    public PartitionPool pool() {
         return pool;
+    }
+
+    /** An empty map of some state in some key group. */
+    public PartitionedMap newMap() {
+        return new PartitionedMap(pool, IDENTITY);
     }
 
     boolean isReleased() {
@@ -57,8 +80,8 @@ public final class PoolOnDisk implements AutoCloseable {
     @Override
     public void close() throws IOException {
         pool.close();
-        assertThat(pool.budget().indexBytes()).as("index never given back").isZero();
-        assertThat(pool.budget().blockBytes()).as("blocks never given back").isZero();
+        assertThat(pool.overlayBytes()).as("blocks never given back").isZero();
+        assertThat(pool.budget().usedBytes()).as("memory never given back").isZero();
         assertThat(released).as("budget released").isTrue();
     }
 }

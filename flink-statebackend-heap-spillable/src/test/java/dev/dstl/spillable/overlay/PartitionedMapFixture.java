@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -22,19 +22,19 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests of one map over a pool that is soon full, so that blocks are sealed and moved to files. */
-public abstract class SpilledMapFixture {
+/** Tests of one map over a pool that is soon full, so that partitions are sealed in files. */
+public abstract class PartitionedMapFixture {
 
     private static final int BUDGET_BYTES = 512 << 10;
 
     @TempDir Path disk;
     protected PoolOnDisk disks;
-    protected SpilledMap map;
+    protected PartitionedMap map;
 
     @BeforeEach
     protected final void open() throws IOException {
         disks = new PoolOnDisk(disk, BUDGET_BYTES);
-        map = new SpilledMap(disks.pool());
+        map = disks.newMap();
     }
 
     @AfterEach

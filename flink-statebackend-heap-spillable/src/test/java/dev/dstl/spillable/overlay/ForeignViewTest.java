@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.spillable.entry;
+package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,12 +32,12 @@ class ForeignViewTest {
 
     @TempDir Path disk;
     private PoolOnDisk disks;
-    private SpilledMap map;
+    private PartitionedMap map;
 
     @BeforeEach
     void open() throws IOException {
         disks = new PoolOnDisk(disk, 256 << 10);
-        map = new SpilledMap(disks.pool());
+        map = disks.newMap();
     }
 
     private static byte[] key(int i) {
@@ -45,11 +45,11 @@ class ForeignViewTest {
     }
 
     private void put(int key, byte[] value) {
-        map.put(key(key), 3, EntryReader.hash(key(key), 3), false, value, value.length);
+        map.put(key(key), 3, map.entries().keyHash().of(key(key), 3), false, value, value.length);
     }
 
     private static boolean find(EntryReader reader, int key) {
-        return reader.find(key(key), 3, EntryReader.hash(key(key), 3), false) != 0;
+        return reader.find(key(key), 3, reader.keyHash().of(key(key), 3), false) != 0;
     }
 
     @Test
@@ -58,16 +58,16 @@ class ForeignViewTest {
             put(i, new byte[100]);
         }
         ForeignView view = map.foreignView();
-        long blocks = disks.pool().budget().blockBytes();
+        long blocks = disks.pool().overlayBytes();
 
         map.close();
         disks.pool().close();
 
-        assertThat(disks.pool().budget().blockBytes()).isEqualTo(blocks);
+        assertThat(disks.pool().overlayBytes()).isEqualTo(blocks);
         assertThat(disks.isReleased()).isFalse();
         view.close();
-        assertThat(disks.pool().budget().blockBytes()).isZero();
-        assertThat(disks.pool().budget().indexBytes()).isZero();
+        assertThat(disks.pool().overlayBytes()).isZero();
+        assertThat(disks.pool().budget().usedBytes()).isZero();
         assertThat(disks.isReleased()).isTrue();
         assertThat(disk).isEmptyDirectory();
     }
@@ -83,7 +83,7 @@ class ForeignViewTest {
         Future<Integer> reads = threads.submit(() -> readUntil(done, keys));
         for (int round = 1; round < 60; round++) {
             for (int i = 0; i < keys; i++) {
-                // Other lengths: never in place, so blocks come and go all the time.
+                // Other lengths: never in place, so overlays come and go all the time.
                 put(i, new byte[40 + (round + i) % 50]);
             }
         }

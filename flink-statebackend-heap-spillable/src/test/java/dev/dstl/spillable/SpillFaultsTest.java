@@ -156,7 +156,7 @@ class SpillFaultsTest {
             assertThat(errors.lines().get(0)).contains("No disk takes spilled state");
         }
 
-        assertThat(written.get() * large(0).length()).isGreaterThan(32 << 20);
+        assertThat(written.get() * large(0).length()).isGreaterThan(30 << 20);
         for (long key = 0; key <= written.get(); key++) {
             backend.setCurrentKey(key);
             assertThat(state.value()).isEqualTo(large(key));

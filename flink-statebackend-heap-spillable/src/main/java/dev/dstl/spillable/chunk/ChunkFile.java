@@ -150,6 +150,11 @@ final class ChunkFile {
         }
     }
 
+    /** As an interrupt of a thread that uses it does. */
+    void closeChannel() throws IOException {
+        channel.close();
+    }
+
     /** Unmaps and deletes the file. Nobody may read it any more. */
     void delete() throws IOException {
         segment.free();

@@ -301,7 +301,7 @@ final class Overlay {
             outside += length <= newCellBytes ? 0 : length;
         }
         // What is outside now is left behind when it grows, so it gets room in proportion.
-        long heap = outside + outside / 2;
+        long heap = outside + outside / 4;
         if (heap > 1 << 29) {
             heap = outside;
         }

@@ -21,6 +21,7 @@ import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.Extent;
 import dev.dstl.spillable.partition.SealedPartition;
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,7 +82,7 @@ final class OverlayMemory {
     }
 
     void free(MemoryBlock block) {
-        if (foreignReaders.get() == 0) {
+        if (nobodyLooks()) {
             blockBytes.addAndGet(-block.bytes);
             slabs.free(block);
         } else {
@@ -96,8 +97,17 @@ final class OverlayMemory {
         }
     }
 
+    /**
+     * Whoever gives memory back has first forgotten it, and a reader first enters and then looks:
+     * with the fence between, one of the two notices the other.
+     */
+    private boolean nobodyLooks() {
+        VarHandle.fullFence();
+        return foreignReaders.get() == 0;
+    }
+
     private void free(Extent extent) {
-        if (foreignReaders.get() == 0) {
+        if (nobodyLooks()) {
             files.release(extent);
         } else {
             deferred.add(extent);

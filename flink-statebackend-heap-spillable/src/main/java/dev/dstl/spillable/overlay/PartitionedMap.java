@@ -188,9 +188,10 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     }
 
     private Overlay grow(LivePartition partition, int entryBytes) {
-        Overlay grown = partition.active.grown(pool.keyHash(), entryBytes);
-        partition.active.release();
+        Overlay old = partition.active;
+        Overlay grown = old.grown(pool.keyHash(), entryBytes);
         partition.active = grown;
+        old.release();
         cellBytes = grown.cellBytes();
         return grown;
     }

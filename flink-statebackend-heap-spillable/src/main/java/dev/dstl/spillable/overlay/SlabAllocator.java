@@ -90,9 +90,9 @@ final class SlabAllocator {
     }
 
     /** Length of the block that {@link #allocate} gives for so many bytes. */
-    static int blockBytes(int bytes) {
-        if (bytes > 1 << 30) {
-            return bytes;
+    private int blockBytes(int bytes) {
+        if (bytes > slabBytes) {
+            return (int) Math.min(Integer.MAX_VALUE - 64, (bytes + 4095L) & -4096L);
         }
         return Math.max(UNIT_BYTES, Integer.highestOneBit(Math.max(1, bytes - 1)) << 1);
     }

@@ -27,12 +27,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.util.concurrent.Executors;
 
 /** A pool over one directory, with chunk files of 1 MiB; checks that it gets all back. */
 public final class PoolOnDisk implements AutoCloseable {
 
     static final StateIdentity IDENTITY = new StateIdentity(1, "a state", 5);
+
+    /** Goes on when a test says so. */
+    final AtomicLong clockMillis = new AtomicLong();
 
     private final PartitionPool pool;
     private boolean released;
@@ -54,7 +58,7 @@ public final class PoolOnDisk implements AutoCloseable {
                         new ChunkFiles(
                                 new SpillDirectories(Collections.singletonList(disk)),
                                 1 << 20,
-                                () -> 0),
+                                clockMillis::get),
                         hash,
                         executor);
     }

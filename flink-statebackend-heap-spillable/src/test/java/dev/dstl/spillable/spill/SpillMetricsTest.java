@@ -81,7 +81,7 @@ class SpillMetricsTest {
 
     @Test
     void beforeAnythingIsSpilled_everyMetricIsZero() {
-        assertThat(gauges).hasSize(21);
+        assertThat(gauges).hasSize(19);
         gauges.forEach(
                 (name, gauge) ->
                         assertThat(((Number) gauge.getValue()).doubleValue()).as(name).isZero());

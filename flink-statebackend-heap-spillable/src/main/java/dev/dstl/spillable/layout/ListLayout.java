@@ -49,6 +49,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     private static final int HEAD_ROOM = 256;
     private static final int LARGEST_ROOM = 16 * 1024;
 
+    /** A fragment that cannot change in place is copied up to this length. */
+    private static final int COLD_ROOM = 512;
+
     private static final byte[] ZEROS = new byte[1024];
 
     private final ListSerializer<V> listSerializer;
@@ -171,8 +174,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         if (fragments > 0 && addToFragment(map, fragments - 1, bytes)) {
             return;
         }
-        int room = Math.min(LARGEST_ROOM, HEAD_ROOM << Math.min(fragments, 6));
-        putFragment(map, fragments, 0, bytes, Math.max(room, bytes));
+        putFragment(map, fragments, 0, bytes, bytes);
         setHead(map, find(entries), elements + 1, fragments + 1);
     }
 
@@ -196,17 +198,35 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         putPadded(map, HEAD_BYTES + newRoom);
     }
 
-    private boolean addToFragment(PartitionedMap map, int fragment, int bytes) {
+    /**
+     * Adds to the last fragment: in place if it has room and may change, else by writing it anew if
+     * it is small or can get larger. So a fragment is as long as what came since the one before
+     * could no longer change, and no cold list has more than a few short ones.
+     */
+    private boolean addToFragment(PartitionedMap map, int fragment, int bytes) throws IOException {
         EntryReader entries = map.entries();
         long address = findPart(entries, fragment);
         int value = entries.valueOffset();
         int used = entries.segment().getIntLittleEndian(value);
-        if (FRAGMENT_BYTES + used + bytes > entries.valueLength() || !map.isMutable(address)) {
+        int room = entries.valueLength() - FRAGMENT_BYTES;
+        boolean mutable = map.isMutable(address);
+        if (mutable && used + bytes <= room) {
+            entries.segment()
+                    .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+            entries.segment().putIntLittleEndian(value, used + bytes);
+            return true;
+        }
+        if (used + bytes > (mutable ? LARGEST_ROOM : COLD_ROOM)) {
             return false;
         }
-        entries.segment()
-                .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-        entries.segment().putIntLittleEndian(value, used + bytes);
+        byte[] old = copyValue(entries, FRAGMENT_BYTES);
+        valueOut.clear();
+        writeLittleEndian(used + bytes);
+        valueOut.write(old, 0, used);
+        valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
+        int newRoom = mutable ? Math.min(LARGEST_ROOM, (used + bytes) * 2) : used + bytes;
+        pad(FRAGMENT_BYTES + newRoom);
+        putPart(map, fragment, valueOut.getSharedBuffer(), FRAGMENT_BYTES + newRoom);
         return true;
     }
 

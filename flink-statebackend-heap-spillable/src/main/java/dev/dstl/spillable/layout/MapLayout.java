@@ -310,10 +310,16 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             return;
         }
         int bucketsNow = buckets;
-        for (int i = 0; i < bucketsNow; i++) {
-            // A map rewritten meanwhile may have fewer buckets; then any may hold what is wanted.
-            boolean mayHold = bucketsNow < bucketCount || bucketOf(i, bucketCount) == number;
-            if (!mayHold) {
+        // What a bucket had was spread by splits over those that agree with it in some low bits;
+        // a map rewritten meanwhile may have fewer buckets, then it is in one of them.
+        int step = Integer.highestOneBit(bucketCount);
+        int first = bucketsNow < bucketCount ? bucketOf(number, bucketsNow) : number & (step - 1);
+        int last = bucketsNow < bucketCount ? first : bucketsNow - 1;
+        for (int i = first; i <= last; i += step) {
+            if (bucketsNow > bucketCount && bucketOf(i, bucketCount) != number) {
+                continue;
+            }
+            if (bucketsNow == bucketCount && i != number) {
                 continue;
             }
             if (bucketsNow > 1) {

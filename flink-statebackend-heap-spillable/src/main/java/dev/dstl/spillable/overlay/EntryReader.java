@@ -19,6 +19,7 @@ package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.EntryFormat;
 import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.PageWindow;
 import dev.dstl.spillable.partition.SealedPartition;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
@@ -52,6 +53,10 @@ public final class EntryReader {
     private static final int LAYER_SHIFT = 32;
 
     private final KeyHash keyHash;
+
+    /** How to read what is sealed; null to take it from the mapping. */
+    @Nullable private final PageReads pageReads;
+
     private Layers[] directory;
     private int depth;
     private long changes;
@@ -66,8 +71,9 @@ public final class EntryReader {
     private int valueOffset;
     private int valueLength;
 
-    EntryReader(KeyHash keyHash, Layers[] directory) {
+    EntryReader(KeyHash keyHash, Layers[] directory, @Nullable PageReads pageReads) {
         this.keyHash = keyHash;
+        this.pageReads = pageReads;
         this.directory = directory;
         this.depth = Integer.numberOfTrailingZeros(Math.max(1, directory.length));
     }
@@ -77,7 +83,7 @@ public final class EntryReader {
      * be torn.
      */
     EntryReader shared() {
-        return new EntryReader(keyHash, directory);
+        return new EntryReader(keyHash, directory, null);
     }
 
     /** Hash by which keys are found. */
@@ -115,14 +121,29 @@ public final class EntryReader {
             }
         }
         SealedPartition sealed = layers.sealed;
-        if (sealed != null) {
-            int entry = sealed.find(key, keyLength, part, hash);
-            if (entry != 0) {
-                goTo(sealed.segment(), sealed.base() + entry);
-                return address(index, SEALED, entry);
-            }
+        if (sealed == null) {
+            return 0;
         }
-        return 0;
+        if (pageReads != null && pageReads.isByPage()) {
+            return findByPage(sealed, key, keyLength, part, hash);
+        }
+        int entry = sealed.find(key, keyLength, part, hash);
+        if (entry == 0) {
+            return 0;
+        }
+        goTo(sealed.segment(), sealed.base() + entry);
+        return address(index, SEALED, entry);
+    }
+
+    private long findByPage(
+            SealedPartition sealed, byte[] key, int keyLength, boolean part, int hash) {
+        PageWindow window = pageReads.window();
+        int entry = sealed.find(key, keyLength, part, hash, window);
+        if (entry == 0) {
+            return 0;
+        }
+        goTo(window.segment(), sealed.locate(entry, window));
+        return address(foundIndex, SEALED, entry);
     }
 
     private long found(Overlay overlay, int cell, int index, int layer) {
@@ -174,7 +195,12 @@ public final class EntryReader {
         switch (layer(address)) {
             case SEALED:
                 SealedPartition sealed = layers.sealed;
-                goTo(sealed.segment(), sealed.base() + (int) address);
+                if (pageReads != null && pageReads.isByPage()) {
+                    PageWindow window = pageReads.window();
+                    goTo(window.segment(), sealed.locate((int) address, window));
+                } else {
+                    goTo(sealed.segment(), sealed.base() + (int) address);
+                }
                 break;
             case FROZEN:
                 goTo(layers.frozen.segment(), layers.frozen.entryAt((int) address));

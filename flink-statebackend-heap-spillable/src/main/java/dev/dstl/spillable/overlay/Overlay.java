@@ -81,8 +81,13 @@ final class Overlay {
     Overlay(OverlayMemory memory, int cells, int cellBytes, int heapBytes) {
         int groupBytes = GROUP * (cellBytes + 1);
         long wanted = (long) ((cells + GROUP - 1) / GROUP) * groupBytes + heapBytes;
+        if (wanted > Integer.MAX_VALUE - 8192) {
+            throw new IllegalStateException(
+                    "Entries of one partition need more than 2 GiB; make state entries smaller,"
+                            + " for example by the keys of a map state.");
+        }
         this.memory = memory;
-        this.block = memory.allocate((int) Math.min(Integer.MAX_VALUE - 64, wanted));
+        this.block = memory.allocate((int) wanted);
         this.segment = block.segment;
         this.base = block.offset;
         this.cellBytes = cellBytes;

@@ -20,12 +20,11 @@ package dev.dstl.spillable.overlay;
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
+import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,8 +65,9 @@ public final class PartitionPool implements AutoCloseable {
     private final OverlayMemory memory;
     private final ChunkFiles files;
     private final KeyHash keyHash;
-    private final ExecutorService executor;
-    private final MergeWorkspace workspace;
+    private final MergeRunner runner;
+    private final MajorFaults faults = new MajorFaults();
+    private final PageReads pageReads;
     private final long mergeAbove;
     private final long waitAbove;
     private final List<LivePartition> withOverlay = new ArrayList<>();
@@ -75,18 +75,10 @@ public final class PartitionPool implements AutoCloseable {
     private final List<SpilledView> views = new ArrayList<>();
     private final SplittableRandom random = new SplittableRandom(1);
 
-    private int running;
-    private long runningBytes;
     private int viewCursor;
     private int viewsBeforeCleanUp = FEW_VIEWS;
     private boolean diskRefuses;
     private int refusalsToSkip;
-
-    /** Merges that have ended and were not taken over; guards itself and {@link #closed}. */
-    private final Queue<PartitionMerge> ended = new ArrayDeque<>();
-
-    private boolean closed;
-    private volatile boolean hasEnded;
 
     // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat late.
     private long liveBytes;
@@ -102,12 +94,25 @@ public final class PartitionPool implements AutoCloseable {
      */
     public PartitionPool(
             OffHeapBudget budget, ChunkFiles files, KeyHash keyHash, ExecutorService executor) {
+        this(budget, files, keyHash, executor, null);
+    }
+
+    /**
+     * @param majorFaults of the task thread so far; null to ask the operating system
+     */
+    PartitionPool(
+            OffHeapBudget budget,
+            ChunkFiles files,
+            KeyHash keyHash,
+            ExecutorService executor,
+            @Nullable LongSupplier majorFaults) {
+        this.pageReads = new PageReads(majorFaults == null ? faults : majorFaults);
         this.budget = budget;
         this.memory = new OverlayMemory(budget, files);
         this.files = files;
         this.keyHash = keyHash;
-        this.executor = executor;
-        this.workspace = new MergeWorkspace(memory, budget, keyHash);
+        this.runner =
+                new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
         this.mergeAbove = budget.limitBytes() / 4 * 3;
         this.waitAbove = budget.limitBytes() / 8 * 7;
     }
@@ -150,6 +155,15 @@ public final class PartitionPool implements AutoCloseable {
     /** Bytes of partitions written so far. */
     public long sealedBytes() {
         return sealedBytes;
+    }
+
+    /** Reads past the mappings, for which the page cache was too small. */
+    public long pageReadCount() {
+        return pageReads.window().reads();
+    }
+
+    PageReads pageReads() {
+        return pageReads;
     }
 
     /** Merges taken over so far. */
@@ -200,8 +214,8 @@ public final class PartitionPool implements AutoCloseable {
             refusalsToSkip = 0;
             if (memory.blockBytes() <= mergeAbove) {
                 diskRefuses = false;
-            } else if (running > 0 || startBest()) {
-                awaitMerge();
+            } else if (runner.running() > 0 || startBest()) {
+                runner.await();
                 takeOver();
             }
         }
@@ -210,7 +224,7 @@ public final class PartitionPool implements AutoCloseable {
 
     /** Keeps memory and files within bounds; to be called after each change. */
     void maintain() {
-        if (hasEnded) {
+        if (runner.hasEnded()) {
             takeOver();
         }
         if (memory.blockBytes() > mergeAbove || budget.usedBytes() > waitAbove) {
@@ -223,19 +237,19 @@ public final class PartitionPool implements AutoCloseable {
             requireLittleOverdraft();
             return;
         }
-        while (running < MOST_RUNNING && memory.blockBytes() - runningBytes > mergeAbove) {
+        while (runner.running() < MOST_RUNNING && memory.blockBytes() - runner.runningBytes() > mergeAbove) {
             if (!startBest()) {
                 break;
             }
         }
-        if (hasEnded) {
+        if (runner.hasEnded()) {
             takeOver();
         }
         while (isNearLimit() && !(diskRefuses && refusalsToSkip > 0)) {
-            if (running == 0 && !startBest()) {
+            if (runner.running() == 0 && !startBest()) {
                 break;
             }
-            awaitMerge();
+            runner.await();
             takeOver();
         }
         requireLittleOverdraft();
@@ -271,9 +285,7 @@ public final class PartitionPool implements AutoCloseable {
      * @return false if none gives back enough to be worth it
      */
     private boolean startBest() {
-        PartitionMerge ofView = startMergeOfView();
-        if (ofView != null) {
-            start(ofView);
+        if (isNearLimit() && startMergeOfView()) {
             return true;
         }
         LivePartition best = null;
@@ -295,26 +307,27 @@ public final class PartitionPool implements AutoCloseable {
             }
         }
         if (best == null) {
-            return false;
+            return startMergeOfView();
         }
         startMerge(best);
         return true;
     }
 
-    @Nullable
-    private PartitionMerge startMergeOfView() {
+    /** Starts a merge of overlays that only a view holds. */
+    private boolean startMergeOfView() {
         for (int i = 0; i < CANDIDATES && !views.isEmpty(); i++) {
             viewCursor = (viewCursor + 1) % views.size();
             SpilledView view = views.get(viewCursor);
             PartitionMerge merge = view.startMerge();
             if (merge != null) {
-                return merge;
+                runner.start(merge);
+                return true;
             }
             if (view.isClosed()) {
                 removeAt(views, viewCursor);
             }
         }
-        return null;
+        return false;
     }
 
     private static <T> void removeAt(List<T> list, int index) {
@@ -324,69 +337,15 @@ public final class PartitionPool implements AutoCloseable {
 
     /** Lets a partition that is not being merged be merged. */
     void startMerge(LivePartition partition) {
-        start(partition.owner.startMerge(partition));
-    }
-
-    private void start(PartitionMerge merge) {
-        running++;
-        runningBytes += merge.inputBytes();
-        executor.execute(
-                () -> {
-                    merge.run(workspace);
-                    ended(merge);
-                });
-    }
-
-    private void ended(PartitionMerge merge) {
-        synchronized (ended) {
-            if (!closed) {
-                ended.add(merge);
-                hasEnded = true;
-                ended.notifyAll();
-                return;
-            }
-        }
-        merge.discard();
-        close(merge);
-    }
-
-    private static void close(PartitionMerge merge) {
-        try {
-            merge.close();
-        } catch (IOException e) {
-            LOG.warn("Cannot delete the spill directories of a task that has ended.", e);
-        }
-    }
-
-    private void awaitMerge() {
-        boolean interrupted = false;
-        synchronized (ended) {
-            while (ended.isEmpty()) {
-                try {
-                    ended.wait();
-                } catch (InterruptedException e) {
-                    // A merge ends soon, and its memory is needed even for an orderly end.
-                    interrupted = true;
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        runner.start(partition.owner.startMerge(partition));
     }
 
     private void takeOver() {
         while (true) {
-            PartitionMerge merge;
-            synchronized (ended) {
-                merge = ended.poll();
-                hasEnded = !ended.isEmpty();
-            }
+            PartitionMerge merge = runner.poll();
             if (merge == null) {
                 break;
             }
-            running--;
-            runningBytes -= merge.inputBytes();
             Throwable failure = merge.failure;
             if (failure == null) {
                 sealedBytes += merge.outputBytes();
@@ -394,11 +353,13 @@ public final class PartitionPool implements AutoCloseable {
                 diskRefuses = false;
             }
             merge.owner.merged(merge);
-            close(merge);
+            MergeRunner.close(merge);
             if (failure != null) {
                 failed(failure);
             }
         }
+        // The extents of what was merged may become others'.
+        pageReads.window().forget();
         rewriteSparseFile();
     }
 
@@ -422,7 +383,7 @@ public final class PartitionPool implements AutoCloseable {
 
     private void rewriteSparseFile() {
         long occupied = files.occupiedBytes();
-        if (running >= MOST_RUNNING
+        if (runner.running() >= MOST_RUNNING
                 || diskRefuses
                 || files.fileBytes() <= FILES_PER_OCCUPIED * (occupied + files.chunkBytes())) {
             return;
@@ -456,20 +417,8 @@ public final class PartitionPool implements AutoCloseable {
      */
     @Override
     public void close() throws IOException {
-        List<PartitionMerge> left;
-        synchronized (ended) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            left = new ArrayList<>(ended);
-            ended.clear();
-        }
-        for (PartitionMerge merge : left) {
-            merge.discard();
-            close(merge);
-        }
-        executor.shutdown();
+        runner.close();
+        faults.close();
         memory.release();
     }
 }

@@ -66,7 +66,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         this.memory = pool.memory();
         this.identity = identity;
         Layers[] directory = {new LivePartition(this, 0, 0, PartitionMerge.MOST_ENTRIES)};
-        this.entries = new EntryReader(pool.keyHash(), directory);
+        this.entries = new EntryReader(pool.keyHash(), directory, pool.pageReads());
     }
 
     /** Reads the entries; owned by the map, its position moves with every change. */
@@ -395,7 +395,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         SpilledView view =
                 new SpilledView(
-                        memory, new EntryReader(pool.keyHash(), directory), size, identity);
+                        memory, new EntryReader(pool.keyHash(), directory, null), size, identity);
         views.removeIf(SpilledView::isClosed);
         views.add(view);
         pool.viewOpened(view);

@@ -27,17 +27,17 @@ import org.apache.flink.core.memory.MemorySegment;
  *
  * <pre>
  *   +---------------------------------+---------------------+-----------+-------------+
- *   | varint (keyLength &lt;&lt; 1 | P) + 2 | varint valueLength  | key bytes | value bytes |
+ *   | varint (keyLength &lt;&lt; 1 | P) + 4 | varint valueLength  | key bytes | value bytes |
  *   +---------------------------------+---------------------+-----------+-------------+
  *   P = 1: a part of another entry (bucket of a map, fragment of a list), not an entry of its own
  *   key bytes: namespace, then key, as Flink's heap format orders them (then a part's number)
  * </pre>
  *
- * The first byte is never 0 or 1, which mean something else where an entry could start.
+ * The first byte is never 0 to 3, which mean something else where an entry could start.
  */
 public final class EntryFormat {
 
-    private static final int FIRST_KEY_WORD = 2;
+    private static final int FIRST_KEY_WORD = 4;
     private static final int MOST_BYTES_IN_WORDS = 64;
     private static final int MOST_ENTRY_BYTES = Integer.MAX_VALUE - (1 << 20);
 

@@ -36,9 +36,9 @@ package dev.dstl.spillable.partition;
  *               +------------------------------------------------------------------+ length
  *
  *   cell        +--------+-----------------------------------+
- *               | hash 4 | 0                                 |   empty
+ *               |      0 | 1                                 |   empty
  *               | hash 4 | entry, see {@link EntryFormat}           |
- *               | hash 4 | 1 | 0 0 0 | offset of the entry 4 |
+ *               | hash 4 | 2 | 0 0 0 | offset of the entry 4 |
  *               +--------+-----------------------------------+
  * </pre>
  *
@@ -46,6 +46,7 @@ package dev.dstl.spillable.partition;
  * An entry lies in its home, {@code (hash << depth) * homes >>> 32}, or, if others are there, in the
  * next free cell; the last cell is empty. So a search ends at an empty cell or at a larger hash, and
  * entries of equal hashes, however many, lie side by side.
+ * No cell is all zeros, so a page that was lost is noticed by whoever reads it, checked or not.
  *
  * <p>The checksum of a page covers what of it is not header. The checksum of the header covers all
  * bytes before {@code dataStart}, those of the pages included.
@@ -78,8 +79,8 @@ final class PartitionFormat {
     static final int PAGE_CRCS_AT = 80;
 
     static final int CELL_ENTRY_AT = 4;
-    static final int EMPTY = 0;
-    static final int OUTSIDE = 1;
+    static final int EMPTY = 1;
+    static final int OUTSIDE = 2;
     static final int CELL_OFFSET_AT = 8;
 
     private PartitionFormat() {}

@@ -174,6 +174,11 @@ public final class PartitionWriter {
 
     private void putEntries(
             MemorySegment image, int dataStart, int cellBytes, int homes, int cells) {
+        for (int cell = 0; cell < cells; cell++) {
+            image.put(
+                    dataStart + cell * cellBytes + PartitionFormat.CELL_ENTRY_AT,
+                    (byte) PartitionFormat.EMPTY);
+        }
         int nextCell = 0;
         int outside = dataStart + cells * cellBytes;
         for (int i = 0; i < entries; i++) {

@@ -35,6 +35,7 @@ import org.apache.flink.core.memory.MemorySegment;
 public final class SealedPartition {
 
     private static final int PAGES_IN_WORD = 64;
+    private static final int LONGEST_KEY_RECHECKED = 1024;
 
     private final Extent extent;
     private final StateIdentity identity;
@@ -48,6 +49,9 @@ public final class SealedPartition {
     private final int length;
     private final int entries;
     private final int parts;
+    /** On the heap, or else reading a page past the mapping would need the first page as well. */
+    private final int[] pageChecksums;
+
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /** A bit per page; a lost update costs a second look. The first word is the common case. */
@@ -78,7 +82,11 @@ public final class SealedPartition {
         this.depth = getInt(PartitionFormat.DEPTH_AT);
         this.entries = getInt(PartitionFormat.ENTRIES_AT);
         this.parts = getInt(PartitionFormat.PARTS_AT);
-        int words = (PartitionFormat.pages(length) + PAGES_IN_WORD - 1) / PAGES_IN_WORD;
+        this.pageChecksums = new int[PartitionFormat.pages(length)];
+        for (int page = 0; page < pageChecksums.length; page++) {
+            pageChecksums[page] = getInt(PartitionFormat.PAGE_CRCS_AT + 4 * page);
+        }
+        int words = (pageChecksums.length + PAGES_IN_WORD - 1) / PAGES_IN_WORD;
         this.checkedRest = words > 1 ? new long[words] : null;
     }
 
@@ -137,6 +145,7 @@ public final class SealedPartition {
         int keyWord = EntryFormat.keyWord(keyLength, part);
         int cell = firstCell + PartitionFormat.home(hash, depth, homes) * cellBytes;
         int page = -1;
+        boolean mismatch = false;
         while (true) {
             if (cell >>> PartitionFormat.PAGE_SHIFT != page) {
                 page = cell >>> PartitionFormat.PAGE_SHIFT;
@@ -146,12 +155,16 @@ public final class SealedPartition {
             if (control == PartitionFormat.EMPTY) {
                 return 0;
             }
+            if (control == 0) {
+                throw lost(cell);
+            }
             int cellHash = getInt(cell);
             if (cellHash == hash) {
                 int entry = entryOf(cell, control);
                 if (EntryFormat.hasKey(segment, base + entry, keyWord, key, keyLength)) {
                     return entry;
                 }
+                mismatch = recheck(mismatch, cell, entry);
             } else if (Integer.compareUnsigned(cellHash, hash) > 0) {
                 return 0;
             }
@@ -159,7 +172,90 @@ public final class SealedPartition {
         }
     }
 
+    /**
+     * As the other {@code find}, reading pages with calls.
+     *
+     * @param window has the entry when it is found, see {@link #locate}
+     */
+    public int find(byte[] key, int keyLength, boolean part, int hash, PageWindow window) {
+        int keyWord = EntryFormat.keyWord(keyLength, part);
+        int cell = firstCell + PartitionFormat.home(hash, depth, homes) * cellBytes;
+        boolean mismatch = false;
+        while (true) {
+            int at = locate(cell, cell + cellBytes, window);
+            int control = window.segment().get(at + PartitionFormat.CELL_ENTRY_AT);
+            if (control == PartitionFormat.EMPTY) {
+                return 0;
+            }
+            int cellHash = window.segment().getIntLittleEndian(at);
+            if (control == 0) {
+                throw lost(cell);
+            }
+            if (cellHash == hash) {
+                int entry = cell + PartitionFormat.CELL_ENTRY_AT;
+                if (control == PartitionFormat.OUTSIDE) {
+                    entry =
+                            window.segment()
+                                    .getIntLittleEndian(at + PartitionFormat.CELL_OFFSET_AT);
+                }
+                int entryAt = locate(entry, window);
+                if (EntryFormat.hasKey(window.segment(), entryAt, keyWord, key, keyLength)) {
+                    return entry;
+                }
+                mismatch = recheck(mismatch, cell, entry);
+            } else if (Integer.compareUnsigned(cellHash, hash) > 0) {
+                return 0;
+            }
+            cell += cellBytes;
+        }
+    }
+
+    /**
+     * Makes an entry readable in a window.
+     *
+     * @param entry where it lies, from the partition's start
+     * @return where it starts in the window's memory
+     */
+    public int locate(int entry, PageWindow window) {
+        int at = locate(entry, Math.min(length, entry + 10), window);
+        return locate(entry, entry + EntryFormat.entryBytesAt(window.segment(), at), window);
+    }
+
+    private int locate(int from, int until, PageWindow window) {
+        int at = window.locate(extent, from, until);
+        for (int page = from >>> PartitionFormat.PAGE_SHIFT;
+                page <= (until - 1) >>> PartitionFormat.PAGE_SHIFT;
+                page++) {
+            // Through the mapping once: what is read past it is the same page of the cache.
+            checkPage(page);
+        }
+        return at;
+    }
+
+    /**
+     * Two keys of one hash are rarer than a page that was lost after it had been checked, so the
+     * first time in a search the checksums are compared again.
+     */
+    private boolean recheck(boolean done, int cell, int entry) {
+        if (!done) {
+            compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+            compareChecksum(entry >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+            int end = Math.min(length - 1, entry + LONGEST_KEY_RECHECKED);
+            compareChecksum(end >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+        }
+        return true;
+    }
+
+    /** A cell that is all zeros although the writer leaves none so. */
+    private DamagedPartitionException lost(int cell) {
+        compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+        return damaged("a cell", cell, PartitionFormat.EMPTY, 0);
+    }
+
     private int entryOf(int cell, int control) {
+        if (control == 0) {
+            throw lost(cell);
+        }
         if (control != PartitionFormat.OUTSIDE) {
             return cell + PartitionFormat.CELL_ENTRY_AT;
         }
@@ -215,7 +311,7 @@ public final class SealedPartition {
         }
         crc.reset();
         crc.update(segment.wrap(base + from, until - from));
-        int expected = getInt(PartitionFormat.PAGE_CRCS_AT + 4 * page);
+        int expected = pageChecksums[page];
         if ((int) crc.getValue() != expected) {
             throw damaged(
                     "the checksum of a page",
@@ -233,7 +329,7 @@ public final class SealedPartition {
     public void check() {
         checkedDataStart();
         CRC32C crc = new CRC32C();
-        for (int page = 0; page < PartitionFormat.pages(length); page++) {
+        for (int page = 0; page < pageChecksums.length; page++) {
             compareChecksum(page, crc);
             if (page < PAGES_IN_WORD) {
                 checkedFirst |= 1L << page;

@@ -59,6 +59,7 @@ public final class SpillMetrics {
         metrics.poolGauge("entryBytes", PartitionPool::liveBytes);
         metrics.poolGauge("sealedBytesTotal", PartitionPool::sealedBytes);
         metrics.poolGauge("mergesTotal", PartitionPool::merges);
+        metrics.poolGauge("pageReadsTotal", PartitionPool::pageReadCount);
         metrics.poolGauge("overlayBytes", PartitionPool::overlayBytes);
         metrics.poolGauge("offHeapBytes", pool -> pool.budget().usedBytes());
         metrics.poolGauge("offHeapLimitBytes", pool -> pool.budget().limitBytes());

@@ -171,6 +171,39 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
+    /**
+     * Keys from a position on, about as many as asked for; may be called again to go on. An entry
+     * that moves meanwhile may be met twice or missed.
+     *
+     * @param position 0 or what the call before returned
+     * @return where to go on, or -1 if there are no more
+     */
+    long keysFrom(
+            long position, int most, SpilledLayout<K, N, S> layout, KeyConsumer<K, N> consumer)
+            throws IOException {
+        int cursor = (int) (position >>> Integer.SIZE);
+        if (cursor >= cursorEnd()) {
+            return -1;
+        }
+        int spilledCursor = cursor - heap.cursorEnd();
+        if (spilledCursor < 0) {
+            heap.visit(cursor, e -> consumer.accept(e.key, e.namespace));
+        } else {
+            Addresses addresses = new Addresses();
+            int next =
+                    spilled.entries()
+                            .addressesAt(spilledCursor, (int) position, most, addresses);
+            for (int i = 0; i < addresses.count(); i++) {
+                layout.selectAt(spilled.entries(), addresses.get(i));
+                layout.readKey(consumer::accept);
+            }
+            if (next >= 0) {
+                return ((long) cursor << Integer.SIZE) | next;
+            }
+        }
+        return (cursor + 1L) << Integer.SIZE;
+    }
+
     /** Receives keys. */
     interface KeyConsumer<K, N> {
         void accept(K key, N namespace);

@@ -151,6 +151,25 @@ class ListLayoutTest extends PartitionedMapFixture {
     }
 
     @Test
+    void coldListsThatGetOneElementNowAndThen_takeLittleMoreThanTheirElements() throws IOException {
+        int lists = 3000;
+        int rounds = 40;
+        for (int round = 0; round < rounds; round++) {
+            for (int key = 0; key < lists; key++) {
+                add(key, "an element of some length");
+            }
+        }
+
+        long elementBytes = (long) lists * rounds * 26;
+        assertThat(disks.pool().sealedBytes()).as("lists are sealed meanwhile").isPositive();
+        assertThat(disks.pool().liveBytes()).isLessThan(2 * elementBytes);
+        assertThat(disks.pool().chunks().fileBytes()).isLessThan(6 * elementBytes);
+        for (int key = 0; key < lists; key++) {
+            assertThat(read(key)).hasSize(rounds);
+        }
+    }
+
+    @Test
     void aDeletedList_leavesNoFragmentBehind() throws IOException {
         for (int round = 0; round < 3; round++) {
             layout.select(7, 0L);

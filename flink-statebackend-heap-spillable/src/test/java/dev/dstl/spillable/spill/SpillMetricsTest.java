@@ -81,7 +81,7 @@ class SpillMetricsTest {
 
     @Test
     void beforeAnythingIsSpilled_everyMetricIsZero() {
-        assertThat(gauges).hasSize(19);
+        assertThat(gauges).hasSize(20);
         gauges.forEach(
                 (name, gauge) ->
                         assertThat(((Number) gauge.getValue()).doubleValue()).as(name).isZero());
@@ -125,6 +125,7 @@ class SpillMetricsTest {
         assertThat(value("entryBytes")).isEqualTo(pool.liveBytes()).isNotEqualTo(0L);
         assertThat(value("sealedBytesTotal")).isEqualTo(pool.sealedBytes()).isNotEqualTo(0L);
         assertThat(value("mergesTotal")).isEqualTo(pool.merges()).isNotEqualTo(0L);
+        assertThat(value("pageReadsTotal")).isEqualTo(0L);
         assertThat(value("overlayBytes")).isEqualTo(pool.overlayBytes());
         assertThat(value("offHeapBytes"))
                 .isEqualTo(pool.budget().usedBytes())

@@ -246,7 +246,8 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         putPadded(map, HEAD_BYTES + used);
     }
 
-    private void putHead(PartitionedMap map, int elements, int fragments, int from, int bytes, int room)
+    private void putHead(
+            PartitionedMap map, int elements, int fragments, int from, int bytes, int room)
             throws IOException {
         startHead(elements, fragments, bytes);
         valueOut.write(elementOut.getSharedBuffer(), from, bytes);

@@ -228,7 +228,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
     }
 
-    private void writeBucket(PartitionedMap map, int number, UserEntries entries) throws IOException {
+    private void writeBucket(PartitionedMap map, int number, UserEntries entries)
+            throws IOException {
         if (buckets == 1) {
             startHead();
             valueOut.write(entries.bytes(), 0, entries.length());

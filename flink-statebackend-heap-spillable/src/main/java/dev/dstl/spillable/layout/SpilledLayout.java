@@ -194,8 +194,7 @@ public abstract class SpilledLayout<K, N, S> {
     }
 
     final long find(EntryReader entries) {
-        return entries.find(
-                key.getSharedBuffer(), keyLength, keyHash(entries), false, presence);
+        return entries.find(key.getSharedBuffer(), keyLength, keyHash(entries), false, presence);
     }
 
     final void put(PartitionedMap map, byte[] value, int valueLength) {

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.EntryFormat;
@@ -131,9 +130,7 @@ final class MergeWorkspace {
             survivors = Arrays.copyOf(survivors, count << 1);
         }
         survivors[count++] =
-                ((long) (entryHash ^ Integer.MIN_VALUE) << 32)
-                        | ((long) layer << CELL_BITS)
-                        | cell;
+                ((long) (entryHash ^ Integer.MIN_VALUE) << 32) | ((long) layer << CELL_BITS) | cell;
     }
 
     /** Hash of an entry collected. */
@@ -165,9 +162,7 @@ final class MergeWorkspace {
                                 layers.sealed.base() + layers.sealed.entryAt(cellOf(one)));
             } else {
                 Overlay overlay = overlayOf(layers, one);
-                bytes +=
-                        EntryFormat.entryBytesAt(
-                                overlay.segment(), overlay.entryAt(cellOf(one)));
+                bytes += EntryFormat.entryBytesAt(overlay.segment(), overlay.entryAt(cellOf(one)));
             }
         }
         return bytes;

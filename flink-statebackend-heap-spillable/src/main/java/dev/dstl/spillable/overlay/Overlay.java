@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.CellSizes;
@@ -38,8 +37,8 @@ import org.apache.flink.core.memory.MemorySegment;
  * Eight tags are compared at a time, in one long: a key that is absent costs one cache line, one
  * that is there costs two.
  *
- * <p>Held by the live partition, by views and by the merge that writes it. While somebody else holds
- * it, the live partition copies it before a change. Changed on the task thread only.
+ * <p>Held by the live partition, by views and by the merge that writes it. While somebody else
+ * holds it, the live partition copies it before a change. Changed on the task thread only.
  */
 final class Overlay {
 

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.SealedPartition;
@@ -139,9 +138,7 @@ final class PartitionMerge {
             }
         }
         SealedPartition sealed =
-                count == 0
-                        ? null
-                        : workspace.write(input, from, until, identity, firstHash, depth);
+                count == 0 ? null : workspace.write(input, from, until, identity, firstHash, depth);
         parts.add(new Part(depth, firstHash, sealed));
     }
 

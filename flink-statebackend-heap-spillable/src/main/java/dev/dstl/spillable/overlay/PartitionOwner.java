@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 /** Who has partitions that change, as the pool that lets them be merged sees it. */

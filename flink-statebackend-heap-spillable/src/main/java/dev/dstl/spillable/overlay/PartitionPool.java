@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
@@ -80,7 +79,8 @@ public final class PartitionPool implements AutoCloseable {
     private boolean diskRefuses;
     private int refusalsToSkip;
 
-    // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat late.
+    // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat
+    // late.
     private long liveBytes;
     private long putBytes;
     private long sealedBytes;
@@ -111,8 +111,7 @@ public final class PartitionPool implements AutoCloseable {
         this.memory = new OverlayMemory(budget, files);
         this.files = files;
         this.keyHash = keyHash;
-        this.runner =
-                new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
+        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
         this.mergeAbove = budget.limitBytes() / 4 * 3;
         this.waitAbove = budget.limitBytes() / 8 * 7;
     }
@@ -237,7 +236,8 @@ public final class PartitionPool implements AutoCloseable {
             requireLittleOverdraft();
             return;
         }
-        while (runner.running() < MOST_RUNNING && memory.blockBytes() - runner.runningBytes() > mergeAbove) {
+        while (runner.running() < MOST_RUNNING
+                && memory.blockBytes() - runner.runningBytes() > mergeAbove) {
             if (!startBest()) {
                 break;
             }

@@ -22,9 +22,9 @@ import java.util.Map;
 import javax.annotation.Nullable;
 
 /**
- * The partition pool of one backend, made when the first entry is spilled: a backend that never spills
- * makes no directory and takes no memory. Used by any thread; what it opens belongs to the task
- * thread.
+ * The partition pool of one backend, made when the first entry is spilled: a backend that never
+ * spills makes no directory and takes no memory. Used by any thread; what it opens belongs to the
+ * task thread.
  */
 public final class SpillSpace implements AutoCloseable {
 

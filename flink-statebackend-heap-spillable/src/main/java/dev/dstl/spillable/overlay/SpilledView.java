@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.StateIdentity;
@@ -45,7 +44,6 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
     private final EntryReader entries;
     private final int size;
     private final StateIdentity identity;
-    private final Addresses addresses = new Addresses();
     private boolean closed;
 
     /** Whether somebody reads the view, whose addresses stay what they are from then on. */
@@ -89,6 +87,7 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
      */
     public void forEachAsItLies(AddressConsumer consumer) throws IOException {
         markRead();
+        Addresses addresses = new Addresses();
         int found = 0;
         for (int cursor = 0; cursor < entries.cursorEnd(); cursor++) {
             if (!entries.isFirstOfItsPartition(cursor)) {

@@ -14,6 +14,5 @@
  * limitations under the License.
  */
 
-
 /** Spilled entries that change: overlays in memory over sealed partitions, and their merges. */
 package dev.dstl.spillable.overlay;

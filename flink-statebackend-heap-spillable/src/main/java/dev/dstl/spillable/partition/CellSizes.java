@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 /** Sizes that cells of a hash table can have: none of them lies in two cache lines needlessly. */

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 import java.lang.invoke.MethodHandles;

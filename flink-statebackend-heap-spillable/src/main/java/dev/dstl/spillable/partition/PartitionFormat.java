@@ -14,12 +14,11 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 /**
- * Layout of a partition in a file. Little endian; offsets are from its start, which is a multiple of
- * {@value #PAGE_BYTES} in the file.
+ * Layout of a partition in a file. Little endian; offsets are from its start, which is a multiple
+ * of {@value #PAGE_BYTES} in the file.
  *
  * <pre>
  *   page 0      +------------------------------------------------------------------+
@@ -42,11 +41,11 @@ package dev.dstl.spillable.partition;
  *               +--------+-----------------------------------+
  * </pre>
  *
- * The hashes of a partition share their top {@code depth} bits. Cells are ordered by hash, unsigned.
- * An entry lies in its home, {@code (hash << depth) * homes >>> 32}, or, if others are there, in the
- * next free cell; the last cell is empty. So a search ends at an empty cell or at a larger hash, and
- * entries of equal hashes, however many, lie side by side.
- * No cell is all zeros, so a page that was lost is noticed by whoever reads it, checked or not.
+ * The hashes of a partition share their top {@code depth} bits. Cells are ordered by hash,
+ * unsigned. An entry lies in its home, {@code (hash << depth) * homes >>> 32}, or, if others are
+ * there, in the next free cell; the last cell is empty. So a search ends at an empty cell or at a
+ * larger hash, and entries of equal hashes, however many, lie side by side. No cell is all zeros,
+ * so a page that was lost is noticed by whoever reads it, checked or not.
  *
  * <p>The checksum of a page covers what of it is not header. The checksum of the header covers all
  * bytes before {@code dataStart}, those of the pages included.

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 import dev.dstl.spillable.chunk.Extent;
@@ -49,6 +48,7 @@ public final class SealedPartition {
     private final int length;
     private final int entries;
     private final int parts;
+
     /** On the heap, or else reading a page past the mapping would need the first page as well. */
     private final int[] pageChecksums;
 

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 /** Whose entries a partition has: one state in one key group. */

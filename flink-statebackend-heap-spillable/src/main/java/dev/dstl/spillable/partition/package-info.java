@@ -14,6 +14,5 @@
  * limitations under the License.
  */
 
-
 /** Immutable partitions of spilled entries in files: format, writer and reader. */
 package dev.dstl.spillable.partition;

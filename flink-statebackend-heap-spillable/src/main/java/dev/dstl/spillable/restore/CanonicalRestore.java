@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.restore;
 
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;

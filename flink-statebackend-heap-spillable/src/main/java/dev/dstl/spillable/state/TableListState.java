@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.state;
 
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.layout.ListLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.state;
 
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.layout.UserEntryIterator;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.Collections;

@@ -16,11 +16,11 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.PartitionPool;
-import dev.dstl.spillable.overlay.ForeignView;
-import dev.dstl.spillable.overlay.PartitionedMap;
-import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.Addresses;
+import dev.dstl.spillable.overlay.ForeignView;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -191,8 +191,7 @@ final class KeyGroupMap<K, N, S> {
         } else {
             Addresses addresses = new Addresses();
             int next =
-                    spilled.entries()
-                            .addressesAt(spilledCursor, (int) position, most, addresses);
+                    spilled.entries().addressesAt(spilledCursor, (int) position, most, addresses);
             for (int i = 0; i < addresses.count(); i++) {
                 layout.selectAt(spilled.entries(), addresses.get(i));
                 layout.readKey(consumer::accept);
@@ -267,8 +266,7 @@ final class KeyGroupMap<K, N, S> {
             }
             Addresses addresses = new Addresses();
             int wanted = entries - moved;
-            int next =
-                    spilled.entries().addressesAt(loadCursor, loadFrom, wanted, addresses);
+            int next = spilled.entries().addressesAt(loadCursor, loadFrom, wanted, addresses);
             long[] found = addresses.toArray();
             List<byte[]> keys = new ArrayList<>(found.length);
             for (long address : found) {

@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.SpilledView;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.Addresses;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

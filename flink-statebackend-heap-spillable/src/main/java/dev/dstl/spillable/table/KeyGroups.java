@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.SpillSpace;
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -55,7 +55,7 @@ final class KeyGroups<K, N, S> {
         this.layout = layout;
         this.groups = groupArray(range.getNumberOfKeyGroups());
         for (int i = 0; i < groups.length; i++) {
-            groups[i] = 
+            groups[i] =
                     new KeyGroupMap<>(
                             stateSerializer,
                             new StateIdentity(stateId, stateName, range.getKeyGroupId(i)));

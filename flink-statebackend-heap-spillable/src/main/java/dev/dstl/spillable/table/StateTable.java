@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
+import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

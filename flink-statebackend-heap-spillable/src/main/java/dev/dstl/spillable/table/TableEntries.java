@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import javax.annotation.Nullable;
 

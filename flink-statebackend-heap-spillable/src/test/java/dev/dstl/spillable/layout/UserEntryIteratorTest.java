@@ -19,8 +19,8 @@ package dev.dstl.spillable.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.PoolOnDisk;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -111,8 +110,7 @@ class PageReadsTest {
         }
         for (int key = 0; key < keys; key++) {
             byte[] bytes = bytes(key);
-            long address =
-                    map.entries().find(bytes, bytes.length, hash(map, bytes), false);
+            long address = map.entries().find(bytes, bytes.length, hash(map, bytes), false);
             assertThat(address != 0).isEqualTo(lengths[key] > 0);
             if (address != 0) {
                 assertThat(map.entries().valueLength()).isEqualTo(lengths[key]);

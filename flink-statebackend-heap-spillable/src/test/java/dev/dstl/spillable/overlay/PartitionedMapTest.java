@@ -19,14 +19,11 @@ package dev.dstl.spillable.overlay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.chunk.ChunkFiles;
-import dev.dstl.spillable.chunk.SpillDirectories;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
@@ -80,7 +77,8 @@ class PartitionedMapTest {
 
     static byte[] get(EntryReader entries, int key) {
         byte[] bytes = key(key);
-        if (entries.find(bytes, bytes.length, entries.keyHash().of(bytes, bytes.length), false) == 0) {
+        if (entries.find(bytes, bytes.length, entries.keyHash().of(bytes, bytes.length), false)
+                == 0) {
             return null;
         }
         byte[] value = new byte[entries.valueLength()];

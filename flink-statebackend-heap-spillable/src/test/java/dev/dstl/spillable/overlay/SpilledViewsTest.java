@@ -70,7 +70,8 @@ class SpilledViewsTest extends PartitionedMapFixture {
     private void remove(String key, boolean part) {
         byte[] bytes = bytes(key);
         boolean removed =
-                map.remove(bytes, bytes.length, map.entries().keyHash().of(bytes, bytes.length), part);
+                map.remove(
+                        bytes, bytes.length, map.entries().keyHash().of(bytes, bytes.length), part);
         assertThat(removed).isEqualTo((part ? parts : entries).remove(key) != null);
     }
 

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
@@ -110,8 +109,7 @@ abstract class PartitionFixture {
     /** The value of a key, or null. */
     byte[] get(SealedPartition partition, String key) {
         byte[] wanted = bytes(key);
-        int entry =
-                partition.find(wanted, wanted.length, key.startsWith("part"), hashOf(wanted));
+        int entry = partition.find(wanted, wanted.length, key.startsWith("part"), hashOf(wanted));
         return entry == 0 ? null : value(partition, entry);
     }
 

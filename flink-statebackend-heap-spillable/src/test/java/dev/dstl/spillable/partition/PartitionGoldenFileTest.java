@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package dev.dstl.spillable.partition;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -148,7 +148,7 @@ final class Overlay {
 
     /** Bits independent of those that choose the partition and the tag. */
     private int home(int hash) {
-        return (int) (((hash * 0x9E3779B1 & 0xFFFFFFFFL) * groups) >>> 32);
+        return (int) ((Integer.toUnsignedLong(hash * 0x9E3779B1) * groups) >>> 32);
     }
 
     private static boolean hasEmpty(long tags) {

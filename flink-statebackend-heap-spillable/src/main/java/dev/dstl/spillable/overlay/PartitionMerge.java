@@ -86,7 +86,7 @@ final class PartitionMerge {
         this.identity = identity;
         this.memory = memory;
         this.inputBytes =
-                (input.active == null ? 0 : input.active.bytes())
+                (input.active == null ? 0L : input.active.bytes())
                         + (input.frozen == null ? 0 : input.frozen.bytes());
         memory.hold();
     }

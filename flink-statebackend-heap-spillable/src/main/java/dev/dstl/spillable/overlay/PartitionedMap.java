@@ -139,7 +139,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             return;
         }
         int bytes = EntryFormat.entryBytes(keyLength, valueLength);
-        long addedBytes = bytes - (address == 0 ? 0 : entries.entryBytes());
+        long addedBytes = (long) bytes - (address == 0 ? 0 : entries.entryBytes());
         Overlay overlay = writable(partition, bytes);
         int at =
                 cell >= 0

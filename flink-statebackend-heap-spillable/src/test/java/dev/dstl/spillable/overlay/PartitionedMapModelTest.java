@@ -255,7 +255,7 @@ class PartitionedMapModelTest {
                 most = Math.max(most, disks.pool().budget().usedBytes());
             }
         }
-        assertThat(most).isLessThanOrEqualTo(limit / 100 * 105);
+        assertThat(most).isLessThanOrEqualTo(limit * 105L / 100);
         for (Then then : views) {
             verify(then);
             then.view.close();

@@ -291,6 +291,12 @@ final class Overlay {
      * @param entryBytes of the entry for which there is no room here
      */
     Overlay grown(KeyHash hash, int entryBytes) {
+        if (heapEnd == tagsAt + cells() && entryBytes + ENTRY_AT <= cellBytes) {
+            int wanted = used + 1;
+            Overlay sameCells = new Overlay(memory, wanted + wanted / 2 + 1, cellBytes, 0);
+            copyTo(sameCells, hash);
+            return sameCells;
+        }
         int[] lengths = new int[used + 1];
         int count = 0;
         for (int cell = 0; cell < cells(); cell++) {
@@ -331,9 +337,21 @@ final class Overlay {
 
     /** Copies a cell's entry with its flags; false if there is no room. */
     boolean addCopy(int hash, Overlay source, int cell) {
+        int sourceFlags = source.flags(cell);
+        if (source.cellBytes == cellBytes && (sourceFlags & OUTSIDE) == 0) {
+            int to = add(hash, 0, sourceFlags);
+            if (to < 0) {
+                return false;
+            }
+            int from = source.cellAt(cell);
+            for (int i = 0; i < cellBytes; i += Long.BYTES) {
+                segment.putLong(to - ENTRY_AT + i, source.segment.getLong(from + i));
+            }
+            return true;
+        }
         int entry = source.entryAt(cell);
         int bytes = EntryFormat.entryBytesAt(source.segment, entry);
-        int at = add(hash, bytes, source.flags(cell) & (REMOVED | COVERS));
+        int at = add(hash, bytes, sourceFlags & (REMOVED | COVERS));
         if (at < 0) {
             return false;
         }

@@ -17,7 +17,7 @@
 package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
-import dev.dstl.spillable.entry.OffHeapBudget;
+import dev.dstl.spillable.overlay.OffHeapBudget;
 import org.apache.flink.runtime.memory.MemoryManager;
 import org.apache.flink.runtime.memory.MemoryReservationException;
 import org.slf4j.Logger;

@@ -21,8 +21,9 @@ import dev.dstl.compat.TrackingKeyedStateBackendBuilder;
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
@@ -32,8 +33,10 @@ import dev.dstl.spillable.table.StateRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -43,6 +46,7 @@ import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.util.concurrent.ExecutorThreadFactory;
 
 /** Wires one keyed backend and restores its state. Runs once, on the task thread. */
 final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBackendBuilder<K> {
@@ -141,15 +145,17 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         return directories.stream().map(Paths::get).collect(Collectors.toList());
     }
 
-    private BlockPool openPool() throws IOException {
+    private PartitionPool openPool() throws IOException {
         SpillDirectories spillDirectories = new SpillDirectories(disks());
-        return new BlockPool(
+        return new PartitionPool(
                 new ManagedMemoryShare(
                                 parameters.getEnv().getMemoryManager(),
                                 parameters.getManagedMemoryFraction())
                         .budget(config),
                 new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis),
-                System::nanoTime);
+                new KeyHash(new SecureRandom().nextLong()),
+                Executors.newSingleThreadExecutor(
+                        new ExecutorThreadFactory("dstl-partition-merge")));
     }
 
     private static void closeAfter(Throwable failure, StateRegistry<?> states) {

@@ -17,7 +17,7 @@
 package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.pressure.GarbageCollectionListener;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.spill.SpillCounters;

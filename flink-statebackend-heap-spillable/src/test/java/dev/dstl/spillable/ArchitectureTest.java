@@ -62,14 +62,15 @@ class ArchitectureTest {
         Map<String, List<String>> allowed = new LinkedHashMap<>();
         allowed.put("chunk", List.of());
         allowed.put("config", List.of());
-        allowed.put("entry", List.of("chunk"));
-        allowed.put("layout", List.of("entry"));
-        allowed.put("table", List.of("entry", "layout"));
-        allowed.put("state", List.of("entry", "layout", "table"));
+        allowed.put("partition", List.of("chunk"));
+        allowed.put("overlay", List.of("chunk", "partition"));
+        allowed.put("layout", List.of("overlay", "partition"));
+        allowed.put("table", List.of("layout", "overlay", "partition"));
+        allowed.put("state", List.of("layout", "overlay", "table"));
         allowed.put("pressure", List.of("config"));
-        allowed.put("spill", List.of("chunk", "config", "entry", "pressure", "table"));
+        allowed.put("spill", List.of("chunk", "config", "overlay", "pressure", "table"));
         allowed.put("snapshot", List.of("table"));
-        allowed.put("restore", List.of("entry", "layout", "spill", "table"));
+        allowed.put("restore", List.of("layout", "overlay", "spill", "table"));
         return allowed;
     }
 

@@ -22,8 +22,9 @@ import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.config.SpillableOptions;
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.OffHeapBudget;
+import dev.dstl.spillable.overlay.OffHeapBudget;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -32,6 +33,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.memory.MemoryManager;
 import org.apache.flink.runtime.memory.MemoryManagerBuilder;
 import org.apache.flink.runtime.memory.MemoryReservationException;
+import org.apache.flink.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,13 +57,14 @@ class ManagedMemoryShareTest {
 
     /** The budget belongs to a pool, which releases it at its end. */
     private void release(OffHeapBudget budget) throws IOException {
-        new BlockPool(
+        new PartitionPool(
                         budget,
                         new ChunkFiles(
                                 new SpillDirectories(Collections.singletonList(disk)),
                                 1 << 20,
                                 () -> 0),
-                        () -> 0)
+                        new KeyHash(1),
+                        Executors.newDirectExecutorService())
                 .close();
     }
 

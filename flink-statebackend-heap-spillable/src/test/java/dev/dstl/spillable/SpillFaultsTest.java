@@ -19,13 +19,19 @@ package dev.dstl.spillable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.partition.DamagedPartitionException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
@@ -140,7 +146,7 @@ class SpillFaultsTest {
         breakDisk();
         AtomicLong written = new AtomicLong();
 
-        try (LoggedLines errors = new LoggedLines(BlockPool.class, Level.ERROR)) {
+        try (LoggedLines errors = new LoggedLines(PartitionPool.class, Level.ERROR)) {
             assertThatThrownBy(
                             () -> {
                                 while (true) {
@@ -156,7 +162,7 @@ class SpillFaultsTest {
             assertThat(errors.lines().get(0)).contains("No disk takes spilled state");
         }
 
-        assertThat(written.get() * large(0).length()).isGreaterThan(32 << 20);
+        assertThat(written.get() * large(0).length()).isGreaterThan(30 << 20);
         for (long key = 0; key <= written.get(); key++) {
             backend.setCurrentKey(key);
             assertThat(state.value()).isEqualTo(large(key));
@@ -182,6 +188,65 @@ class SpillFaultsTest {
                 FileUtils.deleteDirectory(directory.toFile());
             }
         }
+    }
+
+    @Test
+    void zeroedPages_failReadsAndSnapshots_andNoKeySeemsToBeMissing() throws Exception {
+        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config));
+        fill(backend, "value ");
+        ValueState<String> state = state(backend);
+        damageFiles(64 << 10);
+
+        int refused = 0;
+        for (long key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            try {
+                assertThat(state.value()).isEqualTo("value " + key);
+            } catch (DamagedPartitionException e) {
+                refused++;
+                assertThat(e)
+                        .hasMessageContaining("state 'state', key group ")
+                        .hasMessageContaining(disk.toString());
+            }
+        }
+        assertThat(refused).isPositive();
+        assertThatThrownBy(() -> KeyedBackends.run(KeyedBackends.checkpoint(backend, 1)))
+                .hasStackTraceContaining(DamagedPartitionException.class.getName());
+        backend.dispose();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    /** Zeroes so many bytes in each chunk file. */
+    private void damageFiles(int bytes) throws IOException {
+        List<Path> chunks;
+        try (Stream<Path> files = Files.walk(disk)) {
+            chunks =
+                    files.filter(file -> file.getFileName().toString().startsWith("chunk-"))
+                            .collect(Collectors.toList());
+        }
+        for (Path chunk : chunks) {
+            try (FileChannel file = FileChannel.open(chunk, StandardOpenOption.WRITE)) {
+                file.write(ByteBuffer.allocate(bytes), 128 << 10);
+            }
+        }
+    }
+
+    @Test
+    void anInterruptedTask_goesOnSpilling() throws Exception {
+        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config));
+        fill(backend, "value ");
+        Thread.currentThread().interrupt();
+        fill(backend, "another value ");
+        assertThat(Thread.interrupted()).isTrue();
+        fill(backend, "value after ");
+
+        ValueState<String> state = state(backend);
+        for (long key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            assertThat(state.value()).isEqualTo("value after " + key);
+        }
+        backend.dispose();
+        assertThat(disk).isEmptyDirectory();
     }
 
     @Test

@@ -22,9 +22,10 @@ import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.config.SpillableOptions;
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.OffHeapBudget;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.OffHeapBudget;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.spill.SpillCounters;
 import dev.dstl.spillable.spill.SpillScheduler;
@@ -44,6 +45,7 @@ import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -74,14 +76,15 @@ class SpillSchedulerTest {
         SpillSpace space =
                 new SpillSpace(
                         () ->
-                                new BlockPool(
+                                new PartitionPool(
                                         new OffHeapBudget(offHeapBytes, () -> {}),
                                         new ChunkFiles(
                                                 new SpillDirectories(
                                                         Collections.singletonList(disk)),
                                                 1 << 20,
                                                 clockMillis::get),
-                                        System::nanoTime));
+                                        new KeyHash(1),
+                                        Executors.newDirectExecutorService()));
         arbiter = new SpillArbiter(clockMillis::get, 1000, a -> () -> {});
         states =
                 new StateRegistry<>(
@@ -171,14 +174,14 @@ class SpillSchedulerTest {
     }
 
     @Test
-    void withoutRoomForTheIndex_theRestStaysOnTheHeap() {
+    void aTinyBudget_isNoReasonToKeepStateOnTheHeap() {
         offHeapBytes = 64 << 10;
 
         arbiter.onLiveHeap(9_900_000, HEAP_BYTES);
         work();
 
-        assertThat(counters.refusals()).isGreaterThan(0);
-        assertThat(spilled()).isLessThan(ENTRIES);
+        assertThat(counters.refusals()).isZero();
+        assertThat(spilled()).isEqualTo(ENTRIES);
         verify();
     }
 }

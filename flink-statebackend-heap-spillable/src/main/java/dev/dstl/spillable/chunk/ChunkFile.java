@@ -20,6 +20,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,16 +39,19 @@ final class ChunkFile {
 
     private final Path path;
     private final SpillDirectory directory;
-    private final FileChannel channel;
+    private FileChannel channel;
     private final MappedByteBuffer mapping;
     private final MemorySegment segment;
     final int length;
 
     /** Where space never handed out starts. Guarded by the {@link ChunkFiles}. */
-    int freshOffset;
+    volatile int freshOffset;
 
     /** Bytes handed out and not given back. Guarded by the {@link ChunkFiles}. */
-    int occupied;
+    volatile int occupied;
+
+    /** False after a write failed: nobody knows what the disk has. */
+    volatile boolean isWritable = true;
 
     private ChunkFile(
             Path path,
@@ -90,6 +94,10 @@ final class ChunkFile {
         return directory;
     }
 
+    Path path() {
+        return path;
+    }
+
     MemorySegment segment() {
         return segment;
     }
@@ -101,7 +109,32 @@ final class ChunkFile {
         }
     }
 
-    void read(ByteBuffer target, int offset) throws IOException {
+    /** An interrupt does not fail it; the thread stays interrupted. */
+    synchronized void read(ByteBuffer target, int offset) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            int start = target.position();
+            while (true) {
+                try {
+                    if (!channel.isOpen()) {
+                        channel = FileChannel.open(path, StandardOpenOption.READ);
+                    }
+                    readFully(target, offset);
+                    return;
+                } catch (ClosedByInterruptException e) {
+                    interrupted |= Thread.interrupted();
+                    isWritable = false;
+                    target.position(start);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void readFully(ByteBuffer target, int offset) throws IOException {
         int length = target.remaining();
         long position = offset;
         while (target.hasRemaining()) {
@@ -115,6 +148,11 @@ final class ChunkFile {
             }
             position += bytes;
         }
+    }
+
+    /** As an interrupt of a thread that uses it does. */
+    void closeChannel() throws IOException {
+        channel.close();
     }
 
     /** Unmaps and deletes the file. Nobody may read it any more. */

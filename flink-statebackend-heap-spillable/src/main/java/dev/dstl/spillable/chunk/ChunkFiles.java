@@ -18,32 +18,36 @@ package dev.dstl.spillable.chunk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.apache.flink.core.memory.MemorySegment;
 
 /**
- * The chunk files of one backend. Written by the task thread; extents are given back by any thread.
- * A file without occupied extents is deleted at once.
+ * The chunk files of one backend, used by any thread. Extents follow each other in a file and are
+ * not reused, so a file is written once and deleted when its last extent is given back; who has
+ * extents in a file of which little is still occupied writes them anew, see {@link
+ * Extent#occupiedShare()}.
+ *
+ * <p>A file of which a write failed or was interrupted takes no more extents: what the disk has of
+ * it is unknown. Extents written to it before stay readable.
  */
 public final class ChunkFiles implements AutoCloseable {
 
-    private static final int SMALLEST_EXTENT = 4096;
     private static final int COPY_BYTES = 256 * 1024;
+    private static final int MOST_BYTES = Integer.MAX_VALUE & ~4095;
+
+    /** So many interrupts during one write are survived. */
+    private static final int MOST_INTERRUPTS = 3;
 
     private final SpillDirectories directories;
     private final int chunkBytes;
     private final LongSupplier clockMillis;
     private final ByteBuffer copyBuffer = ByteBuffer.allocateDirect(COPY_BYTES);
     private final Set<ChunkFile> chunks = new HashSet<>();
-    private final Map<Integer, Deque<Extent>> freeByLength = new HashMap<>();
     private ChunkFile current;
     private long nextNumber;
     private int nextDirectory;
@@ -62,79 +66,85 @@ public final class ChunkFiles implements AutoCloseable {
     }
 
     /**
-     * Copies {@code [0, length)} of {@code source} into a file.
+     * Copies {@code [0, length)} of {@code source} into a file. An interrupt of the calling thread
+     * does not fail it; the thread stays interrupted.
      *
      * @throws IOException if no directory took the bytes; nothing is occupied then
      */
-    public synchronized Extent write(MemorySegment source, int length) throws IOException {
+    public Extent write(MemorySegment source, int length) throws IOException {
         IOException failure = null;
-        int attempts = directories.directories().size() + 1;
-        for (int i = 0; i < attempts; i++) {
-            Extent extent = null;
-            try {
-                extent = allocate(extentLength(length));
-                copy(source, length, extent);
-                return extent;
-            } catch (IOException e) {
-                if (extent != null) {
-                    extent.chunk.directory().pause(clockMillis.getAsLong());
-                    if (extent.chunk == current) {
-                        current = null;
-                    }
+        int attempts = directories.directories().size() + MOST_INTERRUPTS;
+        boolean interrupted = false;
+        try {
+            for (int i = 0; i < attempts; i++) {
+                // A channel closes when the thread that uses it is interrupted.
+                interrupted |= Thread.interrupted();
+                Extent extent = allocate((int) Math.min(MOST_BYTES, (length + 4095L) & ~4095L));
+                try {
+                    copy(source, length, extent);
+                    return extent;
+                } catch (IOException e) {
+                    boolean isInterrupt = e instanceof ClosedByInterruptException;
+                    takeOutOfUse(extent.chunk, !isInterrupt);
                     release(extent);
+                    if (failure != null) {
+                        e.addSuppressed(failure);
+                    }
+                    failure = e;
                 }
-                if (failure != null) {
-                    e.addSuppressed(failure);
-                }
-                failure = e;
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
         throw failure;
     }
 
+    private synchronized void takeOutOfUse(ChunkFile chunk, boolean pausesDirectory) {
+        chunk.isWritable = false;
+        if (chunk == current) {
+            current = null;
+        }
+        if (pausesDirectory) {
+            chunk.directory().pause(clockMillis.getAsLong());
+        }
+    }
+
+    /** One thread at a time writes. */
     private void copy(MemorySegment source, int length, Extent extent) throws IOException {
-        for (int done = 0; done < length; done += COPY_BYTES) {
-            int bytes = Math.min(COPY_BYTES, length - done);
-            copyBuffer.clear();
-            source.get(done, copyBuffer, bytes);
-            copyBuffer.flip();
-            extent.chunk.write(copyBuffer, extent.offset + done);
-        }
-    }
-
-    private int extentLength(int length) {
-        if (length > chunkBytes) {
-            return (int) Math.min(Integer.MAX_VALUE, (length + 4095L) & ~4095L);
-        }
-        return Math.max(SMALLEST_EXTENT, Integer.highestOneBit(Math.max(1, length - 1)) << 1);
-    }
-
-    private Extent allocate(int length) throws IOException {
-        Extent extent = takeFree(length);
-        if (extent == null) {
-            if (length > chunkBytes) {
-                extent = new Extent(newChunk(length), 0, length);
-                extent.chunk.freshOffset = length;
-            } else {
-                if (current == null || current.freshOffset + length > current.length) {
-                    current = newChunk(chunkBytes);
-                }
-                extent = new Extent(current, current.freshOffset, length);
-                current.freshOffset += length;
+        synchronized (copyBuffer) {
+            for (int done = 0; done < length; done += COPY_BYTES) {
+                int bytes = Math.min(COPY_BYTES, length - done);
+                copyBuffer.clear();
+                source.get(done, copyBuffer, bytes);
+                copyBuffer.flip();
+                extent.chunk.write(copyBuffer, extent.offset + done);
             }
+        }
+    }
+
+    private synchronized Extent allocate(int length) throws IOException {
+        Extent extent;
+        if (length > chunkBytes) {
+            extent = new Extent(newChunk(length), 0, length);
+            extent.chunk.freshOffset = length;
+        } else {
+            if (current == null
+                    || !current.isWritable
+                    || current.freshOffset + length > current.length) {
+                ChunkFile full = current;
+                current = newChunk(chunkBytes);
+                if (full != null && full.occupied == 0) {
+                    drop(full);
+                }
+            }
+            extent = new Extent(current, current.freshOffset, length);
+            current.freshOffset += length;
         }
         extent.chunk.occupied += length;
         occupiedBytes += length;
         return extent;
-    }
-
-    private Extent takeFree(int length) {
-        Deque<Extent> free = freeByLength.get(length);
-        if (free == null || free.isEmpty()) {
-            return null;
-        }
-        long now = clockMillis.getAsLong();
-        return free.peek().chunk.directory().isUsable(now) ? free.poll() : null;
     }
 
     private ChunkFile newChunk(int length) throws IOException {
@@ -176,14 +186,19 @@ public final class ChunkFiles implements AutoCloseable {
         ChunkFile chunk = extent.chunk;
         chunk.occupied -= extent.length;
         occupiedBytes -= extent.length;
-        if (chunk.occupied == 0 && chunk != current) {
-            freeByLength.values().forEach(free -> free.removeIf(e -> e.chunk == chunk));
-            chunks.remove(chunk);
-            fileBytes -= chunk.length;
-            delete(chunk);
-        } else {
-            freeByLength.computeIfAbsent(extent.length, l -> new ArrayDeque<>()).add(extent);
+        if (chunk.occupied == 0) {
+            if (chunk == current) {
+                chunk.freshOffset = 0;
+            } else {
+                drop(chunk);
+            }
         }
+    }
+
+    private void drop(ChunkFile chunk) {
+        chunks.remove(chunk);
+        fileBytes -= chunk.length;
+        delete(chunk);
     }
 
     private static void delete(ChunkFile chunk) {
@@ -192,6 +207,11 @@ public final class ChunkFiles implements AutoCloseable {
         } catch (IOException e) {
             throw new java.io.UncheckedIOException("Cannot delete a chunk file", e);
         }
+    }
+
+    /** Length of a file, unless a single extent is longer. */
+    public int chunkBytes() {
+        return chunkBytes;
     }
 
     /** Total length of the files. */

@@ -18,6 +18,7 @@ package dev.dstl.spillable.chunk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import org.apache.flink.core.memory.MemorySegment;
 
 /** A run of bytes in a chunk file, written once. Its owner gives it back exactly once. */
@@ -45,6 +46,21 @@ public final class Extent {
      */
     public void read(ByteBuffer target, int from) throws IOException {
         chunk.read(target, offset + from);
+    }
+
+    /** The file, for messages. */
+    public Path file() {
+        return chunk.path();
+    }
+
+    /** What share of the written part of the extent's file is still occupied, over 0. */
+    public double occupiedShare() {
+        return (double) chunk.occupied / Math.max(1, chunk.freshOffset);
+    }
+
+    /** Whether the extent's file takes no more extents. */
+    public boolean isFileComplete() {
+        return !chunk.isWritable || chunk.freshOffset > chunk.length / 16 * 15;
     }
 
     /** Where the extent starts in its file and in {@link #segment()}, in bytes. */

@@ -54,9 +54,10 @@ public final class SpillableOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Off-heap memory per keyed operator instance, for the index of"
-                                    + " spilled entries and for those that may still change. Default:"
-                                    + " its share of managed memory, or 128 mb if it has none.");
+                            "Off-heap memory per keyed operator instance, for what was spilled and"
+                                    + " has changed since. With less of it spilled state is written"
+                                    + " to disk more often. Default: its share of managed memory, or"
+                                    + " 128 mb if it has none.");
 
     /** Share of the heap in use after garbage collection above which state is spilled. */
     public static final ConfigOption<Double> SPILL_START_RATIO =

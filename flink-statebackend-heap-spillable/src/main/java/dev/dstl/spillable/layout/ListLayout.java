@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryReader;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +48,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     private static final int SMALLEST_ROOM = 16;
     private static final int HEAD_ROOM = 256;
     private static final int LARGEST_ROOM = 16 * 1024;
+
+    /** A fragment that cannot change in place is copied up to this length. */
+    private static final int COLD_ROOM = 512;
 
     private static final byte[] ZEROS = new byte[1024];
 
@@ -103,24 +106,24 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     private int gather(EntryReader entries) throws IOException {
         gathered.clear();
         int head = entries.valueOffset();
-        int elements = entries.segment().getInt(head);
-        int fragments = entries.segment().getInt(head + FRAGMENTS_AT);
+        int elements = entries.segment().getIntLittleEndian(head);
+        int fragments = entries.segment().getIntLittleEndian(head + FRAGMENTS_AT);
         gathered.write(
                 entries.segment(),
                 head + HEAD_BYTES,
-                entries.segment().getInt(head + HEAD_USED_AT));
+                entries.segment().getIntLittleEndian(head + HEAD_USED_AT));
         for (int i = 0; i < fragments; i++) {
             findPart(entries, i);
             gathered.write(
                     entries.segment(),
                     entries.valueOffset() + FRAGMENT_BYTES,
-                    entries.segment().getInt(entries.valueOffset()));
+                    entries.segment().getIntLittleEndian(entries.valueOffset()));
         }
         return elements;
     }
 
     @Override
-    public void write(SpilledMap map, List<V> list) throws IOException {
+    public void write(PartitionedMap map, List<V> list) throws IOException {
         elementOut.clear();
         for (V element : list) {
             elementSerializer.serialize(element, elementOut);
@@ -145,7 +148,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      *
      * @throws IOException if the element cannot be serialized
      */
-    public void add(SpilledMap map, V element) throws IOException {
+    public void add(PartitionedMap map, V element) throws IOException {
         EntryReader entries = map.entries();
         elementOut.clear();
         elementSerializer.serialize(element, elementOut);
@@ -160,9 +163,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             }
             return;
         }
-        int elements = entries.segment().getInt(entries.valueOffset());
-        int fragments = entries.segment().getInt(entries.valueOffset() + FRAGMENTS_AT);
-        int used = entries.segment().getInt(entries.valueOffset() + HEAD_USED_AT);
+        int elements = entries.segment().getIntLittleEndian(entries.valueOffset());
+        int fragments = entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
+        int used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
         if (fragments == 0 && used + bytes <= HEAD_ROOM) {
             addToHead(map, head, elements, used, bytes);
             return;
@@ -171,12 +174,11 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         if (fragments > 0 && addToFragment(map, fragments - 1, bytes)) {
             return;
         }
-        int room = Math.min(LARGEST_ROOM, HEAD_ROOM << Math.min(fragments, 6));
-        putFragment(map, fragments, 0, bytes, Math.max(room, bytes));
+        putFragment(map, fragments, 0, bytes, bytes);
         setHead(map, find(entries), elements + 1, fragments + 1);
     }
 
-    private void addToHead(SpilledMap map, long head, int elements, int used, int bytes)
+    private void addToHead(PartitionedMap map, long head, int elements, int used, int bytes)
             throws IOException {
         EntryReader entries = map.entries();
         int room = entries.valueLength() - HEAD_BYTES;
@@ -184,8 +186,8 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             int value = entries.valueOffset();
             entries.segment()
                     .put(value + HEAD_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-            entries.segment().putInt(value, elements + 1);
-            entries.segment().putInt(value + HEAD_USED_AT, used + bytes);
+            entries.segment().putIntLittleEndian(value, elements + 1);
+            entries.segment().putIntLittleEndian(value + HEAD_USED_AT, used + bytes);
             return;
         }
         int newRoom = Math.min(HEAD_ROOM, Math.max(used + bytes, room * 2));
@@ -196,61 +198,79 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         putPadded(map, HEAD_BYTES + newRoom);
     }
 
-    private boolean addToFragment(SpilledMap map, int fragment, int bytes) {
+    /**
+     * Adds to the last fragment: in place if it has room and may change, else by writing it anew if
+     * it is small or can get larger. So a fragment is as long as what came since the one before
+     * could no longer change, and no cold list has more than a few short ones.
+     */
+    private boolean addToFragment(PartitionedMap map, int fragment, int bytes) throws IOException {
         EntryReader entries = map.entries();
         long address = findPart(entries, fragment);
         int value = entries.valueOffset();
-        int used = entries.segment().getInt(value);
-        if (FRAGMENT_BYTES + used + bytes > entries.valueLength() || !map.isMutable(address)) {
+        int used = entries.segment().getIntLittleEndian(value);
+        int room = entries.valueLength() - FRAGMENT_BYTES;
+        boolean mutable = map.isMutable(address);
+        if (mutable && used + bytes <= room) {
+            entries.segment()
+                    .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
+            entries.segment().putIntLittleEndian(value, used + bytes);
+            return true;
+        }
+        if (used + bytes > (mutable ? LARGEST_ROOM : COLD_ROOM)) {
             return false;
         }
-        entries.segment()
-                .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-        entries.segment().putInt(value, used + bytes);
+        byte[] old = copyValue(entries, FRAGMENT_BYTES);
+        valueOut.clear();
+        writeLittleEndian(used + bytes);
+        valueOut.write(old, 0, used);
+        valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
+        int newRoom = mutable ? Math.min(LARGEST_ROOM, (used + bytes) * 2) : used + bytes;
+        pad(FRAGMENT_BYTES + newRoom);
+        putPart(map, fragment, valueOut.getSharedBuffer(), FRAGMENT_BYTES + newRoom);
         return true;
     }
 
     /** Changes the numbers in the head read last, in place if that is allowed. */
-    private void setHead(SpilledMap map, long head, int elements, int fragments)
+    private void setHead(PartitionedMap map, long head, int elements, int fragments)
             throws IOException {
         EntryReader entries = map.entries();
         if (map.isMutable(head)) {
-            entries.segment().putInt(entries.valueOffset(), elements);
-            entries.segment().putInt(entries.valueOffset() + FRAGMENTS_AT, fragments);
+            entries.segment().putIntLittleEndian(entries.valueOffset(), elements);
+            entries.segment().putIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT, fragments);
             return;
         }
-        int used = entries.segment().getInt(entries.valueOffset() + HEAD_USED_AT);
+        int used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
         byte[] old = copyValue(entries, HEAD_BYTES);
         startHead(elements, fragments, used);
         valueOut.write(old, 0, used);
         putPadded(map, HEAD_BYTES + used);
     }
 
-    private void putHead(SpilledMap map, int elements, int fragments, int from, int bytes, int room)
+    private void putHead(
+            PartitionedMap map, int elements, int fragments, int from, int bytes, int room)
             throws IOException {
         startHead(elements, fragments, bytes);
         valueOut.write(elementOut.getSharedBuffer(), from, bytes);
         putPadded(map, HEAD_BYTES + room);
     }
 
-    /** Integers inside values are in the machine's own order, as a memory segment reads them. */
     private void startHead(int elements, int fragments, int used) throws IOException {
         valueOut.clear();
-        writeNative(elements);
-        writeNative(fragments);
-        writeNative(used);
+        writeLittleEndian(elements);
+        writeLittleEndian(fragments);
+        writeLittleEndian(used);
     }
 
-    private void putFragment(SpilledMap map, int number, int from, int bytes, int room)
+    private void putFragment(PartitionedMap map, int number, int from, int bytes, int room)
             throws IOException {
         valueOut.clear();
-        writeNative(bytes);
+        writeLittleEndian(bytes);
         valueOut.write(elementOut.getSharedBuffer(), from, bytes);
         pad(FRAGMENT_BYTES + room);
         putPart(map, number, valueOut.getSharedBuffer(), FRAGMENT_BYTES + room);
     }
 
-    private void putPadded(SpilledMap map, int length) throws IOException {
+    private void putPadded(PartitionedMap map, int length) throws IOException {
         pad(length);
         put(map, valueOut.getSharedBuffer(), length);
     }
@@ -261,17 +281,17 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         }
     }
 
-    private void writeNative(int value) throws IOException {
-        valueOut.writeInt(NativeOrder.of(value));
+    private void writeLittleEndian(int value) throws IOException {
+        valueOut.writeInt(Integer.reverseBytes(value));
     }
 
     @Override
-    public boolean delete(SpilledMap map) {
+    public boolean delete(PartitionedMap map) {
         EntryReader entries = map.entries();
         if (find(entries) == 0) {
             return false;
         }
-        int fragments = entries.segment().getInt(entries.valueOffset() + FRAGMENTS_AT);
+        int fragments = entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
         for (int i = 0; i < fragments; i++) {
             removePart(map, i);
         }

@@ -16,8 +16,9 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryReader;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.partition.EntryFormat;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -119,7 +120,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      *
      * @throws IOException if the user entry cannot be serialized
      */
-    public void put(SpilledMap map, UK userKey, @Nullable UV userValue) throws IOException {
+    public void put(PartitionedMap map, UK userKey, @Nullable UV userValue) throws IOException {
         boolean found = findUserEntry(map.entries(), userKey);
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
@@ -153,7 +154,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      *
      * @throws IOException if the user key cannot be serialized
      */
-    public void remove(SpilledMap map, UK userKey) throws IOException {
+    public void remove(PartitionedMap map, UK userKey) throws IOException {
         if (!findUserEntry(map.entries(), userKey)) {
             return;
         }
@@ -183,7 +184,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private int userKeyHash() {
-        return EntryReader.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
+        return EntryFormat.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
     }
 
     private int bucketOf(int hash) {
@@ -211,8 +212,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             bucket.clear();
             return false;
         }
-        userEntries = entries.segment().getInt(entries.valueOffset());
-        buckets = entries.segment().getInt(entries.valueOffset() + Integer.BYTES);
+        userEntries = entries.segment().getIntLittleEndian(entries.valueOffset());
+        buckets = entries.segment().getIntLittleEndian(entries.valueOffset() + Integer.BYTES);
         if (buckets == 1) {
             bucket.set(entries, HEAD_BYTES);
         }
@@ -227,7 +228,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
     }
 
-    private void writeBucket(SpilledMap map, int number, UserEntries entries) throws IOException {
+    private void writeBucket(PartitionedMap map, int number, UserEntries entries)
+            throws IOException {
         if (buckets == 1) {
             startHead();
             valueOut.write(entries.bytes(), 0, entries.length());
@@ -239,18 +241,18 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
     }
 
-    private void writeHead(SpilledMap map) throws IOException {
+    private void writeHead(PartitionedMap map) throws IOException {
         startHead();
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 
     private void startHead() throws IOException {
         valueOut.clear();
-        valueOut.writeInt(NativeOrder.of(userEntries));
-        valueOut.writeInt(NativeOrder.of(buckets));
+        valueOut.writeInt(Integer.reverseBytes(userEntries));
+        valueOut.writeInt(Integer.reverseBytes(buckets));
     }
 
-    private void split(SpilledMap map) throws IOException {
+    private void split(PartitionedMap map) throws IOException {
         int source = buckets - Integer.highestOneBit(buckets);
         if (buckets > 1) {
             readBucket(map.entries(), source);
@@ -309,10 +311,16 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             return;
         }
         int bucketsNow = buckets;
-        for (int i = 0; i < bucketsNow; i++) {
-            // A map rewritten meanwhile may have fewer buckets; then any may hold what is wanted.
-            boolean mayHold = bucketsNow < bucketCount || bucketOf(i, bucketCount) == number;
-            if (!mayHold) {
+        // What a bucket had was spread by splits over those that agree with it in some low bits;
+        // a map rewritten meanwhile may have fewer buckets, then it is in one of them.
+        int step = Integer.highestOneBit(bucketCount);
+        int first = bucketsNow < bucketCount ? bucketOf(number, bucketsNow) : number & (step - 1);
+        int last = bucketsNow < bucketCount ? first : bucketsNow - 1;
+        for (int i = first; i <= last; i += step) {
+            if (bucketsNow > bucketCount && bucketOf(i, bucketCount) != number) {
+                continue;
+            }
+            if (bucketsNow == bucketCount && i != number) {
                 continue;
             }
             if (bucketsNow > 1) {
@@ -328,7 +336,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     @Override
-    public void write(SpilledMap map, Map<UK, UV> state) throws IOException {
+    public void write(PartitionedMap map, Map<UK, UV> state) throws IOException {
         delete(map);
         if (state.isEmpty()) {
             userEntries = 0;
@@ -342,7 +350,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     @Override
-    public boolean delete(SpilledMap map) {
+    public boolean delete(PartitionedMap map) {
         if (!readHead(map.entries())) {
             return false;
         }

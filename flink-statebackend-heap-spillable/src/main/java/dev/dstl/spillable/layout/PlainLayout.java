@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryReader;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputView;
@@ -57,14 +57,14 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     }
 
     @Override
-    public void write(SpilledMap map, S state) throws IOException {
+    public void write(PartitionedMap map, S state) throws IOException {
         valueOut.clear();
         stateSerializer.serialize(state, valueOut);
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 
     @Override
-    public boolean delete(SpilledMap map) {
+    public boolean delete(PartitionedMap map) {
         return remove(map);
     }
 

@@ -16,9 +16,12 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryReader;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.Presence;
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -42,7 +45,9 @@ public abstract class SpilledLayout<K, N, S> {
     final TypeSerializer<N> namespaceSerializer;
     private final DataOutputSerializer key = new DataOutputSerializer(SCRATCH_BYTES);
     private int keyLength;
-    private int keyHash;
+    private int selectedHash;
+    @Nullable private KeyHash selectedHashBy;
+    private final Presence presence = new Presence();
     private long selectedEpoch;
     private N selectedNamespace;
 
@@ -69,7 +74,7 @@ public abstract class SpilledLayout<K, N, S> {
         namespaceSerializer.serialize(namespace, key);
         keySerializer.serialize(newKey, key);
         keyLength = key.length();
-        keyHash = EntryReader.hash(key.getSharedBuffer(), keyLength);
+        selected();
     }
 
     /**
@@ -100,7 +105,7 @@ public abstract class SpilledLayout<K, N, S> {
         key.clear();
         key.write(entries.segment(), entries.keyOffset(), entries.keyLength());
         keyLength = key.length();
-        keyHash = EntryReader.hash(key.getSharedBuffer(), keyLength);
+        selected();
     }
 
     /**
@@ -114,7 +119,21 @@ public abstract class SpilledLayout<K, N, S> {
         key.clear();
         key.write(keyBytes);
         keyLength = keyBytes.length;
-        keyHash = EntryReader.hash(keyBytes, keyLength);
+        selected();
+    }
+
+    private void selected() {
+        selectedHashBy = null;
+        presence.forget();
+    }
+
+    /** Hash of the selected key, as entries of that map are found. */
+    private int keyHash(EntryReader entries) {
+        if (selectedHashBy != entries.keyHash()) {
+            selectedHashBy = entries.keyHash();
+            selectedHash = selectedHashBy.of(key.getSharedBuffer(), keyLength);
+        }
+        return selectedHash;
     }
 
     /** Receives a key and its namespace. */
@@ -153,10 +172,10 @@ public abstract class SpilledLayout<K, N, S> {
      *
      * @throws IOException if the state cannot be serialized; the entry may be gone then
      */
-    public abstract void write(SpilledMap map, S state) throws IOException;
+    public abstract void write(PartitionedMap map, S state) throws IOException;
 
     /** Removes the selected entry and its parts; false if there is none. */
-    public abstract boolean delete(SpilledMap map);
+    public abstract boolean delete(PartitionedMap map);
 
     /** Writes the selected entry's state as its serializer would. The entry must exist. */
     abstract void copyState(EntryReader entries, DataOutputView out) throws IOException;
@@ -175,27 +194,43 @@ public abstract class SpilledLayout<K, N, S> {
     }
 
     final long find(EntryReader entries) {
-        return entries.find(key.getSharedBuffer(), keyLength, keyHash, false);
+        return entries.find(key.getSharedBuffer(), keyLength, keyHash(entries), false, presence);
     }
 
-    final void put(SpilledMap map, byte[] value, int valueLength) {
-        map.put(key.getSharedBuffer(), keyLength, keyHash, false, value, valueLength);
+    final void put(PartitionedMap map, byte[] value, int valueLength) {
+        map.put(
+                key.getSharedBuffer(),
+                keyLength,
+                keyHash(map.entries()),
+                false,
+                value,
+                valueLength,
+                presence);
     }
 
-    final boolean remove(SpilledMap map) {
-        return map.remove(key.getSharedBuffer(), keyLength, keyHash, false);
+    final boolean remove(PartitionedMap map) {
+        return map.remove(key.getSharedBuffer(), keyLength, keyHash(map.entries()), false);
     }
 
     final long findPart(EntryReader entries, int part) {
-        return entries.find(partKey(part), keyLength + Integer.BYTES, partHash(part), true);
+        byte[] partKey = partKey(part);
+        return entries.find(partKey, keyLength + Integer.BYTES, partHash(entries), true);
     }
 
-    final void putPart(SpilledMap map, int part, byte[] value, int valueLength) {
-        map.put(partKey(part), keyLength + Integer.BYTES, partHash(part), true, value, valueLength);
+    final void putPart(PartitionedMap map, int part, byte[] value, int valueLength) {
+        byte[] partKey = partKey(part);
+        map.put(
+                partKey,
+                keyLength + Integer.BYTES,
+                partHash(map.entries()),
+                true,
+                value,
+                valueLength);
     }
 
-    final boolean removePart(SpilledMap map, int part) {
-        return map.remove(partKey(part), keyLength + Integer.BYTES, partHash(part), true);
+    final boolean removePart(PartitionedMap map, int part) {
+        byte[] partKey = partKey(part);
+        return map.remove(partKey, keyLength + Integer.BYTES, partHash(map.entries()), true);
     }
 
     /** The key's buffer with the part's number behind the key. */
@@ -209,9 +244,8 @@ public abstract class SpilledLayout<K, N, S> {
         }
     }
 
-    private int partHash(int part) {
-        int hash = (keyHash ^ (part * 0x9E3779B1)) * 0x85EBCA6B;
-        return hash ^ (hash >>> 15);
+    private int partHash(EntryReader entries) {
+        return entries.keyHash().of(key.getSharedBuffer(), keyLength + Integer.BYTES);
     }
 
     /** Copies the value read last; valid until the next copy. */

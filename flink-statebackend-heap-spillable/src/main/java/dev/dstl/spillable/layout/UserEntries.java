@@ -16,7 +16,8 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.EntryReader;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.partition.EntryFormat;
 import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
@@ -122,7 +123,7 @@ final class UserEntries {
     }
 
     int keyHash() {
-        return EntryReader.hash(Arrays.copyOfRange(bytes, keyOffset, valueOffset()), keyLength);
+        return EntryFormat.hash(Arrays.copyOfRange(bytes, keyOffset, valueOffset()), keyLength);
     }
 
     void append(DataOutputSerializer key, DataOutputSerializer value) {

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.AbstractMap;
@@ -43,7 +43,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
          *
          * @throws IOException if its key cannot be serialized
          */
-        SpilledMap select() throws IOException;
+        PartitionedMap select() throws IOException;
 
         /** The map if it is not spilled any more; empty if it does not exist. Read-only here. */
         Map<UK, UV> onHeap();
@@ -72,7 +72,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
             throws IOException {
         this.layout = layout;
         this.source = source;
-        SpilledMap map = source.select();
+        PartitionedMap map = source.select();
         this.bucketCount = map == null ? 0 : layout.bucketCount(map.entries());
     }
 
@@ -91,7 +91,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
 
     private void readBucket(int number) {
         try {
-            SpilledMap map = source.select();
+            PartitionedMap map = source.select();
             if (map != null) {
                 layout.visitBucket(
                         map.entries(),

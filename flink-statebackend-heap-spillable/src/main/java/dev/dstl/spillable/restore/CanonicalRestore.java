@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.restore;
 
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
@@ -186,7 +186,7 @@ public final class CanonicalRestore<K> {
         Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(valueIn);
         Map<Object, Object> map = table.entries().heapState(key, keyGroup, namespace);
         if (map == null) {
-            SpilledMap spilled = table.entries().spilledHome(key, keyGroup, namespace);
+            PartitionedMap spilled = table.entries().spilledHome(key, keyGroup, namespace);
             if (spilled != null) {
                 ((MapLayout<K, N, Object, Object>) table.entries().layout())
                         .put(spilled, userKey, userValue);

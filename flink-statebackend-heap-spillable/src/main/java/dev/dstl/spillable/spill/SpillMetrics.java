@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.spill;
 
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Gauge;
@@ -56,13 +56,12 @@ public final class SpillMetrics {
         metrics.gauge("refusedSpillsTotal", counters::refusals);
         metrics.gauge("longestPauseMillis", () -> counters.longestPauseNanos() / 1_000_000.0);
         metrics.gauge("liveHeapRatio", arbiter::liveRatio);
-        metrics.poolGauge("entryBytes", BlockPool::entryBytes);
-        metrics.poolGauge("deadEntryBytes", BlockPool::deadBytes);
-        metrics.poolGauge("sealedBytesTotal", BlockPool::sealedBytes);
-        metrics.poolGauge("compactedBytesTotal", BlockPool::compactedBytes);
-        metrics.poolGauge("pageReadsTotal", BlockPool::pageReads);
-        metrics.poolGauge("indexBytes", pool -> pool.budget().indexBytes());
-        metrics.poolGauge("blockMemoryBytes", pool -> pool.budget().blockBytes());
+        metrics.poolGauge("entryBytes", PartitionPool::liveBytes);
+        metrics.poolGauge("sealedBytesTotal", PartitionPool::sealedBytes);
+        metrics.poolGauge("mergesTotal", PartitionPool::merges);
+        metrics.poolGauge("pageReadsTotal", PartitionPool::pageReadCount);
+        metrics.poolGauge("overlayBytes", PartitionPool::overlayBytes);
+        metrics.poolGauge("offHeapBytes", pool -> pool.budget().usedBytes());
         metrics.poolGauge("offHeapLimitBytes", pool -> pool.budget().limitBytes());
         metrics.poolGauge("chunkFileBytes", pool -> pool.chunks().fileBytes());
         metrics.poolGauge("chunkOccupiedBytes", pool -> pool.chunks().occupiedBytes());
@@ -73,11 +72,11 @@ public final class SpillMetrics {
     }
 
     /** A number of the pool, 0 as long as nothing was ever spilled. */
-    private void poolGauge(String name, ToLongFunction<BlockPool> value) {
+    private void poolGauge(String name, ToLongFunction<PartitionPool> value) {
         group.<Long, Gauge<Long>>gauge(
                 name,
                 () -> {
-                    BlockPool pool = space.pool();
+                    PartitionPool pool = space.pool();
                     return pool == null ? 0L : value.applyAsLong(pool);
                 });
     }

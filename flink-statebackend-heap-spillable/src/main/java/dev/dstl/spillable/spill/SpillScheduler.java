@@ -17,8 +17,8 @@
 package dev.dstl.spillable.spill;
 
 import dev.dstl.spillable.config.SpillConfig;
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.pressure.SpillMember;
 import dev.dstl.spillable.table.Residency;
@@ -160,7 +160,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     }
 
     private void spillStep(long sliceEnd) throws IOException {
-        BlockPool pool = space.open();
+        PartitionPool pool = space.open();
         if (!spaceTakesMore(pool)) {
             return;
         }
@@ -177,9 +177,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
         while (placement.residency(choice.position) == Residency.SPILLING
                 && request.asksToSpill()
                 && clockNanos.getAsLong() - sliceEnd < 0) {
-            long before = pool.entryBytes() - pool.deadBytes();
+            long before = pool.liveBytes();
             int moved = placement.spill(choice.position, SPILLED_PER_STEP);
-            long written = pool.entryBytes() - pool.deadBytes() - before;
+            long written = pool.liveBytes() - before;
             if (moved > 0) {
                 sizes.spilled(moved, written);
                 counters.spilled(moved, written);
@@ -190,18 +190,10 @@ public final class SpillScheduler implements StateMover, SpillMember {
     }
 
     /** Drops what is requested if there is no place for it. */
-    private boolean spaceTakesMore(BlockPool pool) {
+    private boolean spaceTakesMore(PartitionPool pool) {
         if (!pool.diskTakesMore()) {
             // The pool has said why.
             drop();
-            return false;
-        }
-        if (!pool.budget().hasRoom()) {
-            refuse(
-                    "the memory for the index of spilled entries is used up; raise"
-                            + " state.backend.spillable.off-heap.size or the TaskManager's managed"
-                            + " memory",
-                    null);
             return false;
         }
         return true;

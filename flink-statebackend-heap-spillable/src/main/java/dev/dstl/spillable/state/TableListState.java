@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.state;
 
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.ListLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
     @Override
     public void add(V value) throws IOException {
         Objects.requireNonNull(value, "You cannot add null to a ListState.");
-        SpilledMap spilled = null;
+        PartitionedMap spilled = null;
         List<V> list = entry.heapState(namespace);
         if (list == null) {
             spilled = entry.spilledHome(namespace);

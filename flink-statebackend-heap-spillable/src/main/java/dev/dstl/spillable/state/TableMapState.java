@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.state;
 
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.layout.UserEntryIterator;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.Collections;
@@ -53,7 +53,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         if (map != null) {
             return map.get(userKey);
         }
-        SpilledMap spilled = entry.spilledHome(namespace);
+        PartitionedMap spilled = entry.spilledHome(namespace);
         return spilled == null ? null : layout().get(spilled.entries(), userKey);
     }
 
@@ -63,13 +63,13 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         if (map != null) {
             return map.containsKey(userKey);
         }
-        SpilledMap spilled = entry.spilledHome(namespace);
+        PartitionedMap spilled = entry.spilledHome(namespace);
         return spilled != null && layout().contains(spilled.entries(), userKey);
     }
 
     @Override
     public void put(UK userKey, UV userValue) throws IOException {
-        SpilledMap spilled = null;
+        PartitionedMap spilled = null;
         Map<UK, UV> map = entry.heapState(namespace);
         if (map == null) {
             spilled = entry.spilledHome(namespace);
@@ -105,7 +105,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
             }
             return;
         }
-        SpilledMap spilled = entry.spilledHome(namespace);
+        PartitionedMap spilled = entry.spilledHome(namespace);
         if (spilled != null) {
             layout().remove(spilled, userKey);
         }
@@ -117,7 +117,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         if (map != null) {
             return map.isEmpty();
         }
-        SpilledMap spilled = entry.spilledHome(namespace);
+        PartitionedMap spilled = entry.spilledHome(namespace);
         return spilled == null || layout().isEmpty(spilled.entries());
     }
 
@@ -194,7 +194,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
         @Override
         @Nullable
-        public SpilledMap select() throws IOException {
+        public PartitionedMap select() throws IOException {
             return table.entries().spilled(key, keyGroup, itsNamespace);
         }
 
@@ -207,7 +207,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         @Override
         public void put(UK userKey, UV userValue) {
             try {
-                SpilledMap spilled = select();
+                PartitionedMap spilled = select();
                 if (spilled != null) {
                     layout().put(spilled, userKey, userValue);
                 } else {
@@ -221,7 +221,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         @Override
         public void remove(UK userKey) {
             try {
-                SpilledMap spilled = select();
+                PartitionedMap spilled = select();
                 if (spilled != null) {
                     layout().remove(spilled, userKey);
                 } else {

@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.util.Objects;
 import javax.annotation.Nullable;
@@ -77,7 +77,7 @@ public final class CurrentEntry<K, N, S> {
      * @throws IOException if key or namespace cannot be serialized
      */
     @Nullable
-    public SpilledMap spilledHome(N namespace) throws IOException {
+    public PartitionedMap spilledHome(N namespace) throws IOException {
         return groups.spilledHome(group(namespace), key(), namespace, currentKey.epoch());
     }
 

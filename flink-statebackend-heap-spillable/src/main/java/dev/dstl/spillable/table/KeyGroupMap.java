@@ -16,10 +16,12 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.BlockPool;
-import dev.dstl.spillable.entry.ForeignView;
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.Addresses;
+import dev.dstl.spillable.overlay.ForeignView;
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,17 +35,20 @@ import org.apache.flink.runtime.state.StateEntry;
  */
 final class KeyGroupMap<K, N, S> {
 
+    private final StateIdentity identity;
     private final HeapMap<K, N, S> heap;
-    @Nullable private SpilledMap spilled;
+    @Nullable private PartitionedMap spilled;
     private Residency residency = Residency.ON_HEAP;
     private int loadCursor;
+    private int loadFrom;
 
     /** Accesses since the heat was last updated. */
     private int accesses;
 
     private double heat;
 
-    KeyGroupMap(TypeSerializer<S> stateSerializer) {
+    KeyGroupMap(TypeSerializer<S> stateSerializer, StateIdentity identity) {
+        this.identity = identity;
         this.heap = new HeapMap<>(stateSerializer);
     }
 
@@ -75,7 +80,7 @@ final class KeyGroupMap<K, N, S> {
      * map, or null for the heap.
      */
     @Nullable
-    SpilledMap spilledHome(SpilledLayout<K, N, S> layout) {
+    PartitionedMap spilledHome(SpilledLayout<K, N, S> layout) {
         if (spilled == null) {
             return null;
         }
@@ -84,7 +89,7 @@ final class KeyGroupMap<K, N, S> {
 
     /** The spilled map if the entry selected in the layout is in it. */
     @Nullable
-    SpilledMap spilled(SpilledLayout<K, N, S> layout) {
+    PartitionedMap spilled(SpilledLayout<K, N, S> layout) {
         return spilled != null && layout.exists(spilled.entries()) ? spilled : null;
     }
 
@@ -92,7 +97,7 @@ final class KeyGroupMap<K, N, S> {
     @Nullable
     S peek(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
         S state = heap.peek(key, namespace);
-        SpilledMap map = spilled;
+        PartitionedMap map = spilled;
         if (state != null || map == null) {
             return state;
         }
@@ -166,6 +171,38 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
+    /**
+     * Keys from a position on, about as many as asked for; may be called again to go on. An entry
+     * that moves meanwhile may be met twice or missed.
+     *
+     * @param position 0 or what the call before returned
+     * @return where to go on, or -1 if there are no more
+     */
+    long keysFrom(
+            long position, int most, SpilledLayout<K, N, S> layout, KeyConsumer<K, N> consumer)
+            throws IOException {
+        int cursor = (int) (position >>> Integer.SIZE);
+        if (cursor >= cursorEnd()) {
+            return -1;
+        }
+        int spilledCursor = cursor - heap.cursorEnd();
+        if (spilledCursor < 0) {
+            heap.visit(cursor, e -> consumer.accept(e.key, e.namespace));
+        } else {
+            Addresses addresses = new Addresses();
+            int next =
+                    spilled.entries().addressesAt(spilledCursor, (int) position, most, addresses);
+            for (int i = 0; i < addresses.count(); i++) {
+                layout.selectAt(spilled.entries(), addresses.get(i));
+                layout.readKey(consumer::accept);
+            }
+            if (next >= 0) {
+                return ((long) cursor << Integer.SIZE) | next;
+            }
+        }
+        return (cursor + 1L) << Integer.SIZE;
+    }
+
     /** Receives keys. */
     interface KeyConsumer<K, N> {
         void accept(K key, N namespace);
@@ -173,7 +210,7 @@ final class KeyGroupMap<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.entries().addressesAt(cursor, Integer.MAX_VALUE, addresses);
+        spilled.entries().addressesAt(cursor, addresses);
         return addresses.toArray();
     }
 
@@ -191,10 +228,10 @@ final class KeyGroupMap<K, N, S> {
         return keys;
     }
 
-    void startSpill(BlockPool pool) {
+    void startSpill(PartitionPool pool) {
         residency = residency.to(Residency.SPILLING);
         if (spilled == null) {
-            spilled = new SpilledMap(pool);
+            spilled = new PartitionedMap(pool, identity);
         }
     }
 
@@ -216,6 +253,7 @@ final class KeyGroupMap<K, N, S> {
     void startLoad() {
         residency = residency.to(Residency.LOADING);
         loadCursor = 0;
+        loadFrom = 0;
     }
 
     /** Moves about {@code entries} entries onto the heap; returns how many it moved. */
@@ -224,10 +262,11 @@ final class KeyGroupMap<K, N, S> {
         while (moved < entries && spilled.size() > 0) {
             if (loadCursor >= spilled.entries().cursorEnd()) {
                 loadCursor = 0;
+                loadFrom = 0;
             }
             Addresses addresses = new Addresses();
             int wanted = entries - moved;
-            spilled.entries().addressesAt(loadCursor, wanted, addresses);
+            int next = spilled.entries().addressesAt(loadCursor, loadFrom, wanted, addresses);
             long[] found = addresses.toArray();
             List<byte[]> keys = new ArrayList<>(found.length);
             for (long address : found) {
@@ -241,7 +280,8 @@ final class KeyGroupMap<K, N, S> {
                 layout.delete(spilled);
             }
             moved += found.length;
-            if (found.length < wanted) {
+            loadFrom = Math.max(0, next);
+            if (next < 0) {
                 loadCursor++;
             }
         }
@@ -254,9 +294,9 @@ final class KeyGroupMap<K, N, S> {
     }
 
     /** Rewrites what is spilled with another layout. */
-    void reencode(BlockPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
+    void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
-        SpilledMap target = new SpilledMap(pool);
+        PartitionedMap target = new PartitionedMap(pool, identity);
         for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
             for (long address : addressesAt(cursor)) {
                 from.selectAt(spilled.entries(), address);

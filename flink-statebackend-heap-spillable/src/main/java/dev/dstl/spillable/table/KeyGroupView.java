@@ -16,8 +16,9 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpilledView;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.Addresses;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -119,7 +120,7 @@ final class KeyGroupView<K, N, S> {
 
     private long[] addressesAt(int cursor) {
         Addresses addresses = new Addresses();
-        spilled.entries().addressesAt(cursor, Integer.MAX_VALUE, addresses);
+        spilled.entries().addressesAt(cursor, addresses);
         return addresses.toArray();
     }
 

@@ -16,9 +16,10 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpillSpace;
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import javax.annotation.Nullable;
@@ -40,7 +41,11 @@ final class KeyGroups<K, N, S> {
     private final KeyGroupMap<K, N, S>[] groups;
     private SpilledLayout<K, N, S> layout;
 
+    /**
+     * @param stateId number by which partitions name the state
+     */
     KeyGroups(
+            int stateId,
             String stateName,
             KeyGroupRange range,
             TypeSerializer<S> stateSerializer,
@@ -50,7 +55,10 @@ final class KeyGroups<K, N, S> {
         this.layout = layout;
         this.groups = groupArray(range.getNumberOfKeyGroups());
         for (int i = 0; i < groups.length; i++) {
-            groups[i] = new KeyGroupMap<>(stateSerializer);
+            groups[i] =
+                    new KeyGroupMap<>(
+                            stateSerializer,
+                            new StateIdentity(stateId, stateName, range.getKeyGroupId(i)));
         }
     }
 
@@ -147,7 +155,7 @@ final class KeyGroups<K, N, S> {
 
     /** Selects an entry in the layout; returns where it is or belongs, null for the heap. */
     @Nullable
-    SpilledMap spilledHome(KeyGroupMap<K, N, S> group, K key, N namespace, long epoch)
+    PartitionedMap spilledHome(KeyGroupMap<K, N, S> group, K key, N namespace, long epoch)
             throws IOException {
         select(group, key, namespace, epoch);
         return group.spilledHome(layout);
@@ -155,7 +163,7 @@ final class KeyGroups<K, N, S> {
 
     /** Selects an entry in the layout; returns the spilled map it is in, or null. */
     @Nullable
-    SpilledMap spilled(KeyGroupMap<K, N, S> group, K key, N namespace) throws IOException {
+    PartitionedMap spilled(KeyGroupMap<K, N, S> group, K key, N namespace) throws IOException {
         select(group, key, namespace, SpilledLayout.NO_EPOCH);
         return group.spilled(layout);
     }

@@ -16,7 +16,7 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;

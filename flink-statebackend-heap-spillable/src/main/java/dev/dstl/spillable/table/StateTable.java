@@ -16,9 +16,9 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
+import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,6 +69,7 @@ public final class StateTable<K, N, S> {
         this.space = space;
         this.groups =
                 new KeyGroups<>(
+                        space.stateId(metaInfo.getName()),
                         metaInfo.getName(),
                         currentKey.getKeyGroupRange(),
                         metaInfo.getStateSerializer(),

@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.entry.SpilledMap;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import javax.annotation.Nullable;
 
@@ -66,7 +66,7 @@ public final class TableEntries<K, N, S> {
      * @throws IOException if key or namespace cannot be serialized
      */
     @Nullable
-    public SpilledMap spilledHome(K key, int keyGroup, N namespace) throws IOException {
+    public PartitionedMap spilledHome(K key, int keyGroup, N namespace) throws IOException {
         return groups.spilledHome(groups.group(keyGroup), key, namespace, SpilledLayout.NO_EPOCH);
     }
 
@@ -77,7 +77,7 @@ public final class TableEntries<K, N, S> {
      * @throws IOException if key or namespace cannot be serialized
      */
     @Nullable
-    public SpilledMap spilled(K key, int keyGroup, N namespace) throws IOException {
+    public PartitionedMap spilled(K key, int keyGroup, N namespace) throws IOException {
         return groups.spilled(groups.group(keyGroup), key, namespace);
     }
 }

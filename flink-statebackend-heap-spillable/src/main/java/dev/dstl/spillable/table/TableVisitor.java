@@ -35,7 +35,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private final int recommendedEntries;
 
     private int position;
-    private int cursor;
+    private long cursor;
     private List<StateEntry<K, N, Void>> found = new ArrayList<>();
     private int given;
     private KeyGroupMap<K, N, S> foundIn;
@@ -53,7 +53,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
                 return false;
             }
             KeyGroupMap<K, N, S> group = groups.at(position);
-            if (group.size() == 0 || cursor >= group.cursorEnd()) {
+            if (group.size() == 0 || cursor < 0) {
                 position++;
                 cursor = 0;
                 continue;
@@ -66,11 +66,15 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private void find(KeyGroupMap<K, N, S> group) {
         List<StateEntry<K, N, Void>> keys = new ArrayList<>();
         try {
-            group.keysAt(
-                    cursor++,
-                    groups.layout(),
-                    (key, namespace) ->
-                            keys.add(new StateEntry.SimpleStateEntry<>(key, namespace, null)));
+            cursor =
+                    group.keysFrom(
+                            cursor,
+                            Math.max(1, recommendedEntries),
+                            groups.layout(),
+                            (key, namespace) ->
+                                    keys.add(
+                                            new StateEntry.SimpleStateEntry<>(
+                                                    key, namespace, null)));
         } catch (IOException e) {
             throw groups.unreadable(e);
         }

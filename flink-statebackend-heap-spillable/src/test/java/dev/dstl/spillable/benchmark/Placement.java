@@ -72,7 +72,7 @@ enum Placement {
 
     abstract StateBackend backend(Configuration config);
 
-    /** With room for the index and for a third of the entries; the others go to chunk files. */
+    /** With room for what has changed; the rest goes to chunk files. */
     StateBackend backend(int keys) {
         Configuration config = new Configuration();
         config.set(

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -103,6 +104,47 @@ class ChunkFilesTest {
                     .hasMessageContaining(firstDisk.toString())
                     .hasMessageContaining("Free disk space");
             assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void anInterruptedThread_writesAndReadsAllTheSame_andStaysInterrupted() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            for (int i = 0; i < 10; i++) {
+                Thread.currentThread().interrupt();
+                Extent extent = chunks.write(filled(10_000, i), 10_000);
+                ByteBuffer bytes = ByteBuffer.allocate(10_000);
+                extent.read(bytes, 0);
+
+                assertThat(Thread.interrupted()).isTrue();
+                assertThat(bytes.array()).containsOnly(i);
+                assertThat(read(extent, 10_000)).containsOnly(i);
+            }
+        }
+    }
+
+    @Test
+    void aFileOfWhichAWriteFailed_takesNoMore_andWhatItHasStaysReadable() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            Extent before = chunks.write(filled(10_000, 1), 10_000);
+            // Closes the channel, as an interrupt does that comes during a write.
+            before.chunk.closeChannel();
+            clockMillis.addAndGet(60_000);
+            Extent after = null;
+            for (int i = 0; i < 3 && after == null; i++) {
+                try {
+                    after = chunks.write(filled(10_000, 2), 10_000);
+                } catch (IOException e) {
+                    clockMillis.addAndGet(60_000);
+                }
+            }
+
+            assertThat(after.file()).isNotEqualTo(before.file());
+            assertThat(read(before, 10_000)).containsOnly(1);
+            ByteBuffer bytes = ByteBuffer.allocate(10_000);
+            before.read(bytes, 0);
+            assertThat(bytes.array()).containsOnly(1);
+            assertThat(read(after, 10_000)).containsOnly(2);
         }
     }
 

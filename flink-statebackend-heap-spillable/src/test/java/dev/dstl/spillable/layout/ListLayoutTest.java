@@ -18,8 +18,8 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.SpilledMapFixture;
-import dev.dstl.spillable.entry.SpilledView;
+import dev.dstl.spillable.overlay.PartitionedMapFixture;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ListLayoutTest extends SpilledMapFixture {
+class ListLayoutTest extends PartitionedMapFixture {
 
     private static final ListSerializer<String> LISTS =
             new ListSerializer<>(StringSerializer.INSTANCE);
@@ -138,16 +138,35 @@ class ListLayoutTest extends SpilledMapFixture {
             add(1, "element " + i);
         }
         add(2, "element");
-        long before = disks.pool().entryBytes();
+        long before = disks.pool().putBytes();
         int additions = 1000;
         for (int i = 0; i < additions; i++) {
             add(1, "element " + i);
         }
 
-        assertThat((disks.pool().entryBytes() - before) / additions)
+        assertThat((disks.pool().putBytes() - before) / additions)
                 .as("bytes written per addition to a list of 20,000")
                 .isLessThan(64);
         assertThat(read(1)).hasSize(21_000).endsWith("element 999");
+    }
+
+    @Test
+    void coldListsThatGetOneElementNowAndThen_takeLittleMoreThanTheirElements() throws IOException {
+        int lists = 3000;
+        int rounds = 40;
+        for (int round = 0; round < rounds; round++) {
+            for (int key = 0; key < lists; key++) {
+                add(key, "an element of some length");
+            }
+        }
+
+        long elementBytes = (long) lists * rounds * 26;
+        assertThat(disks.pool().sealedBytes()).as("lists are sealed meanwhile").isPositive();
+        assertThat(disks.pool().liveBytes()).isLessThan(2 * elementBytes);
+        assertThat(disks.pool().chunks().fileBytes()).isLessThan(6 * elementBytes);
+        for (int key = 0; key < lists; key++) {
+            assertThat(read(key)).hasSize(rounds);
+        }
     }
 
     @Test
@@ -161,7 +180,7 @@ class ListLayoutTest extends SpilledMapFixture {
             assertThat(layout.delete(map)).isFalse();
         }
 
-        assertThat(disks.pool().entryBytes() - disks.pool().deadBytes()).as("live bytes").isZero();
+        assertThat(disks.pool().liveBytes()).as("live bytes").isZero();
         assertThat(map.size()).isZero();
     }
 

@@ -18,8 +18,8 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.SpilledMapFixture;
-import dev.dstl.spillable.entry.SpilledView;
+import dev.dstl.spillable.overlay.PartitionedMapFixture;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.HashMap;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MapLayoutTest extends SpilledMapFixture {
+class MapLayoutTest extends PartitionedMapFixture {
 
     private static final MapSerializer<String, String> MAPS =
             new MapSerializer<>(StringSerializer.INSTANCE, StringSerializer.INSTANCE);
@@ -145,7 +145,7 @@ class MapLayoutTest extends SpilledMapFixture {
 
         assertThat(layout.exists(map.entries())).isFalse();
         assertThat(read(1)).isNull();
-        assertThat(disks.pool().entryBytes() - disks.pool().deadBytes()).as("live bytes").isZero();
+        assertThat(disks.pool().liveBytes()).as("live bytes").isZero();
     }
 
     @Test
@@ -154,12 +154,12 @@ class MapLayoutTest extends SpilledMapFixture {
         for (int i = 0; i < 20_000; i++) {
             layout.put(map, "user key " + i, "value");
         }
-        long before = disks.pool().entryBytes();
+        long before = disks.pool().putBytes();
         for (int i = 0; i < 1000; i++) {
             layout.put(map, "user key " + i, "longer value");
         }
 
-        assertThat((disks.pool().entryBytes() - before) / 1000)
+        assertThat((disks.pool().putBytes() - before) / 1000)
                 .as("bytes written per change of a map of 20,000")
                 .isLessThan(1024);
     }

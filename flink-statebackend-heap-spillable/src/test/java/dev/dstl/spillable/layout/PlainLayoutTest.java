@@ -18,8 +18,8 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.SpilledMapFixture;
-import dev.dstl.spillable.entry.SpilledView;
+import dev.dstl.spillable.overlay.PartitionedMapFixture;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,7 +37,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 
 /** A state in one entry, and the selection of entries, which all layouts share. */
-class PlainLayoutTest extends SpilledMapFixture {
+class PlainLayoutTest extends PartitionedMapFixture {
 
     private final PlainLayout<String, Integer, String> layout =
             new PlainLayout<>(

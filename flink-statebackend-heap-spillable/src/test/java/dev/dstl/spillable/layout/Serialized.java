@@ -18,8 +18,8 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.EntryReader;
-import dev.dstl.spillable.entry.SpilledView;
+import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -68,7 +68,7 @@ final class Serialized {
     static List<Long> addresses(EntryReader entries) {
         List<Long> addresses = new ArrayList<>();
         for (int cursor = 0; cursor < entries.cursorEnd(); cursor++) {
-            entries.addressesAt(cursor, Integer.MAX_VALUE, addresses::add);
+            entries.addressesAt(cursor, addresses::add);
         }
         return addresses;
     }

@@ -19,8 +19,8 @@ package dev.dstl.spillable.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpilledMap;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.PoolOnDisk;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -46,7 +46,7 @@ class UserEntryIteratorTest {
         private Map<Integer, Integer> heap;
 
         @Override
-        public SpilledMap select() throws IOException {
+        public PartitionedMap select() throws IOException {
             layout.select(1, 1);
             return heap == null ? map : null;
         }
@@ -104,7 +104,7 @@ class UserEntryIteratorTest {
 
     @TempDir Path disk;
     private PoolOnDisk disks;
-    private SpilledMap map;
+    private PartitionedMap map;
     private final MapLayout<Integer, Integer, Integer, Integer> layout =
             new MapLayout<>(
                     IntSerializer.INSTANCE,
@@ -115,7 +115,7 @@ class UserEntryIteratorTest {
     @BeforeEach
     void open() throws IOException {
         disks = new PoolOnDisk(disk, 1 << 20);
-        map = new SpilledMap(disks.pool());
+        map = disks.newMap();
     }
 
     @AfterEach

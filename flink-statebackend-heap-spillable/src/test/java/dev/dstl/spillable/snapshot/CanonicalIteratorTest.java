@@ -19,7 +19,7 @@ package dev.dstl.spillable.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
+import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;

@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.spill;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;

@@ -18,7 +18,7 @@ package dev.dstl.spillable.spill;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.dstl.spillable.entry.BlockPool;
+import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
@@ -81,7 +81,7 @@ class SpillMetricsTest {
 
     @Test
     void beforeAnythingIsSpilled_everyMetricIsZero() {
-        assertThat(gauges).hasSize(21);
+        assertThat(gauges).hasSize(20);
         gauges.forEach(
                 (name, gauge) ->
                         assertThat(((Number) gauge.getValue()).doubleValue()).as(name).isZero());
@@ -120,15 +120,14 @@ class SpillMetricsTest {
         for (int key = 0; key < 5000; key++) {
             PlacedTables.put(table, key, "a longer value than before of " + key);
         }
-        BlockPool pool = tables.space.open();
+        PartitionPool pool = tables.space.open();
 
-        assertThat(value("entryBytes")).isEqualTo(pool.entryBytes()).isNotEqualTo(0L);
-        assertThat(value("deadEntryBytes")).isEqualTo(pool.deadBytes()).isNotEqualTo(0L);
+        assertThat(value("entryBytes")).isEqualTo(pool.liveBytes()).isNotEqualTo(0L);
         assertThat(value("sealedBytesTotal")).isEqualTo(pool.sealedBytes()).isNotEqualTo(0L);
-        assertThat(value("compactedBytesTotal")).isEqualTo(pool.compactedBytes());
+        assertThat(value("mergesTotal")).isEqualTo(pool.merges()).isNotEqualTo(0L);
         assertThat(value("pageReadsTotal")).isEqualTo(0L);
-        assertThat(value("indexBytes")).isEqualTo(pool.budget().indexBytes()).isNotEqualTo(0L);
-        assertThat(value("blockMemoryBytes")).isEqualTo(pool.budget().blockBytes());
+        assertThat(value("overlayBytes")).isEqualTo(pool.overlayBytes());
+        assertThat(value("offHeapBytes")).isEqualTo(pool.budget().usedBytes()).isNotEqualTo(0L);
         assertThat(value("offHeapLimitBytes")).isEqualTo(256L << 10);
         assertThat(value("chunkFileBytes")).isEqualTo(pool.chunks().fileBytes());
         assertThat(value("chunkOccupiedBytes"))

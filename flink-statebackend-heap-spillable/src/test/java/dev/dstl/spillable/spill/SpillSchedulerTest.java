@@ -24,6 +24,7 @@ import dev.dstl.spillable.config.SpillableOptions;
 import dev.dstl.spillable.pressure.SpillArbiter;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -33,6 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.function.ThrowingRunnable;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.AfterEach;
@@ -219,10 +221,9 @@ class SpillSchedulerTest {
     }
 
     @Test
-    void withoutRoomForTheIndex_oneErrorNamesTheOption_andStateStays() throws Exception {
-        scheduler.close();
-        tables.close();
-        start(32 << 10);
+    void withoutADirectory_oneErrorSaysSo_andStateStays() throws Exception {
+        FileUtils.deleteDirectory(disk.toFile());
+        Files.createFile(disk);
         try (LoggedLines errors = new LoggedLines(SpillScheduler.class, Level.ERROR)) {
             for (int i = 0; i < 5; i++) {
                 arbiter.onLiveHeap(3_900_000, HEAP_BYTES);
@@ -232,10 +233,10 @@ class SpillSchedulerTest {
             assertThat(errors.lines()).hasSize(1);
             assertThat(errors.lines().get(0))
                     .startsWith("State cannot be spilled and stays on the heap")
-                    .contains("state.backend.spillable.off-heap.size");
+                    .contains("state.backend.spillable.directories");
         }
         assertThat(counters.refusals()).isGreaterThan(1);
-        assertThat(spilled()).isLessThan(PlacedTables.GROUPS * ENTRIES_PER_GROUP);
+        assertThat(spilled()).isZero();
         verify();
     }
 

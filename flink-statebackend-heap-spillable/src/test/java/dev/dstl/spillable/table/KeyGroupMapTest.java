@@ -19,8 +19,9 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
 import dev.dstl.spillable.layout.PlainLayout;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,7 +50,7 @@ class KeyGroupMapTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private final KeyGroupMap<Integer, Integer, String> map =
-            new KeyGroupMap<>(StringSerializer.INSTANCE);
+            new KeyGroupMap<>(StringSerializer.INSTANCE, new StateIdentity(0, "state", 0));
     private final PlainLayout<Integer, Integer, String> layout =
             new PlainLayout<>(
                     IntSerializer.INSTANCE, IntSerializer.INSTANCE, StringSerializer.INSTANCE);

@@ -19,8 +19,9 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
 import dev.dstl.spillable.layout.PlainLayout;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -47,7 +48,7 @@ class KeyGroupViewTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private final KeyGroupMap<Integer, Long, String> map =
-            new KeyGroupMap<>(StringSerializer.INSTANCE);
+            new KeyGroupMap<>(StringSerializer.INSTANCE, new StateIdentity(0, "state", 0));
     private final PlainLayout<Integer, Long, String> layout =
             new PlainLayout<>(
                     IntSerializer.INSTANCE, LongSerializer.INSTANCE, StringSerializer.INSTANCE);

@@ -19,8 +19,8 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpillSpace;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;

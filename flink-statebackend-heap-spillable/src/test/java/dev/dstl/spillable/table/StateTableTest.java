@@ -19,10 +19,10 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.dstl.spillable.entry.PoolOnDisk;
-import dev.dstl.spillable.entry.SpillSpace;
 import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.PlainLayout;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

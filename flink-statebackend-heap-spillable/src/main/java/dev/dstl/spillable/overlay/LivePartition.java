@@ -1,0 +1,69 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import dev.dstl.spillable.partition.StateIdentity;
+
+/** A partition that changes. Task thread only. */
+final class LivePartition extends Layers {
+
+    final PartitionOwner owner;
+
+    /** Entries that can be found, parts included. */
+    int live;
+
+    /** Whether a merge of the frozen and the sealed layer is under way. */
+    boolean merging;
+
+    /** Whether the map has no such partition any more. */
+    boolean dropped;
+
+    /** Whether the pool knows that the partition has an overlay. */
+    boolean listed;
+
+    /** Whether the pool knows that the partition has a sealed part. */
+    boolean listedInFiles;
+
+    /** The overlay is not split before it has so many cells in use. */
+    int splitAt;
+
+    LivePartition(PartitionOwner owner, int depth, int firstHash, int splitAt) {
+        super(depth, firstHash);
+        this.owner = owner;
+        this.splitAt = splitAt;
+    }
+
+    /** Freezes the active overlay, unless one is frozen already, and starts a merge of it. */
+    PartitionMerge startMerge(StateIdentity identity, OverlayMemory memory) {
+        if (frozen == null) {
+            frozen = active;
+            active = null;
+        }
+        merging = true;
+        Layers input = held();
+        if (input.active != null) {
+            input.active.release();
+            input.active = null;
+        }
+        return new PartitionMerge(owner, this, input, identity, memory);
+    }
+
+    /** Bytes of memory that a merge would give back. */
+    int overlayBytes() {
+        return (active == null ? 0 : active.bytes()) + (frozen == null ? 0 : frozen.bytes());
+    }
+}

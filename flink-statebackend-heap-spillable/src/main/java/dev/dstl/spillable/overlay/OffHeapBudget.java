@@ -1,0 +1,58 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How much off-heap memory one backend may use, and what it uses, in bytes: the slabs of overlays
+ * and the buffers of merges. Used by any thread.
+ */
+public final class OffHeapBudget {
+
+    private final long limitBytes;
+    private final AtomicLong usedBytes = new AtomicLong();
+    private final Runnable onRelease;
+
+    /**
+     * @param limitBytes over 0
+     * @param onRelease gives back what was reserved for the budget; called once, by any thread
+     */
+    public OffHeapBudget(long limitBytes, Runnable onRelease) {
+        this.limitBytes = limitBytes;
+        this.onRelease = onRelease;
+    }
+
+    /** Nothing is used any more. */
+    void release() {
+        onRelease.run();
+    }
+
+    /** Bytes that the backend is to stay below. */
+    public long limitBytes() {
+        return limitBytes;
+    }
+
+    /** Bytes taken from the operating system, those that only a running snapshot holds included. */
+    public long usedBytes() {
+        return usedBytes.get();
+    }
+
+    void add(long bytes) {
+        usedBytes.addAndGet(bytes);
+    }
+}

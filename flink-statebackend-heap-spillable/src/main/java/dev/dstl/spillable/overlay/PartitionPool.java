@@ -1,0 +1,424 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.partition.KeyHash;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.function.LongSupplier;
+import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory and the files that the spilled maps of one backend share, and when which partition is
+ * merged. Task thread only, except {@link #close()} and the numbers for metrics.
+ *
+ * <pre>
+ *   memory of overlays     0         3/4          7/8      1     2 + 32 MB
+ *                          |----------|------------|-------|---------|
+ *                             no merge   merges by    the task    no disk takes partitions, or
+ *                                        the executor   waits     views hold all: then an error
+ * </pre>
+ *
+ * A merge takes the overlay that gives back most memory per byte written, of {@value #CANDIDATES}
+ * chosen at random: nearly as good as the best of all, at a cost that does not depend on their
+ * number. If more than half of the files is no longer occupied, the partitions in the emptiest
+ * files are written anew.
+ */
+public final class PartitionPool implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionPool.class);
+
+    private static final int OVERDRAFT = 2;
+    private static final long OVERDRAFT_BYTES = 32L << 20;
+    private static final int CANDIDATES = 24;
+
+    /** Less memory than this per byte written, and memory grows rather than files. */
+    private static final double SMALLEST_GAIN = 1.0 / 256;
+
+    private static final int MOST_RUNNING = 4;
+    private static final int FEW_VIEWS = 64;
+    private static final int SKIPPED_REFUSALS = 1024;
+    private static final int FILES_PER_OCCUPIED = 2;
+
+    private final OffHeapBudget budget;
+    private final OverlayMemory memory;
+    private final ChunkFiles files;
+    private final KeyHash keyHash;
+    private final MergeRunner runner;
+    private final MajorFaults faults = new MajorFaults();
+    private final PageReads pageReads;
+    private final long mergeAbove;
+    private final long waitAbove;
+    private final List<LivePartition> withOverlay = new ArrayList<>();
+    private final List<LivePartition> inFiles = new ArrayList<>();
+    private final List<SpilledView> views = new ArrayList<>();
+    private final SplittableRandom random = new SplittableRandom(1);
+
+    private int viewCursor;
+    private int viewsBeforeCleanUp = FEW_VIEWS;
+    private boolean diskRefuses;
+    private int refusalsToSkip;
+
+    // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat
+    // late.
+    private long liveBytes;
+    private long putBytes;
+    private long sealedBytes;
+    private long merges;
+
+    /**
+     * @param budget released by this object, after the last view was released
+     * @param files owned and closed by this object, after the last view was released
+     * @param keyHash by which keys are found
+     * @param executor runs merges, shut down by this object
+     */
+    public PartitionPool(
+            OffHeapBudget budget, ChunkFiles files, KeyHash keyHash, ExecutorService executor) {
+        this(budget, files, keyHash, executor, null);
+    }
+
+    /**
+     * @param majorFaults of the task thread so far; null to ask the operating system
+     */
+    PartitionPool(
+            OffHeapBudget budget,
+            ChunkFiles files,
+            KeyHash keyHash,
+            ExecutorService executor,
+            @Nullable LongSupplier majorFaults) {
+        this.pageReads = new PageReads(majorFaults == null ? faults : majorFaults);
+        this.budget = budget;
+        this.memory = new OverlayMemory(budget, files);
+        this.files = files;
+        this.keyHash = keyHash;
+        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
+        this.mergeAbove = budget.limitBytes() / 4 * 3;
+        this.waitAbove = budget.limitBytes() / 8 * 7;
+    }
+
+    /** What overlays and merges may take and take. */
+    public OffHeapBudget budget() {
+        return budget;
+    }
+
+    /** The files of sealed partitions; they belong to this object. */
+    public ChunkFiles chunks() {
+        return files;
+    }
+
+    /** By which keys are found. */
+    public KeyHash keyHash() {
+        return keyHash;
+    }
+
+    /** Whether the last attempt to write a partition failed. */
+    public boolean diskRefuses() {
+        return diskRefuses;
+    }
+
+    /** Bytes of all entries that can be found, parts included. */
+    public long liveBytes() {
+        return liveBytes;
+    }
+
+    /** Bytes of entries that puts have written so far, those changed in place left out. */
+    public long putBytes() {
+        return putBytes;
+    }
+
+    /** Bytes of overlays. */
+    public long overlayBytes() {
+        return memory.blockBytes();
+    }
+
+    /** Bytes of partitions written so far. */
+    public long sealedBytes() {
+        return sealedBytes;
+    }
+
+    /** Reads past the mappings, for which the page cache was too small. */
+    public long pageReadCount() {
+        return pageReads.window().reads();
+    }
+
+    PageReads pageReads() {
+        return pageReads;
+    }
+
+    /** Merges taken over so far. */
+    public long merges() {
+        return merges;
+    }
+
+    OverlayMemory memory() {
+        return memory;
+    }
+
+    void addPutBytes(long bytes) {
+        putBytes += bytes;
+    }
+
+    void addLiveBytes(long bytes) {
+        liveBytes += bytes;
+    }
+
+    /** A partition got an overlay. */
+    void overlayAdded(LivePartition partition) {
+        if (!partition.listed) {
+            partition.listed = true;
+            withOverlay.add(partition);
+        }
+    }
+
+    /** A partition has a new sealed part. */
+    void sealed(LivePartition partition) {
+        if (!partition.listedInFiles && partition.sealed != null) {
+            partition.listedInFiles = true;
+            inFiles.add(partition);
+        }
+    }
+
+    /** A view was opened, which may hold overlays. */
+    void viewOpened(SpilledView view) {
+        if (views.size() >= viewsBeforeCleanUp) {
+            views.removeIf(SpilledView::isClosed);
+            viewsBeforeCleanUp = Math.max(FEW_VIEWS, 2 * views.size());
+        }
+        views.add(view);
+    }
+
+    /** Whether disks take more spilled state; those that refused are tried again. */
+    public boolean diskTakesMore() {
+        if (diskRefuses) {
+            refusalsToSkip = 0;
+            if (memory.blockBytes() <= mergeAbove) {
+                diskRefuses = false;
+            } else if (runner.running() > 0 || startBest()) {
+                runner.await();
+                takeOver();
+            }
+        }
+        return !diskRefuses;
+    }
+
+    /** Keeps memory and files within bounds; to be called after each change. */
+    void maintain() {
+        if (runner.hasEnded()) {
+            takeOver();
+        }
+        if (memory.blockBytes() > mergeAbove || budget.usedBytes() > waitAbove) {
+            relieve();
+        }
+    }
+
+    private void relieve() {
+        if (diskRefuses && --refusalsToSkip > 0) {
+            requireLittleOverdraft();
+            return;
+        }
+        while (runner.running() < MOST_RUNNING
+                && memory.blockBytes() - runner.runningBytes() > mergeAbove) {
+            if (!startBest()) {
+                break;
+            }
+        }
+        if (runner.hasEnded()) {
+            takeOver();
+        }
+        while (isNearLimit() && !(diskRefuses && refusalsToSkip > 0)) {
+            if (runner.running() == 0 && !startBest()) {
+                break;
+            }
+            runner.await();
+            takeOver();
+        }
+        requireLittleOverdraft();
+    }
+
+    /** Whether the task waits; slabs in pieces count as long as blocks fill half of the budget. */
+    private boolean isNearLimit() {
+        long blocks = memory.blockBytes();
+        return blocks > waitAbove
+                || (budget.usedBytes() > budget.limitBytes() - memory.slabBytes()
+                        && blocks > budget.limitBytes() / 2);
+    }
+
+    private void requireLittleOverdraft() {
+        long bytes = memory.blockBytes();
+        if (bytes > OVERDRAFT * budget.limitBytes() + OVERDRAFT_BYTES) {
+            throw new IllegalStateException(
+                    String.format(
+                            "Spilled state needs %d bytes in memory, its budget is %d, and %s, or"
+                                    + " raise state.backend.spillable.off-heap.size.",
+                            bytes,
+                            budget.limitBytes(),
+                            diskRefuses
+                                    ? "no disk takes it. Free space in the spill directories"
+                                    : "snapshots that are being written hold the rest. Let fewer"
+                                            + " checkpoints run at a time"));
+        }
+    }
+
+    /**
+     * Starts the merge that gives back most memory per byte written.
+     *
+     * @return false if none gives back enough to be worth it
+     */
+    private boolean startBest() {
+        if (isNearLimit() && startMergeOfView()) {
+            return true;
+        }
+        LivePartition best = null;
+        double bestGain = SMALLEST_GAIN;
+        for (int i = 0; i < CANDIDATES && !withOverlay.isEmpty(); i++) {
+            int index = random.nextInt(withOverlay.size());
+            LivePartition candidate = withOverlay.get(index);
+            if (candidate.dropped || candidate.overlayBytes() == 0) {
+                candidate.listed = false;
+                removeAt(withOverlay, index);
+            } else if (!candidate.merging) {
+                int overlay = candidate.overlayBytes();
+                int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
+                double gain = (double) overlay / ((long) overlay + sealed);
+                if (gain > bestGain) {
+                    best = candidate;
+                    bestGain = gain;
+                }
+            }
+        }
+        if (best == null) {
+            return startMergeOfView();
+        }
+        startMerge(best);
+        return true;
+    }
+
+    /** Starts a merge of overlays that only a view holds. */
+    private boolean startMergeOfView() {
+        for (int i = 0; i < CANDIDATES && !views.isEmpty(); i++) {
+            viewCursor = (viewCursor + 1) % views.size();
+            SpilledView view = views.get(viewCursor);
+            PartitionMerge merge = view.startMerge();
+            if (merge != null) {
+                runner.start(merge);
+                return true;
+            }
+            if (view.isClosed()) {
+                removeAt(views, viewCursor);
+            }
+        }
+        return false;
+    }
+
+    private static <T> void removeAt(List<T> list, int index) {
+        list.set(index, list.get(list.size() - 1));
+        list.remove(list.size() - 1);
+    }
+
+    /** Lets a partition that is not being merged be merged. */
+    void startMerge(LivePartition partition) {
+        runner.start(partition.owner.startMerge(partition));
+    }
+
+    private void takeOver() {
+        while (true) {
+            PartitionMerge merge = runner.poll();
+            if (merge == null) {
+                break;
+            }
+            Throwable failure = merge.failure;
+            if (failure == null) {
+                sealedBytes += merge.outputBytes();
+                merges++;
+                diskRefuses = false;
+            }
+            merge.owner.merged(merge);
+            MergeRunner.close(merge);
+            if (failure != null) {
+                failed(failure);
+            }
+        }
+        // The extents of what was merged may become others'.
+        pageReads.window().forget();
+        rewriteSparseFile();
+    }
+
+    private void failed(Throwable failure) {
+        if (failure instanceof IOException) {
+            if (!diskRefuses) {
+                LOG.error(
+                        "No disk takes spilled state; it stays in memory, nothing more is spilled"
+                                + " until a disk has room again.",
+                        failure);
+            }
+            diskRefuses = true;
+            refusalsToSkip = SKIPPED_REFUSALS;
+            return;
+        }
+        if (failure instanceof Error) {
+            throw (Error) failure;
+        }
+        throw (RuntimeException) failure;
+    }
+
+    private void rewriteSparseFile() {
+        long occupied = files.occupiedBytes();
+        if (runner.running() >= MOST_RUNNING
+                || diskRefuses
+                || files.fileBytes() <= FILES_PER_OCCUPIED * (occupied + files.chunkBytes())) {
+            return;
+        }
+        LivePartition sparsest = null;
+        double smallestShare = 1.0 / FILES_PER_OCCUPIED;
+        for (int i = 0; i < CANDIDATES && !inFiles.isEmpty(); i++) {
+            int index = random.nextInt(inFiles.size());
+            LivePartition candidate = inFiles.get(index);
+            if (candidate.dropped || candidate.sealed == null) {
+                candidate.listedInFiles = false;
+                removeAt(inFiles, index);
+            } else if (!candidate.merging) {
+                double share = candidate.sealed.extent().occupiedShare();
+                if (share < smallestShare) {
+                    sparsest = candidate;
+                    smallestShare = share;
+                }
+            }
+        }
+        if (sparsest != null) {
+            startMerge(sparsest);
+        }
+    }
+
+    /**
+     * Releases the budget and deletes the chunk files as soon as no view needs them. The maps must
+     * have been closed. Any thread.
+     *
+     * @throws IOException if a directory cannot be deleted
+     */
+    @Override
+    public void close() throws IOException {
+        runner.close();
+        faults.close();
+        memory.release();
+    }
+}

@@ -1,0 +1,425 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import dev.dstl.spillable.partition.CellSizes;
+import dev.dstl.spillable.partition.EntryFormat;
+import dev.dstl.spillable.partition.StateIdentity;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The spilled entries of one state in one key group: partitions by ranges of hashes, each sealed in
+ * a file, with an overlay in memory over it if it was changed. Task thread only; a {@link
+ * SpilledView} may be read by one other thread at the same time.
+ *
+ * <pre>
+ *   directory     0        1        2        3        top bits of the hash
+ *                 |        |        '----.---'
+ *   overlays   [ put,   ]          [ put ]            memory, change
+ *              [ remove ]
+ *   sealed     [ ...... ][ ...... ][ ............ ]   files, never change
+ * </pre>
+ *
+ * A partition with too many entries is split: at once if it is an overlay over nothing, else by the
+ * merge of its overlay and its sealed part.
+ */
+public final class PartitionedMap extends PartitionOwner implements AutoCloseable {
+
+    private static final int FIRST_CELLS = 7;
+    private static final int OVERLAY_BYTES_TO_SPLIT = 512 << 10;
+
+    /** An overlay of large entries is split with so many times fewer of them. */
+    private static final int FEW_LARGE = 64;
+
+    private final PartitionPool pool;
+    private final OverlayMemory memory;
+    private final StateIdentity identity;
+    private final EntryReader entries;
+    private final List<SpilledView> views = new ArrayList<>();
+    private int size;
+    private long liveBytes;
+    private int cellBytes;
+    private boolean closed;
+
+    /**
+     * @param pool has the memory and the files of the map; it outlives the map
+     * @param identity whose entries these are
+     */
+    public PartitionedMap(PartitionPool pool, StateIdentity identity) {
+        this.pool = pool;
+        this.memory = pool.memory();
+        this.identity = identity;
+        Layers[] directory = {new LivePartition(this, 0, 0, PartitionMerge.MOST_ENTRIES)};
+        this.entries = new EntryReader(pool.keyHash(), directory, pool.pageReads());
+    }
+
+    /** Reads the entries; owned by the map, its position moves with every change. */
+    public EntryReader entries() {
+        return entries;
+    }
+
+    /** Number of entries, parts not counted. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Sets the value of a key.
+     *
+     * @param key the key in its first {@code keyLength} bytes
+     * @param hash of the key, by {@link EntryReader#keyHash()}
+     * @param part whether the entry is a part of another
+     * @param value the value in its first {@code valueLength} bytes
+     * @param presence of the key
+     * @throws IllegalStateException if the entry gets too large, or if memory is used up and no
+     *     disk takes partitions
+     */
+    public void put(
+            byte[] key,
+            int keyLength,
+            int hash,
+            boolean part,
+            byte[] value,
+            int valueLength,
+            Presence presence) {
+        put(
+                entries.find(key, keyLength, hash, part, presence),
+                key,
+                keyLength,
+                hash,
+                part,
+                value,
+                valueLength);
+    }
+
+    /** As the other {@code put}, of a key of which nothing is known. */
+    public void put(
+            byte[] key, int keyLength, int hash, boolean part, byte[] value, int valueLength) {
+        put(
+                entries.find(key, keyLength, hash, part),
+                key,
+                keyLength,
+                hash,
+                part,
+                value,
+                valueLength);
+    }
+
+    private void put(
+            long address,
+            byte[] key,
+            int keyLength,
+            int hash,
+            boolean part,
+            byte[] value,
+            int valueLength) {
+        LivePartition partition = (LivePartition) entries.foundLayers();
+        int cell = entries.activeCell();
+        if (address != 0
+                && cell >= 0
+                && valueLength == entries.valueLength()
+                && !partition.active.isShared()) {
+            EntryFormat.copyIn(value, entries.segment(), entries.valueOffset(), valueLength);
+            pool.maintain();
+            return;
+        }
+        int bytes = EntryFormat.entryBytes(keyLength, valueLength);
+        long addedBytes = (long) bytes - (address == 0 ? 0 : entries.entryBytes());
+        Overlay overlay = writable(partition, bytes);
+        int at =
+                cell >= 0
+                        ? overlay.replace(cell, bytes)
+                        : overlay.add(hash, bytes, address == 0 ? 0 : Overlay.COVERS);
+        if (at < 0) {
+            overlay = grow(partition, bytes);
+            if (cell >= 0) {
+                int word = EntryFormat.keyWord(keyLength, part);
+                at = overlay.replace(overlay.find(key, keyLength, word, hash), bytes);
+            } else {
+                at = overlay.add(hash, bytes, address == 0 ? 0 : Overlay.COVERS);
+            }
+        }
+        EntryFormat.put(overlay.segment(), at, key, keyLength, part, value, valueLength);
+        entries.changed();
+        pool.addPutBytes(bytes);
+        addLiveBytes(addedBytes);
+        if (address == 0) {
+            partition.live++;
+            size += part ? 0 : 1;
+        }
+        if (cell < 0 && isTooLarge(partition)) {
+            relieve(partition);
+        }
+        pool.maintain();
+    }
+
+    private Overlay writable(LivePartition partition, int entryBytes) {
+        Overlay overlay = partition.active;
+        if (overlay == null) {
+            if (cellBytes == 0) {
+                cellBytes = CellSizes.best(entryBytes + 1);
+            }
+            overlay = new Overlay(memory, FIRST_CELLS, cellBytes, 0);
+            partition.active = overlay;
+            pool.overlayAdded(partition);
+        } else if (overlay.isShared()) {
+            Overlay copy = overlay.copy();
+            partition.active = copy;
+            overlay.release();
+            overlay = copy;
+        }
+        return overlay;
+    }
+
+    private Overlay grow(LivePartition partition, int entryBytes) {
+        Overlay old = partition.active;
+        Overlay grown = old.grown(pool.keyHash(), entryBytes);
+        partition.active = grown;
+        old.release();
+        cellBytes = grown.cellBytes();
+        return grown;
+    }
+
+    private void addLiveBytes(long bytes) {
+        liveBytes += bytes;
+        pool.addLiveBytes(bytes);
+    }
+
+    private static boolean isTooLarge(LivePartition partition) {
+        Overlay active = partition.active;
+        return active.used() > partition.splitAt
+                || (active.bytes() > OVERLAY_BYTES_TO_SPLIT
+                        && active.used() > partition.splitAt / FEW_LARGE);
+    }
+
+    private void relieve(LivePartition partition) {
+        if (partition.sealed == null && partition.frozen == null) {
+            split(partition);
+        } else if (!partition.merging) {
+            pool.startMerge(partition);
+        }
+    }
+
+    /** Splits an overlay over nothing, unless nearly all of its hashes have the same next bit. */
+    private void split(LivePartition partition) {
+        Overlay overlay = partition.active;
+        int[] hashes = new int[overlay.cells()];
+        byte[] key = new byte[64];
+        int bit = 1 << (31 - partition.depth);
+        int ones = 0;
+        for (int cell = 0; cell < hashes.length; cell++) {
+            if (overlay.isUsed(cell)) {
+                key = overlay.keyOf(cell, key);
+                hashes[cell] = pool.keyHash().of(key, overlay.keyLength(cell));
+                ones += (hashes[cell] & bit) == 0 ? 0 : 1;
+            }
+        }
+        int smallerSide = Math.min(ones, overlay.used() - ones);
+        if (partition.depth >= PartitionMerge.MOST_DEPTH
+                || smallerSide < overlay.used() / PartitionMerge.SMALLEST_SIDE) {
+            partition.splitAt = Math.max(partition.splitAt, overlay.used()) * 2;
+            return;
+        }
+        int depth = partition.depth + 1;
+        entries.place(newPartition(depth, partition.firstHash));
+        entries.place(newPartition(depth, partition.firstHash | bit));
+        for (int cell = 0; cell < hashes.length; cell++) {
+            if (overlay.isUsed(cell)) {
+                moveTo(hashes[cell], overlay, cell);
+            }
+        }
+        drop(partition);
+    }
+
+    private LivePartition newPartition(int depth, int firstHash) {
+        return new LivePartition(this, depth, firstHash, PartitionMerge.MOST_ENTRIES);
+    }
+
+    /** Puts the entry of another overlay's cell where its hash is now. */
+    private void moveTo(int hash, Overlay source, int cell) {
+        LivePartition target = (LivePartition) entries.layersAt(entries.index(hash));
+        int bytes = EntryFormat.entryBytesAt(source.segment(), source.entryAt(cell));
+        if (!writable(target, bytes).addCopy(hash, source, cell)) {
+            grow(target, bytes).addCopy(hash, source, cell);
+        }
+        boolean covers = (source.flags(cell) & Overlay.COVERS) != 0;
+        boolean removed = source.isRemoved(cell);
+        target.live += covers == removed ? (covers ? -1 : 1) : 0;
+    }
+
+    private void drop(LivePartition partition) {
+        partition.dropped = true;
+        partition.release(memory);
+    }
+
+    /**
+     * Removes a key and gives its space back some time.
+     *
+     * @param key the key in its first {@code keyLength} bytes
+     * @param hash of the key, as in {@link #put}
+     * @param part whether the entry is a part of another
+     * @return false if there was none
+     */
+    public boolean remove(byte[] key, int keyLength, int hash, boolean part) {
+        long address = entries.find(key, keyLength, hash, part);
+        if (address == 0) {
+            return false;
+        }
+        int bytes = entries.entryBytes();
+        LivePartition partition = (LivePartition) entries.foundLayers();
+        int cell = entries.activeCell();
+        int removalBytes = EntryFormat.entryBytes(keyLength, 0);
+        Overlay overlay = writable(partition, removalBytes);
+        if (cell >= 0) {
+            overlay.remove(cell);
+        } else {
+            int flags = Overlay.COVERS | Overlay.REMOVED;
+            int at = overlay.add(hash, removalBytes, flags);
+            if (at < 0) {
+                overlay = grow(partition, removalBytes);
+                at = overlay.add(hash, removalBytes, flags);
+            }
+            EntryFormat.put(overlay.segment(), at, key, keyLength, part, key, 0);
+        }
+        entries.changed();
+        size -= part ? 0 : 1;
+        partition.live--;
+        addLiveBytes(-bytes);
+        releaseIfEmpty(partition);
+        pool.maintain();
+        return true;
+    }
+
+    private void releaseIfEmpty(LivePartition partition) {
+        if (partition.live == 0 && !partition.merging) {
+            partition.release(memory);
+            entries.changed();
+        }
+    }
+
+    /**
+     * Whether the entry's value may be changed in place, keeping its length: it is in memory and no
+     * view sees it.
+     *
+     * @param address as {@link EntryReader#find} gave it, with no change since
+     */
+    public boolean isMutable(long address) {
+        return entries.isMutable(address);
+    }
+
+    @Override
+    PartitionMerge startMerge(LivePartition partition) {
+        entries.changed();
+        return partition.startMerge(identity, memory);
+    }
+
+    @Override
+    void merged(PartitionMerge merge) {
+        LivePartition partition = (LivePartition) merge.target;
+        partition.merging = false;
+        if (partition.dropped || merge.failure != null) {
+            merge.discard();
+            if (partition.dropped) {
+                partition.release(memory);
+            }
+            return;
+        }
+        entries.changed();
+        List<PartitionMerge.Part> parts = merge.parts;
+        for (SpilledView view : views) {
+            view.replaceIfSame(partition, parts);
+        }
+        if (parts.size() == 1) {
+            Overlay active = partition.active;
+            partition.active = null;
+            partition.release(memory);
+            partition.active = active;
+            partition.sealed = parts.get(0).sealed;
+            partition.splitAt = PartitionMerge.MOST_ENTRIES;
+            releaseIfEmpty(partition);
+            pool.sealed(partition);
+            return;
+        }
+        List<LivePartition> placed = new ArrayList<>(parts.size());
+        for (PartitionMerge.Part part : parts) {
+            LivePartition one = newPartition(part.depth, part.firstHash);
+            one.sealed = part.sealed;
+            one.live = part.sealed == null ? 0 : part.sealed.entries();
+            entries.place(one);
+            placed.add(one);
+        }
+        Overlay active = partition.active;
+        if (active != null) {
+            byte[] key = new byte[64];
+            for (int cell = 0; cell < active.cells(); cell++) {
+                if (active.isUsed(cell)) {
+                    key = active.keyOf(cell, key);
+                    moveTo(pool.keyHash().of(key, active.keyLength(cell)), active, cell);
+                }
+            }
+        }
+        drop(partition);
+        for (LivePartition one : placed) {
+            releaseIfEmpty(one);
+            pool.sealed(one);
+        }
+    }
+
+    /**
+     * Opens a consistent view, which the caller closes. Costs one step per partition, none per
+     * entry.
+     */
+    public SpilledView view() {
+        Layers[] directory = new Layers[entries.cursorEnd()];
+        for (int i = 0; i < directory.length; i++) {
+            directory[i] =
+                    entries.isFirstOfItsPartition(i)
+                            ? entries.layersAt(i).held()
+                            : directory[i - 1];
+        }
+        SpilledView view =
+                new SpilledView(
+                        memory, new EntryReader(pool.keyHash(), directory, null), size, identity);
+        views.removeIf(SpilledView::isClosed);
+        views.add(view);
+        pool.viewOpened(view);
+        return view;
+    }
+
+    /** Opens a view for another thread, on that thread, which closes it. */
+    public ForeignView foreignView() {
+        return new ForeignView(memory, entries);
+    }
+
+    /** Gives back everything that no view needs. The map must not be used afterwards. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (int i = 0; i < entries.cursorEnd(); i++) {
+            if (entries.isFirstOfItsPartition(i)) {
+                drop((LivePartition) entries.layersAt(i));
+            }
+        }
+        entries.clear();
+        addLiveBytes(-liveBytes);
+        size = 0;
+    }
+}

@@ -1,0 +1,214 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.annotation.Nullable;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+
+/**
+ * Blocks of powers of two out of slabs, by the buddy method: a free block joins its neighbour of
+ * the same size if that is free too, so a slab of which nothing is used becomes one block and goes
+ * back to the operating system. Used by any thread.
+ *
+ * <pre>
+ *   slab   | 512 free | 512 used |        1024 used        |           2048 free ...
+ *   state  |    2     |    -2    |           -3            |             4              order + 1
+ * </pre>
+ */
+final class SlabAllocator {
+
+    static final int UNIT_BYTES = 256;
+    private static final int UNIT_SHIFT = 8;
+
+    private static final class Slab {
+        final MemorySegment segment;
+
+        /** Of the block that starts at a unit: order + 1, negative if in use; 0 if none does. */
+        final byte[] states;
+
+        Slab(MemorySegment segment) {
+            this.segment = segment;
+            this.states = new byte[segment.size() >>> UNIT_SHIFT];
+        }
+    }
+
+    /** Places of free blocks; some may have been taken or joined since, which states tell. */
+    private static final class FreeList {
+        private long[] places = new long[16];
+        private int count;
+
+        void push(long place) {
+            if (count == places.length) {
+                places = Arrays.copyOf(places, count << 1);
+            }
+            places[count++] = place;
+        }
+    }
+
+    private final OffHeapBudget budget;
+    private final int slabBytes;
+    private final int topOrder;
+    private final List<Slab> slabs = new ArrayList<>();
+    private final FreeList[] free;
+    private int slabCount;
+
+    /**
+     * @param budget counts the slabs
+     * @param slabBytes a power of two
+     */
+    SlabAllocator(OffHeapBudget budget, int slabBytes) {
+        this.budget = budget;
+        this.slabBytes = slabBytes;
+        this.topOrder = Integer.numberOfTrailingZeros(slabBytes >>> UNIT_SHIFT);
+        this.free = new FreeList[topOrder + 1];
+        for (int i = 0; i < free.length; i++) {
+            free[i] = new FreeList();
+        }
+    }
+
+    int slabBytes() {
+        return slabBytes;
+    }
+
+    /** Length of the block that {@link #allocate} gives for so many bytes. */
+    private int blockBytes(int bytes) {
+        if (bytes > slabBytes) {
+            return (int) Math.min(Integer.MAX_VALUE - 64, (bytes + 4095L) & -4096L);
+        }
+        return Math.max(UNIT_BYTES, Integer.highestOneBit(Math.max(1, bytes - 1)) << 1);
+    }
+
+    /** A block of {@link #blockBytes}. */
+    synchronized MemoryBlock allocate(int bytes) {
+        int length = blockBytes(bytes);
+        if (length > slabBytes) {
+            budget.add(length);
+            return new MemoryBlock(
+                    MemorySegmentFactory.allocateOffHeapUnsafeMemory(length), 0, length, -1);
+        }
+        int wanted = Integer.numberOfTrailingZeros(length >>> UNIT_SHIFT);
+        long place = take(wanted);
+        int number = (int) (place >>> 32);
+        int unit = (int) place;
+        Slab slab = slabs.get(number);
+        slab.states[unit] = (byte) -(wanted + 1);
+        return new MemoryBlock(slab.segment, unit << UNIT_SHIFT, length, number);
+    }
+
+    /** Takes a free block, splitting a larger one if need be. */
+    private long take(int wanted) {
+        for (int order = wanted; order <= topOrder; order++) {
+            FreeList list = free[order];
+            while (list.count > 0) {
+                long place = list.places[--list.count];
+                if (isFree(place, order)) {
+                    split(place, order, wanted);
+                    return place;
+                }
+            }
+        }
+        long place = (long) addSlab() << 32;
+        split(place, topOrder, wanted);
+        return place;
+    }
+
+    private boolean isFree(long place, int order) {
+        Slab slab = slabs.get((int) (place >>> 32));
+        return slab != null && slab.states[(int) place] == order + 1;
+    }
+
+    private void split(long place, int order, int wanted) {
+        Slab slab = slabs.get((int) (place >>> 32));
+        for (int i = order - 1; i >= wanted; i--) {
+            long upper = place + (1L << i);
+            slab.states[(int) upper] = (byte) (i + 1);
+            free[i].push(upper);
+        }
+    }
+
+    private int addSlab() {
+        budget.add(slabBytes);
+        Slab slab = new Slab(MemorySegmentFactory.allocateOffHeapUnsafeMemory(slabBytes));
+        slabCount++;
+        int number = slabs.indexOf(null);
+        if (number < 0) {
+            slabs.add(slab);
+            return slabs.size() - 1;
+        }
+        slabs.set(number, slab);
+        return number;
+    }
+
+    synchronized void free(MemoryBlock block) {
+        if (block.slab < 0) {
+            budget.add(-block.bytes);
+            block.segment.free();
+            return;
+        }
+        Slab slab = slabs.get(block.slab);
+        int unit = block.offset >>> UNIT_SHIFT;
+        int order = -slab.states[unit] - 1;
+        while (order < topOrder && slab.states[unit ^ (1 << order)] == order + 1) {
+            slab.states[unit] = 0;
+            slab.states[unit ^ (1 << order)] = 0;
+            unit &= ~(1 << order);
+            order++;
+        }
+        slab.states[unit] = (byte) (order + 1);
+        if (order == topOrder && slabCount > 1) {
+            drop(block.slab, slab);
+            return;
+        }
+        push(((long) block.slab << 32) | unit, order);
+    }
+
+    private void push(long place, int order) {
+        FreeList list = free[order];
+        if (list.count > (1 << 16)) {
+            int kept = 0;
+            long[] places = Arrays.stream(list.places, 0, list.count).distinct().toArray();
+            for (long one : places) {
+                if (one != place && isFree(one, order)) {
+                    list.places[kept++] = one;
+                }
+            }
+            list.count = kept;
+        }
+        list.push(place);
+    }
+
+    private void drop(int number, @Nullable Slab slab) {
+        slabs.set(number, null);
+        slabCount--;
+        budget.add(-slabBytes);
+        slab.segment.free();
+    }
+
+    /** Gives back the slab that is kept for what comes next, if nothing of it is in use. */
+    synchronized void trim() {
+        for (int i = 0; i < slabs.size(); i++) {
+            Slab slab = slabs.get(i);
+            if (slab != null && slab.states[0] == topOrder + 1) {
+                drop(i, slab);
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import dev.dstl.spillable.partition.StateIdentity;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import javax.annotation.Nullable;
+
+/**
+ * The entries of a {@link PartitionedMap} as they were when the view was opened. Opened on the task
+ * thread, read and closed by one other.
+ *
+ * <p>Overlays that only the view holds may be merged into files as long as nobody has looked at the
+ * view, so that memory does not depend on how many snapshots wait for being written.
+ */
+public final class SpilledView extends MergeOwner implements AutoCloseable {
+
+    /** Takes addresses; may read the entry, which the view's reader stands at. */
+    public interface AddressConsumer {
+        /**
+         * @param address of an entry, valid as long as the view is open
+         * @throws IOException passed on to the caller of {@link #forEachAsItLies}
+         */
+        void accept(long address) throws IOException;
+    }
+
+    private final OverlayMemory memory;
+    private final EntryReader entries;
+    private final int size;
+    private final StateIdentity identity;
+    private boolean closed;
+
+    /** Whether somebody reads the view, whose addresses stay what they are from then on. */
+    private boolean isRead;
+
+    private int mergeCursor;
+    private boolean merging;
+
+    /**
+     * @param entries belongs to the view, which releases its layers
+     */
+    SpilledView(OverlayMemory memory, EntryReader entries, int size, StateIdentity identity) {
+        this.memory = memory;
+        this.entries = entries;
+        this.size = size;
+        this.identity = identity;
+        memory.hold();
+    }
+
+    /** Reads the entries; belongs to the view and holds nothing once that is closed. */
+    public EntryReader entries() {
+        markRead();
+        return entries;
+    }
+
+    private synchronized void markRead() {
+        isRead = true;
+    }
+
+    /** Number of entries, parts not counted. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Hands over the addresses of the entries, without parts, partition by partition in the order
+     * in which they lie.
+     *
+     * @throws IOException if {@code consumer} does, or if the entries are not as many as there were
+     * @throws dev.dstl.spillable.partition.DamagedPartitionException if a partition is damaged
+     */
+    public void forEachAsItLies(AddressConsumer consumer) throws IOException {
+        markRead();
+        Addresses addresses = new Addresses();
+        int found = 0;
+        for (int cursor = 0; cursor < entries.cursorEnd(); cursor++) {
+            if (!entries.isFirstOfItsPartition(cursor)) {
+                continue;
+            }
+            Layers layers = entries.layersAt(cursor);
+            if (layers.sealed != null) {
+                layers.sealed.check();
+            }
+            addresses.clear();
+            entries.addressesAt(cursor, addresses);
+            for (int i = 0; i < addresses.count(); i++) {
+                entries.read(addresses.get(i));
+                consumer.accept(addresses.get(i));
+            }
+            found += addresses.count();
+        }
+        if (found != size) {
+            throw new IOException(
+                    String.format(
+                            "Spilled state is damaged (%s): it has %d entries, %d were put.",
+                            identity, found, size));
+        }
+    }
+
+    /** Whether the view was closed. */
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * Starts a merge of overlays that only this view holds, if there are any and nobody reads the
+     * view.
+     *
+     * @return null if there are none
+     */
+    @Nullable
+    synchronized PartitionMerge startMerge() {
+        if (closed || isRead || merging) {
+            return null;
+        }
+        for (; mergeCursor < entries.cursorEnd(); mergeCursor++) {
+            Layers layers = entries.layersAt(mergeCursor);
+            if (entries.isFirstOfItsPartition(mergeCursor)
+                    && layers.active != null
+                    && !layers.active.isShared()) {
+                merging = true;
+                return new PartitionMerge(this, layers, layers.held(), identity, memory);
+            }
+        }
+        // Overlays that the map still has may be the view's alone some time later.
+        mergeCursor = 0;
+        return null;
+    }
+
+    @Override
+    synchronized void merged(PartitionMerge merge) {
+        merging = false;
+        if (closed || isRead || merge.failure != null) {
+            merge.discard();
+            return;
+        }
+        replace(merge.target, merge.parts);
+        merge.discard();
+    }
+
+    /** Takes over what a merge of the very layers that the view has made of them. */
+    synchronized void replaceIfSame(LivePartition partition, List<PartitionMerge.Part> parts) {
+        if (closed || isRead || entries.cursorEnd() == 0) {
+            return;
+        }
+        Layers layers = entries.layersAt(entries.index(partition.firstHash));
+        boolean same =
+                layers.depth == partition.depth
+                        && layers.sealed == partition.sealed
+                        && (layers.active == null
+                                ? layers.frozen == partition.frozen
+                                : layers.frozen == null && layers.active == partition.frozen);
+        if (same && partition.frozen != null) {
+            replace(layers, parts);
+        }
+    }
+
+    private void replace(Layers layers, List<PartitionMerge.Part> parts) {
+        for (PartitionMerge.Part part : parts) {
+            Layers one = new Layers(part.depth, part.firstHash);
+            one.sealed = part.sealed;
+            if (part.sealed != null) {
+                part.sealed.hold();
+            }
+            entries.place(one);
+        }
+        layers.release(memory);
+        mergeCursor = 0;
+    }
+
+    /**
+     * Gives back what only this view still needs. May be called again, on any thread.
+     *
+     * @throws UncheckedIOException if the view was the last to need the spill directories and they
+     *     cannot be deleted
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (int i = 0; i < entries.cursorEnd(); i++) {
+            if (entries.isFirstOfItsPartition(i)) {
+                entries.layersAt(i).release(memory);
+            }
+        }
+        entries.clear();
+        try {
+            memory.release();
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot delete the spill directories", e);
+        }
+    }
+}

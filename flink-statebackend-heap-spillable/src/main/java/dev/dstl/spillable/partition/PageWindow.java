@@ -1,0 +1,106 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.partition;
+
+import dev.dstl.spillable.chunk.Extent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import javax.annotation.Nullable;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+
+/**
+ * A copy of some pages of a partition, read with a call past the mapping. Used by one thread.
+ *
+ * <p>A mapped page that is not in the page cache makes the kernel read around it, as far as the
+ * read-ahead of the device goes, and that pushes other pages out. A call takes the pages it asks
+ * for.
+ */
+public final class PageWindow {
+
+    private static final int FIRST_BYTES = 4 * PartitionFormat.PAGE_BYTES;
+
+    private MemorySegment segment;
+    private ByteBuffer buffer;
+    @Nullable private Extent extent;
+    private int from;
+    private int until;
+    private long reads;
+
+    /** An empty window. */
+    public PageWindow() {
+        allocate(FIRST_BYTES);
+    }
+
+    private void allocate(int bytes) {
+        buffer = ByteBuffer.allocateDirect(bytes);
+        segment = MemorySegmentFactory.wrapOffHeapMemory(buffer);
+    }
+
+    /** Memory of the window. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** Calls made so far. */
+    public long reads() {
+        return reads;
+    }
+
+    /** Forgets what it has: the extent may become another's. */
+    public void forget() {
+        extent = null;
+    }
+
+    /**
+     * Makes bytes of an extent readable.
+     *
+     * @return where in {@link #segment()} the first of them is, until the next call
+     * @throws UncheckedIOException if the file cannot be read
+     */
+    int locate(Extent wanted, int wantedFrom, int wantedUntil) {
+        if (extent != wanted || wantedFrom < from || wantedUntil > until) {
+            load(wanted, wantedFrom, wantedUntil);
+        }
+        return wantedFrom - from;
+    }
+
+    private void load(Extent wanted, int wantedFrom, int wantedUntil) {
+        int newFrom = wantedFrom & -PartitionFormat.PAGE_BYTES;
+        int newUntil =
+                (int)
+                        Math.min(
+                                wanted.length(),
+                                (wantedUntil + PartitionFormat.PAGE_BYTES - 1L)
+                                        & -PartitionFormat.PAGE_BYTES);
+        if (newUntil - newFrom > buffer.capacity()) {
+            allocate((int) Math.min(Integer.MAX_VALUE - 64, 2L * (newUntil - newFrom)));
+        }
+        extent = null;
+        buffer.clear().limit(newUntil - newFrom);
+        try {
+            wanted.read(buffer, newFrom);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read spilled state", e);
+        }
+        reads++;
+        extent = wanted;
+        from = newFrom;
+        until = newUntil;
+    }
+}

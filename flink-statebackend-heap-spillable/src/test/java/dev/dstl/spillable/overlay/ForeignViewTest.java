@@ -1,0 +1,111 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ForeignViewTest {
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private PartitionedMap map;
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 256 << 10);
+        map = disks.newMap();
+    }
+
+    private static byte[] key(int i) {
+        return new byte[] {(byte) (i >>> 16), (byte) (i >>> 8), (byte) i};
+    }
+
+    private void put(int key, byte[] value) {
+        map.put(key(key), 3, map.entries().keyHash().of(key(key), 3), false, value, value.length);
+    }
+
+    private static boolean find(EntryReader reader, int key) {
+        return reader.find(key(key), 3, reader.keyHash().of(key(key), 3), false) != 0;
+    }
+
+    @Test
+    void whatIsRemovedMeanwhile_staysReadable() throws IOException {
+        for (int i = 0; i < 5000; i++) {
+            put(i, new byte[100]);
+        }
+        ForeignView view = map.foreignView();
+        long blocks = disks.pool().overlayBytes();
+
+        map.close();
+        disks.pool().close();
+
+        assertThat(disks.pool().overlayBytes()).isEqualTo(blocks);
+        assertThat(disks.isReleased()).isFalse();
+        view.close();
+        assertThat(disks.pool().overlayBytes()).isZero();
+        assertThat(disks.pool().budget().usedBytes()).isZero();
+        assertThat(disks.isReleased()).isTrue();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    @Test
+    void anotherThread_readsWholeValuesOrNoticesThatTheyChange() throws Exception {
+        int keys = 2000;
+        for (int i = 0; i < keys; i++) {
+            put(i, new byte[80]);
+        }
+        AtomicBoolean done = new AtomicBoolean();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        Future<Integer> reads = threads.submit(() -> readUntil(done, keys));
+        for (int round = 1; round < 60; round++) {
+            for (int i = 0; i < keys; i++) {
+                // Other lengths: never in place, so overlays come and go all the time.
+                put(i, new byte[40 + (round + i) % 50]);
+            }
+        }
+        done.set(true);
+
+        assertThat(reads.get()).isPositive();
+        threads.shutdown();
+        map.close();
+        disks.close();
+    }
+
+    private int readUntil(AtomicBoolean done, int keys) {
+        int found = 0;
+        for (int i = 0; !done.get() || found == 0; i = (i + 1) % keys) {
+            try (ForeignView view = map.foreignView()) {
+                if (find(view.entries(), i) && view.entries().valueLength() >= 40) {
+                    found++;
+                }
+            } catch (IndexOutOfBoundsException | NullPointerException e) {
+                // Torn by a change; a query looks again.
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.chunk.SpillDirectories;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class OverlayMemoryTest {
+
+    private static final int LIMIT = 1 << 20;
+
+    @TempDir Path disk;
+    private final AtomicInteger releases = new AtomicInteger();
+    private final OffHeapBudget budget = new OffHeapBudget(LIMIT, releases::incrementAndGet);
+    private OverlayMemory memory;
+
+    @BeforeEach
+    void open() throws IOException {
+        memory =
+                new OverlayMemory(
+                        budget,
+                        new ChunkFiles(
+                                new SpillDirectories(Collections.singletonList(disk)),
+                                1 << 20,
+                                () -> 0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void blocks_neverOverlap_andJoinAgainWhenTheyAreFreed(long seed) throws IOException {
+        Random random = new Random(seed);
+        List<MemoryBlock> live = new ArrayList<>();
+        long bytes = 0;
+        for (int i = 0; i < 20_000; i++) {
+            if (random.nextInt(2) == 0 || live.isEmpty()) {
+                MemoryBlock block = memory.allocate(1 + random.nextInt(1 << random.nextInt(18)));
+                fill(block, System.identityHashCode(block));
+                live.add(block);
+                bytes += block.bytes;
+            } else {
+                MemoryBlock block = live.remove(random.nextInt(live.size()));
+                check(block, System.identityHashCode(block));
+                memory.free(block);
+                bytes -= block.bytes;
+            }
+            assertThat(memory.blockBytes()).isEqualTo(bytes);
+        }
+        assertThat(budget.usedBytes()).isLessThan(3 * bytes + LIMIT);
+        for (MemoryBlock block : live) {
+            check(block, System.identityHashCode(block));
+            memory.free(block);
+        }
+        assertThat(memory.blockBytes()).isZero();
+        memory.release();
+        assertThat(budget.usedBytes()).as("slabs that are left").isZero();
+    }
+
+    private static void fill(MemoryBlock block, int value) {
+        for (int i = 0; i < block.bytes; i += 64) {
+            block.segment.putInt(block.offset + i, value);
+        }
+    }
+
+    private static void check(MemoryBlock block, int value) {
+        for (int i = 0; i < block.bytes; i += 64) {
+            assertThat(block.segment.getInt(block.offset + i)).isEqualTo(value);
+        }
+    }
+
+    @Test
+    void whileAnotherThreadLooks_nothingIsFreed() throws IOException {
+        MemoryBlock block = memory.allocate(4096);
+        memory.enterForeign();
+        memory.enterForeign();
+        memory.free(block);
+
+        memory.leaveForeign();
+        assertThat(memory.blockBytes()).isEqualTo(4096);
+
+        memory.leaveForeign();
+        assertThat(memory.blockBytes()).isZero();
+        memory.release();
+    }
+
+    @Test
+    void theLastHolder_releasesBudgetAndDirectories() throws IOException {
+        memory.hold();
+        memory.enterForeign();
+
+        memory.release();
+        memory.release();
+        assertThat(releases).hasValue(0);
+        assertThat(disk).isNotEmptyDirectory();
+
+        memory.leaveForeign();
+        assertThat(releases).hasValue(1);
+        assertThat(disk).isEmptyDirectory();
+    }
+}

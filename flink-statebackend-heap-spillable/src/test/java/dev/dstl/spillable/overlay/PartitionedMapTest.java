@@ -1,0 +1,231 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PartitionedMapTest {
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private PartitionPool pool;
+    private PartitionedMap map;
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 4 << 20);
+        pool = disks.pool();
+        map = disks.newMap();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        map.close();
+        disks.close();
+    }
+
+    private static byte[] key(int i) {
+        return ("key number " + i).getBytes(StandardCharsets.UTF_8);
+    }
+
+    void put(int key, byte[] value) {
+        byte[] bytes = key(key);
+        map.put(
+                bytes,
+                bytes.length,
+                map.entries().keyHash().of(bytes, bytes.length),
+                false,
+                value,
+                value.length);
+    }
+
+    private boolean remove(int key) {
+        byte[] bytes = key(key);
+        return map.remove(
+                bytes, bytes.length, map.entries().keyHash().of(bytes, bytes.length), false);
+    }
+
+    static byte[] get(EntryReader entries, int key) {
+        byte[] bytes = key(key);
+        if (entries.find(bytes, bytes.length, entries.keyHash().of(bytes, bytes.length), false)
+                == 0) {
+            return null;
+        }
+        byte[] value = new byte[entries.valueLength()];
+        entries.segment().get(entries.valueOffset(), value);
+        return value;
+    }
+
+    static byte[] value(Random random, int maxLength) {
+        byte[] value = new byte[random.nextInt(maxLength)];
+        random.nextBytes(value);
+        return value;
+    }
+
+    @Test
+    void randomChangesOverSealingAndCompaction_leaveWhatAPlainMapHolds() {
+        Random random = new Random(11);
+        Map<Integer, byte[]> expected = new HashMap<>();
+        for (int i = 0; i < 400_000; i++) {
+            int key = random.nextInt(60_000);
+            if (random.nextInt(8) == 0) {
+                assertThat(remove(key)).isEqualTo(expected.remove(key) != null);
+            } else {
+                byte[] value = value(random, 120);
+                put(key, value);
+                expected.put(key, value);
+            }
+        }
+
+        assertThat(map.size()).isEqualTo(expected.size());
+        for (int key = 0; key < 60_000; key++) {
+            assertThat(get(map.entries(), key)).isEqualTo(expected.get(key));
+        }
+        assertThat(pool.sealedBytes()).isPositive();
+        assertThat(pool.merges()).isPositive();
+        assertThat(pool.chunks().fileBytes())
+                .as("files with what was replaced")
+                .isLessThan(3 * pool.liveBytes());
+        assertThat(pool.budget().usedBytes()).isLessThan(4 << 20);
+    }
+
+    @Test
+    void aView_keepsWhatItSawWhileEverythingChanges() {
+        Random random = new Random(12);
+        Map<Integer, byte[]> then = new HashMap<>();
+        for (int key = 0; key < 20_000; key++) {
+            byte[] value = value(random, 60);
+            put(key, value);
+            then.put(key, value);
+        }
+
+        try (SpilledView view = map.view()) {
+            for (int i = 0; i < 100_000; i++) {
+                int key = random.nextInt(40_000);
+                if (random.nextBoolean()) {
+                    put(key, value(random, 60));
+                } else {
+                    remove(key);
+                }
+            }
+
+            assertThat(view.size()).isEqualTo(20_000);
+            for (int key = 0; key < 40_000; key++) {
+                assertThat(get(view.entries(), key)).isEqualTo(then.get(key));
+            }
+        }
+    }
+
+    @Test
+    void aViewOutlivesTheMap() throws IOException {
+        put(1, new byte[] {1});
+        SpilledView view = map.view();
+        map.close();
+        pool.close();
+
+        assertThat(get(view.entries(), 1)).containsExactly(1);
+
+        view.close();
+        assertThat(disks.isReleased()).isTrue();
+        open();
+    }
+
+    @Test
+    void entriesLongerThanAChunkFile_areKept() {
+        byte[] longer = new byte[700_000];
+        Arrays.fill(longer, (byte) 7);
+        put(1, longer);
+        put(2, new byte[2_000_000]);
+        for (int i = 0; i < 100; i++) {
+            put(3 + i, new byte[60_000]);
+        }
+
+        assertThat(get(map.entries(), 1)).isEqualTo(longer);
+        assertThat(get(map.entries(), 2)).hasSize(2_000_000);
+    }
+
+    @Test
+    void manyMapsOverASmallBudget_stayWithinIt() {
+        PartitionedMap first = map;
+        PartitionedMap[] maps = new PartitionedMap[64];
+        for (int i = 0; i < maps.length; i++) {
+            maps[i] = disks.newMap();
+        }
+        Random random = new Random(13);
+        for (int i = 0; i < 400_000; i++) {
+            map = maps[random.nextInt(maps.length)];
+            put(random.nextInt(2000), new byte[40]);
+            if (i % 1000 == 0) {
+                assertThat(pool.budget().usedBytes()).isLessThanOrEqualTo(4 << 20);
+            }
+        }
+
+        assertThat(pool.chunks().occupiedBytes()).isLessThan(3 * pool.liveBytes());
+        for (PartitionedMap one : maps) {
+            one.close();
+        }
+        map = first;
+    }
+
+    @Test
+    void aRefusingDisk_keepsEntriesInMemory_untilTheBudgetIsFarExceeded() throws IOException {
+        breakDisk();
+        byte[] value = new byte[1000];
+        int key = 0;
+        while (pool.overlayBytes() < 16 << 20) {
+            put(key++, value);
+        }
+
+        assertThat(pool.diskRefuses()).isTrue();
+        for (int i = 0; i < key; i++) {
+            assertThat(get(map.entries(), i)).hasSize(1000);
+        }
+        assertThatThrownBy(
+                        () -> {
+                            for (int i = 0; i < 200_000; i++) {
+                                put(i, new byte[1000 + (i & 255)]);
+                            }
+                        })
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no disk takes it")
+                .hasMessageContaining("state.backend.spillable.off-heap.size");
+    }
+
+    private void breakDisk() throws IOException {
+        Path directory;
+        try (Stream<Path> files = Files.list(disk)) {
+            directory = files.findFirst().orElseThrow(IOException::new);
+        }
+        FileUtils.deleteDirectory(directory.toFile());
+    }
+}

@@ -1,0 +1,73 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.overlay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpillSpaceTest {
+
+    @TempDir Path disk;
+
+    @Test
+    void aBackendThatNeverSpills_makesNoDirectory() throws IOException {
+        SpillSpace space = PoolOnDisk.space(disk, 1 << 20);
+
+        assertThat(space.pool()).isNull();
+        assertThat(disk).isEmptyDirectory();
+        space.close();
+    }
+
+    @Test
+    void thePool_isMadeOnce_andClosedWithTheSpace() throws IOException {
+        SpillSpace space = PoolOnDisk.space(disk, 1 << 20);
+
+        PartitionPool pool = space.open();
+        assertThat(space.open()).isSameAs(pool);
+        assertThat(space.pool()).isSameAs(pool);
+        assertThat(disk).isNotEmptyDirectory();
+
+        space.close();
+        assertThat(space.pool()).isNull();
+        assertThat(disk).isEmptyDirectory();
+        space.close();
+    }
+
+    @Test
+    void anOpenerThatFails_isAskedAgainNextTime() throws IOException {
+        AtomicInteger attempts = new AtomicInteger();
+        SpillSpace space =
+                new SpillSpace(
+                        () -> {
+                            if (attempts.incrementAndGet() == 1) {
+                                throw new IOException("no directory");
+                            }
+                            return new PoolOnDisk(disk, 1 << 20).pool();
+                        });
+
+        assertThatThrownBy(space::open).isInstanceOf(IOException.class).hasMessage("no directory");
+        assertThat(space.pool()).isNull();
+        assertThat(space.open()).isNotNull();
+        space.close();
+    }
+}

@@ -127,7 +127,7 @@ final class MergeRunner implements AutoCloseable {
         try {
             merge.close();
         } catch (IOException e) {
-            LOG.warn("Cannot delete the spill directories of a task that has ended.", e);
+            LOG.warn("Cannot delete the spill directories of this task.", e);
         }
     }
 

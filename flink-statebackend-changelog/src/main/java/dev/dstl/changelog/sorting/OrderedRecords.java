@@ -33,10 +33,12 @@ final class OrderedRecords {
 
     private final int count;
     private final SortRun run;
+    private final long bytes;
     private final AtomicBoolean released = new AtomicBoolean();
     private int next;
 
     private OrderedRecords(RecordBuffer records, @Nullable int[] order, SortRun run) {
+        this.bytes = records.memoryBytes();
         this.records = records;
         this.order = order;
         this.count = order == null ? records.count() : order.length;
@@ -67,7 +69,7 @@ final class OrderedRecords {
     /** Releases the memory. Thread-safe; no effect the second time. */
     void release() {
         if (released.compareAndSet(false, true)) {
-            run.release();
+            run.release(bytes);
         }
     }
 }

@@ -16,13 +16,12 @@
 
 package dev.dstl.changelog.sorting;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.api.ReplayMemory;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory of records that are sorted together; released when the last of them was applied or the
- * replay ends. Grows on one thread; thread-safe afterwards.
+ * The memory of records that are sorted together. Each part's memory is released when the last of
+ * its records was applied or the replay ends. Thread-safe.
  */
 final class SortRun {
 
@@ -32,53 +31,80 @@ final class SortRun {
     private final ReplayMemory memory;
 
     /** Number of parts, plus one while parts are added. */
-    private final AtomicInteger users = new AtomicInteger(1);
+    @GuardedBy("this")
+    private int users = 1;
 
-    private final CountDownLatch released = new CountDownLatch(1);
+    @GuardedBy("this")
     private long grantedBytes;
+
+    @GuardedBy("this")
     private long unaskedBytes;
+
+    /** Of all parts, released ones included. */
+    @GuardedBy("this")
+    private long addedBytes;
+
+    @GuardedBy("this")
+    private long releasedBytes;
 
     SortRun(ReplayMemory memory) {
         this.memory = memory;
     }
 
     /** Reserves more memory; false if the run should end here. */
-    boolean grow(long bytes) {
-        if (memory.tryReserve(bytes)) {
-            grantedBytes += bytes;
-        } else {
-            unaskedBytes += bytes;
+    synchronized boolean grow(long bytes) {
+        unaskedBytes += bytes;
+        if (memory.tryReserve(unaskedBytes)) {
+            grantedBytes += unaskedBytes;
+            unaskedBytes = 0;
         }
         return unaskedBytes <= UNASKED_BYTES;
     }
 
     /** Returns memory that {@link #grow} added. */
-    void shrink(long bytes) {
+    synchronized void shrink(long bytes) {
         long unasked = Math.min(bytes, unaskedBytes);
         unaskedBytes -= unasked;
-        grantedBytes -= bytes - unasked;
-        if (bytes > unasked) {
-            memory.release(bytes - unasked);
+        giveBack(bytes - unasked);
+    }
+
+    @GuardedBy("this")
+    private void giveBack(long bytes) {
+        grantedBytes -= bytes;
+        if (bytes > 0) {
+            memory.release(bytes);
         }
     }
 
     /** Adds a part that must be released. */
-    void addPart() {
-        users.incrementAndGet();
+    synchronized void addPart(long bytes) {
+        users++;
+        addedBytes += bytes;
     }
 
-    /** Releases a part, or ends adding parts. */
-    void release() {
-        if (users.decrementAndGet() == 0) {
-            if (grantedBytes > 0) {
-                memory.release(grantedBytes);
-            }
-            released.countDown();
+    /**
+     * Releases a part, or ends adding parts.
+     *
+     * @param bytes as the part was added with, 0 to end adding parts
+     */
+    synchronized void release(long bytes) {
+        users--;
+        releasedBytes += bytes;
+        giveBack(users == 0 ? grantedBytes : Math.min(bytes, grantedBytes));
+        notifyAll();
+    }
+
+    /** Waits until parts with half of the memory are released. */
+    synchronized void awaitHalf() throws InterruptedException {
+        while (users > 0 && releasedBytes < addedBytes / 2) {
+            wait();
         }
     }
 
     /** Waits until all parts are released. */
-    void awaitRelease() throws InterruptedException {
-        released.await();
+    synchronized void awaitAll() throws InterruptedException {
+        while (users > 0) {
+            wait();
+        }
     }
 }

@@ -51,9 +51,9 @@ import org.apache.flink.util.ExceptionUtils;
  * </pre>
  *
  * <p>A run ends at the end of the changelog; at the memory limit, if few of its records are
- * obsolete, and then the next run waits until this one has been applied; or where a state is
- * registered again with other serializers, which apply to the records after it. From the first
- * record on for which obsolescence is unknown, records keep their order.
+ * obsolete, and then the next run is read while the second half of this one is applied; or where a
+ * state is registered again with other serializers, which apply to the records after it. From the
+ * first record on for which obsolescence is unknown, records keep their order.
  *
  * <p>{@link #next} is for one thread. {@link #close} may be called by any, also while another one
  * reads.
@@ -83,6 +83,9 @@ public final class SortingCursor implements RecordCursor {
     private RecordBuffer asTheyCame = new RecordBuffer();
     private boolean unsortable;
     private SortRun run;
+
+    /** The run before, if it may still hold memory. */
+    @Nullable private SortRun previous;
 
     // of the applying thread
 
@@ -175,7 +178,7 @@ public final class SortingCursor implements RecordCursor {
             endRun();
             put(CompletableFuture.completedFuture(null));
         } catch (Throwable t) {
-            run.release();
+            run.release(0);
             put(CompletableFuture.failedFuture(t));
         }
     }
@@ -233,9 +236,22 @@ public final class SortingCursor implements RecordCursor {
         long before = buffer.memoryBytes();
         buffer.add(record);
         long grown = buffer.memoryBytes() - before;
-        if (grown > 0 && !run.grow(grown) && !dropObsolete()) {
-            awaitRelease(endRun());
+        if (grown > 0 && !run.grow(grown) && !canGoOn()) {
+            previous = endRun();
+            awaitMemory(previous::awaitHalf);
         }
+    }
+
+    /** Makes room for more records in the run, by whatever helps, if anything does. */
+    private boolean canGoOn() throws InterruptedIOException {
+        if (previous != null) {
+            awaitMemory(previous::awaitAll);
+            previous = null;
+            if (run.grow(0)) {
+                return true;
+            }
+        }
+        return dropObsolete();
     }
 
     /**
@@ -284,13 +300,18 @@ public final class SortingCursor implements RecordCursor {
     }
 
     /** Waits for memory, without which reading cannot continue. */
-    private static void awaitRelease(SortRun ended) throws InterruptedIOException {
+    private static void awaitMemory(Wait wait) throws InterruptedIOException {
         try {
-            ended.awaitRelease();
+            wait.run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw cancelled();
         }
+    }
+
+    /** Waits for something. */
+    private interface Wait {
+        void run() throws InterruptedException;
     }
 
     /**
@@ -303,7 +324,7 @@ public final class SortingCursor implements RecordCursor {
         SortRun ended = run;
         run = new SortRun(memory);
         if (asTheyCame.count() > 0) {
-            ended.addPart();
+            ended.addPart(asTheyCame.memoryBytes());
             put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, ended)));
             asTheyCame = new RecordBuffer();
         }
@@ -311,11 +332,11 @@ public final class SortingCursor implements RecordCursor {
             RecordBuffer buffer = buffers[i];
             if (buffer != null) {
                 buffers[i] = null;
-                ended.addPart();
+                ended.addPart(buffer.memoryBytes());
                 put(sort(buffer, ended));
             }
         }
-        ended.release();
+        ended.release(0);
         return ended;
     }
 
@@ -325,7 +346,7 @@ public final class SortingCursor implements RecordCursor {
                     try {
                         return OrderedRecords.sorted(buffer, of);
                     } catch (Throwable t) {
-                        of.release();
+                        of.release(buffer.memoryBytes());
                         throw t;
                     }
                 });

@@ -179,6 +179,36 @@ class SortingCursorTest {
     }
 
     @Test
+    void nextRunIsRead_whileTheSecondHalfOfThisOneIsApplied() throws Exception {
+        FakeMemory little = new FakeMemory(2 << 20);
+        register(1, "known");
+        int records = 200_000;
+        for (int i = 0; i < records; i++) {
+            byte[] bytes = bytes("key " + i + "value");
+            log.append(RecordKind.PUT, i % 8, 1, bytes, 4, bytes.length - 5, bytes.length);
+        }
+        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        cursor.start(threads);
+        try (RecordCursor closing = cursor) {
+            LogRecord record = new LogRecord();
+            long firstRun = 0;
+            while (firstRun == 0 || cursor.recordsRead() != firstRun) {
+                firstRun = cursor.recordsRead();
+                Thread.sleep(200);
+            }
+            assertThat(firstRun).isLessThan(records / 2);
+            for (int i = 0; i < firstRun * 3 / 4; i++) {
+                assertThat(closing.next(record)).isTrue();
+            }
+            while (cursor.recordsRead() == firstRun) {
+                Thread.sleep(1);
+            }
+        }
+        endThreads();
+        assertThat(little.reserved()).isZero();
+    }
+
+    @Test
     void withoutAThreadToSort_theReaderSorts() throws IOException {
         register(1, "known");
         put(1, "b", "1");

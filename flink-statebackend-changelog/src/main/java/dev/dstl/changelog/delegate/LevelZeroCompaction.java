@@ -16,7 +16,6 @@
 
 package dev.dstl.changelog.delegate;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyMetaData;
@@ -54,26 +53,21 @@ final class LevelZeroCompaction {
 
     /** Compacts column families; blocks. The database must stay open. */
     void run(List<ColumnFamilyHandle> columnFamilies) throws RocksDBException {
-        for (ColumnFamilyHandle columnFamily : overlapping(columnFamilies)) {
-            try (CompactRangeOptions options =
-                    new CompactRangeOptions()
-                            .setExclusiveManualCompaction(false)
-                            .setBottommostLevelCompaction(BottommostLevelCompaction.kSkip)) {
-                database.compactRange(columnFamily, null, null, options);
+        for (ColumnFamilyHandle columnFamily : columnFamilies) {
+            if (hasLargeLevelZero(database.getColumnFamilyMetaData(columnFamily))
+                    && hasLevels(columnFamily)) {
+                compact(columnFamily);
             }
         }
     }
 
-    private List<ColumnFamilyHandle> overlapping(List<ColumnFamilyHandle> columnFamilies)
-            throws RocksDBException {
-        List<ColumnFamilyHandle> overlapping = new ArrayList<>();
-        for (ColumnFamilyHandle columnFamily : columnFamilies) {
-            if (hasLargeLevelZero(database.getColumnFamilyMetaData(columnFamily))
-                    && hasLevels(columnFamily)) {
-                overlapping.add(columnFamily);
-            }
+    private void compact(ColumnFamilyHandle columnFamily) throws RocksDBException {
+        try (CompactRangeOptions options =
+                new CompactRangeOptions()
+                        .setExclusiveManualCompaction(false)
+                        .setBottommostLevelCompaction(BottommostLevelCompaction.kSkip)) {
+            database.compactRange(columnFamily, null, null, options);
         }
-        return overlapping;
     }
 
     private static boolean hasLargeLevelZero(ColumnFamilyMetaData columnFamily) {

@@ -74,9 +74,7 @@ final class RecordSorter {
             keys[i] = (long) records.group(i) << Integer.SIZE | i;
         }
         radixSort.sort(keys, 0, count, Integer.SIZE);
-        for (int i = 0; i < count; i++) {
-            order[i] = (int) keys[i];
-        }
+        takeOrder(0, count);
         for (int from = 0, to; from < count; from = to) {
             int group = records.group(order[from]);
             to = from + 1;
@@ -164,10 +162,15 @@ final class RecordSorter {
                             | (ended ? ENDED : 0)
                             | order[from + (int) (key & placeMask)];
         }
+        takeOrder(from, to);
+        return bytes;
+    }
+
+    /** Takes the records' numbers from the lower halves of their keys. */
+    private void takeOrder(int from, int to) {
         for (int i = from; i < to; i++) {
             order[i] = (int) keys[i];
         }
-        return bytes;
     }
 
     /** Returns the number of bytes from {@code depth} on that all keys have in common. */
@@ -228,8 +231,6 @@ final class RecordSorter {
         for (int i = to - 1; i >= from; i--) {
             keys[i] = order[from + (int) keys[i]];
         }
-        for (int i = from; i < to; i++) {
-            order[i] = (int) keys[i];
-        }
+        takeOrder(from, to);
     }
 }

@@ -148,8 +148,7 @@ public final class SortingCursor implements RecordCursor {
         try {
             return parts.take().get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw cancelled();
+            throw interrupted();
         } catch (ExecutionException e) {
             ExceptionUtils.tryRethrowIOException(e.getCause());
             throw new IOException("The changelog cannot be read: " + e.getCause(), e.getCause());
@@ -284,8 +283,7 @@ public final class SortingCursor implements RecordCursor {
         try {
             drop.get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw cancelled();
+            throw interrupted();
         } catch (ExecutionException e) {
             ExceptionUtils.rethrow(e.getCause());
         }
@@ -304,8 +302,7 @@ public final class SortingCursor implements RecordCursor {
         try {
             wait.run();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw cancelled();
+            throw interrupted();
         }
     }
 
@@ -392,6 +389,11 @@ public final class SortingCursor implements RecordCursor {
                             });
         }
         parts.add(CompletableFuture.failedFuture(cancelled()));
+    }
+
+    private static InterruptedIOException interrupted() {
+        Thread.currentThread().interrupt();
+        return cancelled();
     }
 
     private static InterruptedIOException cancelled() {

@@ -367,10 +367,12 @@ public final class EntryReader {
             if (isPart()) {
                 return 0;
             }
-            boolean hidden =
-                    (layers.frozen != null || layers.active != null)
-                            && (isIn(layers.frozen, sealed.hashAt(cell))
-                                    || isIn(layers.active, sealed.hashAt(cell)));
+            if (layers.frozen == null && layers.active == null) {
+                return address(index, SEALED, entry);
+            }
+            copyScratchKey();
+            int hash = sealed.hashAt(cell);
+            boolean hidden = isIn(layers.frozen, hash) || isIn(layers.active, hash);
             return hidden ? 0 : address(index, SEALED, entry);
         }
         Overlay overlay = layer == FROZEN ? layers.frozen : layers.active;
@@ -390,12 +392,9 @@ public final class EntryReader {
         return address(index, layer, cell);
     }
 
+    /** Whether an overlay has the key that {@link #copyScratchKey} has copied. */
     private boolean isIn(@Nullable Overlay overlay, int hash) {
-        if (overlay == null) {
-            return false;
-        }
-        copyScratchKey();
-        return overlay.find(scratchKey, keyLength(), keyWord, hash) >= 0;
+        return overlay != null && overlay.find(scratchKey, keyLength(), keyWord, hash) >= 0;
     }
 
     private void copyScratchKey() {

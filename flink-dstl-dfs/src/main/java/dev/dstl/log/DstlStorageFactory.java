@@ -20,6 +20,7 @@ import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.Installation;
 import dev.dstl.log.config.KnownKeys;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.RestoreMemory;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -91,6 +92,12 @@ public class DstlStorageFactory implements StateChangelogStorageFactory {
 
     @Override
     public DstlStorageView createStorageView(Configuration configuration) {
-        return new DstlStorageView(DstlSettings.readAheadBytes(configuration));
+        long readAheadBytes = DstlSettings.readAheadBytes(configuration);
+        return new DstlStorageView(
+                readAheadBytes == 0
+                        ? null
+                        : new RestoreMemory(
+                                readAheadBytes,
+                                DstlSettings.readAheadWithRoomBytes(configuration)));
     }
 }

@@ -18,7 +18,7 @@ package dev.dstl.log;
 
 import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.replay.DstlHandleReader;
-import dev.dstl.log.replay.ReadAheadBudget;
+import dev.dstl.log.replay.RestoreMemory;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
@@ -31,21 +31,20 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 public final class DstlStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {
 
-    @Nullable private final ReadAheadBudget readAhead;
+    @Nullable private final RestoreMemory memory;
 
     /**
      * Creates a view. Starts no thread.
      *
-     * @param readAheadBytes memory for data that is fetched and not yet replayed, shared by all
-     *     tasks that read through this view; 0 disables read-ahead
+     * @param memory for data that is fetched and not yet replayed; null disables read-ahead
      */
-    public DstlStorageView(long readAheadBytes) {
-        this.readAhead = readAheadBytes == 0 ? null : new ReadAheadBudget(readAheadBytes);
+    public DstlStorageView(@Nullable RestoreMemory memory) {
+        this.memory = memory;
     }
 
     @Override
     public ChangelogReader createReader() {
-        return new DstlHandleReader(readAhead);
+        return new DstlHandleReader(memory);
     }
 
     @Override

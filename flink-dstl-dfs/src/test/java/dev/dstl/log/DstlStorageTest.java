@@ -306,7 +306,7 @@ class DstlStorageTest {
         ChangelogStateHandleStreamImpl foreign =
                 new ChangelogStateHandleStreamImpl(
                         Collections.emptyList(), KEY_GROUPS, 1, 1, "elsewhere");
-        assertThatThrownBy(() -> new DstlStorageView(0).createReader().getChanges(foreign))
+        assertThatThrownBy(() -> new DstlStorageView(null).createReader().getChanges(foreign))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("'elsewhere'")
                 .hasMessageContaining("savepoint");

@@ -137,7 +137,7 @@ public final class DstlOptions {
                     .withDeprecatedKeys(FLINK_DEPRECATED + "upload.max-in-flight")
                     .withDescription(
                             "Memory for the changelogs of all jobs of a TaskManager:"
-                                    + " buffers, uploads, compaction, read-ahead. When it is used up,"
+                                    + " buffers, uploads, compaction. When it is used up,"
                                     + " tasks stop taking input until uploads catch up. Flink counts"
                                     + " uploads only, per job. If jobs differ, the largest value"
                                     + " applies. At least batch.persist-size-threshold.");
@@ -210,10 +210,12 @@ public final class DstlOptions {
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
-                            "Memory that the restoring tasks of a job on a TaskManager share"
-                                    + " for state changes that are read and sorted, but not yet"
-                                    + " replayed. Each task reads up to 8 segments at a time. 0 reads one"
-                                    + " segment after the other and sorts 1 MiB at a time.");
+                            "Memory that the restoring tasks of a TaskManager share for state"
+                                    + " changes that are read and sorted, but not yet replayed. By"
+                                    + " default more is used while the heap is less than half full:"
+                                    + " a quarter of the heap, at most 512 mb. Each task reads up to"
+                                    + " 8 segments at a time. 0 reads one segment after the other and"
+                                    + " sorts 1 MiB at a time.");
 
     /**
      * Size up to which a subtask's state changes travel inline in checkpoint metadata instead of in

@@ -27,6 +27,9 @@ import org.apache.flink.core.fs.Path;
 /** The checked values of {@link DstlOptions}. Names end with units. Immutable. */
 public final class DstlSettings {
 
+    /** More does not make restores faster: it holds the changelog of a gigabyte of state. */
+    private static final long MAX_READ_AHEAD = 512L << 20;
+
     /**
      * Maximum inline state changes of all subtasks of an operator in the metadata of one
      * checkpoint. With 4,000 subtasks, the metadata stays below 16 MB, frames included.
@@ -158,6 +161,18 @@ public final class DstlSettings {
      */
     public static long readAheadBytes(Configuration configuration) {
         return readAheadBytes(new CheckedConfiguration(configuration));
+    }
+
+    /**
+     * Returns up to how many bytes may be used instead of {@link #readAheadBytes} while the heap
+     * has room: a quarter of the heap where nothing is configured.
+     */
+    public static long readAheadWithRoomBytes(Configuration configuration) {
+        CheckedConfiguration values = new CheckedConfiguration(configuration);
+        long bytes = readAheadBytes(values);
+        return values.isSet(DstlOptions.RESTORE_READ_AHEAD)
+                ? bytes
+                : Math.max(bytes, Math.min(MAX_READ_AHEAD, Runtime.getRuntime().maxMemory() / 4));
     }
 
     private static long readAheadBytes(CheckedConfiguration values) {

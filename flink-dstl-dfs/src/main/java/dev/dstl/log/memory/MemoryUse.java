@@ -30,8 +30,10 @@ public enum MemoryUse {
     COMPACTION,
     /** Segments that wait for the local disk. */
     LOCAL_COPIES,
-    /** Frames that are fetched and not yet replayed. */
+    /** Frames that are fetched and not yet compacted. */
     READ_AHEAD,
+    /** State changes that restores have read and not yet replayed; outside of the limit. */
+    RESTORE,
     /** Pages, scratch memory of encoders and recent segments that are kept for later. */
     IDLE
 }

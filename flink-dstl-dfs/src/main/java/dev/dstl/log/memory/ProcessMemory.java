@@ -58,7 +58,7 @@ public final class ProcessMemory {
     /** Divisor of the limit for the part that is guaranteed to the jobs in equal shares. */
     private static final int OWN_SHARE = 4;
 
-    /** All uses but caches. */
+    /** All uses but caches and restores. */
     private final AtomicLong neededBytes = new AtomicLong();
 
     private final Map<MemoryUse, AtomicLong> reservedByUse = new EnumMap<>(MemoryUse.class);
@@ -206,7 +206,29 @@ public final class ProcessMemory {
     }
 
     /**
-     * Reserves memory for data that a restore fetches ahead, which counts for no job.
+     * Reserves memory for state changes that are read and not yet replayed. It has a limit of its
+     * own: a job that restores has no other state changes in memory yet, and should not stop those
+     * that run.
+     *
+     * @param limitBytes limit for all restores of the process together
+     * @return false if nothing was reserved
+     */
+    public boolean tryReserveForRestore(long bytes, long limitBytes) {
+        AtomicLong reserved = reservedByUse.get(MemoryUse.RESTORE);
+        if (reserved.addAndGet(bytes) > limitBytes) {
+            reserved.addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    /** Releases memory of a restore. */
+    public void releaseOfRestore(long bytes) {
+        takeAway(MemoryUse.RESTORE, bytes);
+    }
+
+    /**
+     * Reserves memory for data that a compaction fetches ahead, which counts for no job.
      *
      * @return false if nothing was reserved
      */
@@ -248,7 +270,7 @@ public final class ProcessMemory {
         return current.jobs == 0 ? Long.MAX_VALUE : current.refusableBytes - neededBytes.get();
     }
 
-    /** Returns the bytes reserved for all uses. */
+    /** Returns the bytes reserved for all uses that the limit applies to. */
     public long reservedBytes() {
         return neededBytes.get() + reservedBytes(MemoryUse.IDLE);
     }

@@ -35,7 +35,7 @@ public final class DstlHandleReader implements ChangelogReader {
     /** Storage identifier of the handles that DSTL writes. */
     public static final String STORAGE_IDENTIFIER = "dstl";
 
-    @Nullable private final ReadAheadBudget budget;
+    @Nullable private final ReplayMemory budget;
 
     /** Creates a reader that reads each segment on the calling thread when it is needed. */
     public DstlHandleReader() {
@@ -47,7 +47,7 @@ public final class DstlHandleReader implements ChangelogReader {
      *
      * @param budget memory limit, shared with other readers; null disables read-ahead
      */
-    public DstlHandleReader(@Nullable ReadAheadBudget budget) {
+    public DstlHandleReader(@Nullable ReplayMemory budget) {
         this.budget = budget;
     }
 

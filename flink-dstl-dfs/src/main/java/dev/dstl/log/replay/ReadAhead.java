@@ -17,6 +17,7 @@
 package dev.dstl.log.replay;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.segment.FetchedFrame;
 import dev.dstl.log.segment.FrameCursor;
@@ -54,7 +55,7 @@ final class ReadAhead implements FrameSequence {
     static final int SEGMENTS_AHEAD = 8;
 
     private final KeyGroupRange keyGroups;
-    private final ReadAheadBudget budget;
+    private final ReplayMemory budget;
     private final ReadSession session;
     private final Deque<Visit> waiting = new ArrayDeque<>();
     private final Deque<Visit> begun = new ArrayDeque<>();
@@ -66,7 +67,7 @@ final class ReadAhead implements FrameSequence {
     @Nullable private Visit current;
     private int place;
 
-    ReadAhead(ChangelogStateHandleStreamImpl handle, ReadAheadBudget budget, ReadSession session) {
+    ReadAhead(ChangelogStateHandleStreamImpl handle, ReplayMemory budget, ReadSession session) {
         this.keyGroups = handle.getKeyGroupRange();
         this.budget = budget;
         this.session = session;

@@ -21,7 +21,8 @@ import dev.dstl.log.memory.ProcessMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits the memory for records that restoring tasks have read and not yet replayed. Thread-safe.
+ * Limits the memory for frames that the compactions of a job have fetched ahead, within the memory
+ * of the process. Thread-safe.
  */
 public final class ReadAheadBudget implements ReplayMemory {
 

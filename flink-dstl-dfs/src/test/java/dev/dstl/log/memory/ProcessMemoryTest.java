@@ -85,7 +85,19 @@ class ProcessMemoryTest {
     }
 
     @Test
-    void restoreBeforeTheFirstLog_isGivenWhatItAsksFor() {
+    void restore_stopsNoRunningJob_andHasALimitOfItsOwn() {
+        JobMemory job = process.join(1_000);
+        assertThat(process.tryReserveForRestore(1_500, 2_000)).isTrue();
+        assertThat(process.tryReserveForRestore(501, 2_000)).isFalse();
+        assertThat(process.tryReserveForRestore(500, 2_000)).isTrue();
+        assertThat(job.isAvailable()).isTrue();
+        assertThat(job.tryReserve(MemoryUse.COMPACTION, 750)).isTrue();
+        process.releaseOfRestore(2_000);
+        assertThat(process.tryReserveForRestore(2_000, 2_000)).isTrue();
+    }
+
+    @Test
+    void compactionBeforeTheFirstLog_isGivenWhatItAsksFor() {
         assertThat(process.tryReserveReadAhead(1_000_000)).isTrue();
         process.releaseReadAhead(1_000_000);
         assertThat(process.reservedBytes()).isZero();

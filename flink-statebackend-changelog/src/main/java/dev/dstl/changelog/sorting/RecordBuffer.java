@@ -26,14 +26,15 @@ import java.util.Arrays;
  * threads after it was handed over.
  *
  * <pre>
+ *   place       state id | key group | page    | length of the header | offset
+ *               15 bits    16 bits     10 bits   5 bits                 18 bits
  *   number      0      1      2           3
- *   place       0|4|0  0|4|60 1|4|0       1|4|80       page | length of the header | offset
  *   pages       [record record ] [record      record ...  ]   of {@value #FIRST_PAGE} bytes, doubling to {@value #LARGEST_PAGE}
  * </pre>
  *
  * Records of a page lie one behind the other, so the length of each follows from the next one's
- * place. Comparing records does not decode their headers: many do so in a restore, when most code
- * is still interpreted.
+ * place. A record that is larger than a page has one of its own. Comparing records does not decode
+ * their headers: many do so in a restore, when most code is still interpreted.
  */
 final class RecordBuffer {
 
@@ -42,44 +43,54 @@ final class RecordBuffer {
 
     private static final int FIRST_PAGE = 4 << 10;
     private static final int LARGEST_PAGE = 256 << 10;
-    private static final int FIRST_RECORDS = 64;
 
-    /** Memory per record: place and group; sort key, number and survivor for sorting. */
-    private static final int BYTES_PER_RECORD = Long.BYTES + 4 + Long.BYTES + 4 + 4;
-
+    private static final int OFFSET_BITS = 18;
     private static final int HEADER_BITS = 5;
-    private static final int HEADER_SHIFT = Integer.SIZE;
-    private static final int PAGE_SHIFT = HEADER_SHIFT + HEADER_BITS;
-    private static final int HEADER_MASK = (1 << HEADER_BITS) - 1;
+    private static final int PAGE_BITS = 10;
+    private static final int PAGE_SHIFT = OFFSET_BITS + HEADER_BITS;
+    private static final int GROUP_SHIFT = PAGE_SHIFT + PAGE_BITS;
+    private static final int MAX_PAGES = 1 << PAGE_BITS;
+    private static final int MAX_OFFSET = (1 << OFFSET_BITS) - 1;
 
+    private static final int PLACES_SHIFT = 10;
+
+    /** Places are in arrays of this length, so that few are allocated in vain. */
+    private static final int PLACES = 1 << PLACES_SHIFT;
+
+    private final int sortingBytesPerRecord;
     private byte[][] pages = new byte[8][];
     private int[] pageEnds = new int[8];
     private int pageCount;
     private long pageBytes;
-    private long[] places = new long[0];
-
-    /** State id and key group. */
-    private int[] groups = new int[0];
-
+    private long[][] places = new long[8][];
+    private int placeArrays;
     private int count;
     private boolean prefixDeletes;
 
-    /** Adds a copy of a record. */
+    /**
+     * Creates an empty buffer.
+     *
+     * @param sortingBytesPerRecord memory that sorting takes, counted in {@link #memoryBytes}
+     */
+    RecordBuffer(int sortingBytesPerRecord) {
+        this.sortingBytesPerRecord = sortingBytesPerRecord;
+    }
+
+    /** Adds a copy of a record. Not if the buffer is {@linkplain #isFull full}. */
     void add(LogRecord record) {
         int length = record.length();
         if (pageCount == 0 || length > pages[pageCount - 1].length - pageEnds[pageCount - 1]) {
             addPage(length);
         }
-        if (count == places.length) {
-            int capacity = Math.max(FIRST_RECORDS, count + (count >> 1));
-            places = Arrays.copyOf(places, capacity);
-            groups = Arrays.copyOf(groups, capacity);
+        if (count == placeArrays * PLACES) {
+            addPlaces();
         }
         int page = pageCount - 1;
         int end = pageEnds[page];
         System.arraycopy(record.buffer(), record.offset(), pages[page], end, length);
-        places[count] = place(page, record.keyOffset() - record.offset(), end);
-        groups[count] = record.stateId() << Short.SIZE | (record.keyGroup() & 0xFFFF);
+        int group = record.stateId() << Short.SIZE | (record.keyGroup() & 0xFFFF);
+        int headerLength = record.keyOffset() - record.offset();
+        setPlace(count, (long) group << GROUP_SHIFT | place(page, headerLength, end));
         pageEnds[page] = end + length;
         count++;
         prefixDeletes |= record.kind() == RecordKind.DELETE_PREFIX;
@@ -97,26 +108,50 @@ final class RecordBuffer {
         pageCount++;
     }
 
+    private void addPlaces() {
+        if (placeArrays == places.length) {
+            places = Arrays.copyOf(places, 2 * placeArrays);
+        }
+        places[placeArrays++] = new long[PLACES];
+    }
+
+    /** Returns whether another record may be too many. */
+    boolean isFull() {
+        return pageCount == MAX_PAGES;
+    }
+
     private static long place(int page, int headerLength, int offset) {
-        return (long) page << PAGE_SHIFT | (long) headerLength << HEADER_SHIFT | offset;
+        return (long) page << PAGE_SHIFT | (long) headerLength << OFFSET_BITS | offset;
+    }
+
+    private void setPlace(int number, long place) {
+        places[number >>> PLACES_SHIFT][number & PLACES - 1] = place;
+    }
+
+    private long place(int number) {
+        return places[number >>> PLACES_SHIFT][number & PLACES - 1];
+    }
+
+    private static int groupOf(long place) {
+        return (int) (place >>> GROUP_SHIFT);
     }
 
     private static int pageOf(long place) {
-        return (int) (place >>> PAGE_SHIFT);
+        return (int) (place >>> PAGE_SHIFT) & MAX_PAGES - 1;
     }
 
     private static int headerLength(long place) {
-        return (int) (place >>> HEADER_SHIFT) & HEADER_MASK;
+        return (int) (place >>> OFFSET_BITS) & (1 << HEADER_BITS) - 1;
     }
 
     private static int offset(long place) {
-        return (int) place;
+        return (int) place & MAX_OFFSET;
     }
 
     private int end(int number) {
-        int page = pageOf(places[number]);
-        boolean isLast = number + 1 == count || pageOf(places[number + 1]) != page;
-        return isLast ? pageEnds[page] : offset(places[number + 1]);
+        int page = pageOf(place(number));
+        boolean isLast = number + 1 == count || pageOf(place(number + 1)) != page;
+        return isLast ? pageEnds[page] : offset(place(number + 1));
     }
 
     /**
@@ -131,16 +166,16 @@ final class RecordBuffer {
         int[] ends = new int[pageEnds.length];
         for (int i = 0; i < numbers.length; i++) {
             int number = numbers[i];
-            long place = places[number];
+            long place = place(number);
             int length = end(number) - offset(place);
             // Never passes the record's present place, as no record before it grows.
-            while (length > pages[page].length - end) {
+            while (end > MAX_OFFSET || length > pages[page].length - end) {
                 page++;
                 end = 0;
             }
             System.arraycopy(pages[pageOf(place)], offset(place), pages[page], end, length);
-            places[i] = place(page, headerLength(place), end);
-            groups[i] = groups[number];
+            long group = (long) groupOf(place) << GROUP_SHIFT;
+            setPlace(i, group | place(page, headerLength(place), end));
             end += length;
             ends[page] = end;
         }
@@ -151,6 +186,9 @@ final class RecordBuffer {
         }
         pageEnds = ends;
         count = numbers.length;
+        while ((placeArrays - 1) * PLACES >= count && placeArrays > 0) {
+            places[--placeArrays] = null;
+        }
     }
 
     int count() {
@@ -163,33 +201,33 @@ final class RecordBuffer {
     }
 
     /**
-     * Returns state id and key group in one number, in the order of both. Not negative if the
-     * record has a key group.
+     * Returns state id and key group in one number, in the order of both, of a record that has
+     * them.
      */
     int group(int number) {
-        return groups[number];
+        return groupOf(place(number));
     }
 
     /** Points {@code record} at the record of a number. */
     void read(int number, LogRecord record) {
-        long place = places[number];
+        long place = place(number);
         int offset = offset(place);
-        record.wrap((short) groups[number], pages[pageOf(place)], offset, end(number) - offset);
+        record.wrap((short) groupOf(place), pages[pageOf(place)], offset, end(number) - offset);
     }
 
     RecordKind kind(int number) {
-        long place = places[number];
+        long place = place(number);
         return RecordKind.of(pages[pageOf(place)][offset(place)]);
     }
 
     /** Returns the array that has the record key. */
     byte[] page(int number) {
-        return pages[pageOf(places[number])];
+        return pages[pageOf(place(number))];
     }
 
     /** Returns where the record key begins in its {@link #page}. */
     int keyStart(int number) {
-        long place = places[number];
+        long place = place(number);
         return offset(place) + headerLength(place);
     }
 
@@ -209,15 +247,15 @@ final class RecordBuffer {
     /** Returns whether two records have the same state, key group, record key and key prefix. */
     boolean haveSameKey(int first, int second) {
         // Headers with equal bytes behind the kind have equal ids and lengths.
-        int start = offset(places[first]) + 1;
-        int other = offset(places[second]) + 1;
-        return groups[first] == groups[second]
+        int start = offset(place(first)) + 1;
+        int other = offset(place(second)) + 1;
+        return group(first) == group(second)
                 && Arrays.equals(
                         page(first), start, keyEnd(first), page(second), other, keyEnd(second));
     }
 
     /** Returns the memory for the records and for sorting them, in bytes. */
     long memoryBytes() {
-        return pageBytes + (long) places.length * BYTES_PER_RECORD;
+        return pageBytes + (long) placeArrays * PLACES * (Long.BYTES + sortingBytesPerRecord);
     }
 }

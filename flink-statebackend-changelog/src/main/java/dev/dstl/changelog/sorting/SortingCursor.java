@@ -62,6 +62,12 @@ public final class SortingCursor implements RecordCursor {
 
     private static final int MAX_PARTS = 8;
 
+    /** Memory of a sorted record's number. */
+    private static final int SORTED_BYTES = Integer.BYTES;
+
+    /** Memory per record of a part that is being sorted; about two are at a time. */
+    private static final int UNSORTED_BYTES = 2 * Long.BYTES;
+
     /** A run goes on if dropping obsolete records frees one part in so many of its memory. */
     private static final int WORTHWHILE_FRACTION = 4;
 
@@ -80,7 +86,8 @@ public final class SortingCursor implements RecordCursor {
     private final Map<Integer, byte[]> registrations = new HashMap<>();
     private final BitSet registered = new BitSet();
     private final RecordBuffer[] buffers;
-    private RecordBuffer asTheyCame = new RecordBuffer();
+    private final int sortingBytesPerRecord;
+    private RecordBuffer asTheyCame = new RecordBuffer(0);
     private boolean unsortable;
     private SortRun run;
 
@@ -110,6 +117,8 @@ public final class SortingCursor implements RecordCursor {
         this.memory = memory;
         this.sorters = sorters;
         this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
+        this.sortingBytesPerRecord =
+                SORTED_BYTES + UNSORTED_BYTES * Math.min(2, buffers.length) / buffers.length;
         this.run = new SortRun(memory);
     }
 
@@ -199,7 +208,7 @@ public final class SortingCursor implements RecordCursor {
                             * buffers.length
                             / wanted.getNumberOfKeyGroups();
             if (buffers[part] == null) {
-                buffers[part] = new RecordBuffer();
+                buffers[part] = new RecordBuffer(sortingBytesPerRecord);
             }
             addTo(buffers[part], record);
         }
@@ -235,7 +244,10 @@ public final class SortingCursor implements RecordCursor {
         long before = buffer.memoryBytes();
         buffer.add(record);
         long grown = buffer.memoryBytes() - before;
-        if (grown > 0 && !run.grow(grown) && !canGoOn()) {
+        if (buffer.isFull()) {
+            run.grow(grown);
+            previous = endRun();
+        } else if (grown > 0 && !run.grow(grown) && !canGoOn()) {
             previous = endRun();
             awaitMemory(previous::awaitHalf);
         }
@@ -323,7 +335,7 @@ public final class SortingCursor implements RecordCursor {
         if (asTheyCame.count() > 0) {
             ended.addPart(asTheyCame.memoryBytes());
             put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, ended)));
-            asTheyCame = new RecordBuffer();
+            asTheyCame = new RecordBuffer(0);
         }
         for (int i = 0; i < buffers.length; i++) {
             RecordBuffer buffer = buffers[i];

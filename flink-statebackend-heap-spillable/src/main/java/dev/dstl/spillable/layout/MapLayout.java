@@ -18,7 +18,7 @@ package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
-import dev.dstl.spillable.partition.EntryFormat;
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -137,7 +137,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             userEntries++;
             bucket.append(userKeyOut, userValueOut);
         }
-        int number = buckets == 1 ? 0 : bucketOf(userKeyHash());
+        int number = buckets == 1 ? 0 : bucketOf(userKeyHash(map.entries().keyHash()));
         writeBucket(map, number, bucket);
         if (buckets > 1 && !found) {
             writeHead(map);
@@ -164,7 +164,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
         bucket.removeCurrent();
         userEntries--;
-        int number = buckets == 1 ? 0 : bucketOf(userKeyHash());
+        int number = buckets == 1 ? 0 : bucketOf(userKeyHash(map.entries().keyHash()));
         writeBucket(map, number, bucket);
         if (buckets > 1) {
             writeHead(map);
@@ -178,13 +178,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             return false;
         }
         if (buckets > 1) {
-            readBucket(entries, bucketOf(userKeyHash()));
+            readBucket(entries, bucketOf(userKeyHash(entries.keyHash())));
         }
         return bucket.seek(userKeyOut);
     }
 
-    private int userKeyHash() {
-        return EntryFormat.hash(userKeyOut.getSharedBuffer(), userKeyOut.length());
+    private int userKeyHash(KeyHash hash) {
+        return hash.of(userKeyOut.getSharedBuffer(), userKeyOut.length());
     }
 
     private int bucketOf(int hash) {
@@ -192,10 +192,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Where a user key lies in a map of that many buckets. */
-    int originalBucket(UK userKey, int bucketCount) throws IOException {
+    int originalBucket(UK userKey, int bucketCount, KeyHash hash) throws IOException {
         userKeyOut.clear();
         userKeySerializer.serialize(userKey, userKeyOut);
-        return bucketOf(userKeyHash(), bucketCount);
+        return bucketOf(userKeyHash(hash), bucketCount);
     }
 
     static int bucketOf(int hash, int buckets) {
@@ -262,7 +262,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         splitOne.clear();
         bucket.rewind();
         while (bucket.next()) {
-            int hash = bucket.keyHash();
+            int hash = bucket.keyHash(map.entries().keyHash());
             (bucketOf(hash) == target ? splitOne : splitZero).appendCurrentOf(bucket);
         }
         writeBucket(map, source, splitZero);
@@ -328,7 +328,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             }
             bucket.rewind();
             while (bucket.next()) {
-                if (bucketOf(bucket.keyHash(), bucketCount) == number) {
+                if (bucketOf(bucket.keyHash(entries.keyHash()), bucketCount) == number) {
                     consumer.accept(userKey(), userValue());
                 }
             }

@@ -17,7 +17,7 @@
 package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.EntryReader;
-import dev.dstl.spillable.partition.EntryFormat;
+import dev.dstl.spillable.partition.KeyHash;
 import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
@@ -122,8 +122,8 @@ final class UserEntries {
         return valueLength;
     }
 
-    int keyHash() {
-        return EntryFormat.hash(Arrays.copyOfRange(bytes, keyOffset, valueOffset()), keyLength);
+    int keyHash(KeyHash hash) {
+        return hash.of(bytes, keyOffset, keyLength);
     }
 
     void append(DataOutputSerializer key, DataOutputSerializer value) {

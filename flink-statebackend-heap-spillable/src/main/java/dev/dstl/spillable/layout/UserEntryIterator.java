@@ -17,6 +17,7 @@
 package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.AbstractMap;
@@ -25,6 +26,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import javax.annotation.Nullable;
 
 /**
  * Iterates over a spilled map bucket by bucket, so that at most one bucket is on the heap. User
@@ -58,6 +60,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
     private final MapLayout<K, N, UK, UV> layout;
     private final Source<K, N, UK, UV> source;
     private final int bucketCount;
+    @Nullable private final KeyHash hash;
     private int nextBucket;
     private List<Map.Entry<UK, UV>> found = new ArrayList<>();
     private int given;
@@ -74,6 +77,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
         this.source = source;
         PartitionedMap map = source.select();
         this.bucketCount = map == null ? 0 : layout.bucketCount(map.entries());
+        this.hash = map == null ? null : map.entries().keyHash();
     }
 
     @Override
@@ -101,7 +105,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
                 return;
             }
             for (Map.Entry<UK, UV> entry : source.onHeap().entrySet()) {
-                if (layout.originalBucket(entry.getKey(), bucketCount) == number) {
+                if (layout.originalBucket(entry.getKey(), bucketCount, hash) == number) {
                     found.add(new UserEntry(entry.getKey(), entry.getValue()));
                 }
             }

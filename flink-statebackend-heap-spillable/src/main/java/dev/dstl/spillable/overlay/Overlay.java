@@ -60,6 +60,9 @@ final class Overlay {
     private static final long HIGHS = 0x8080808080808080L;
     private static final byte WAS_REMOVED = 1;
 
+    /** One part in so many is left free behind entries that grow. */
+    private static final int GROWTH = 4;
+
     private final OverlayMemory memory;
     private final MemoryBlock block;
     private final MemorySegment segment;
@@ -80,13 +83,8 @@ final class Overlay {
     Overlay(OverlayMemory memory, int cells, int cellBytes, int heapBytes) {
         int groupBytes = GROUP * (cellBytes + 1);
         long wanted = (long) ((cells + GROUP - 1) / GROUP) * groupBytes + heapBytes;
-        if (wanted > Integer.MAX_VALUE - 8192) {
-            throw new IllegalStateException(
-                    "Entries of one partition need more than 2 GiB; make state entries smaller,"
-                            + " for example by the keys of a map state.");
-        }
         this.memory = memory;
-        this.block = memory.allocate((int) wanted);
+        this.block = memory.allocate(checked(wanted));
         this.segment = block.segment;
         this.base = block.offset;
         this.cellBytes = cellBytes;
@@ -99,9 +97,13 @@ final class Overlay {
         }
     }
 
-    private Overlay(Overlay original) {
+    /**
+     * @param bytes of memory
+     * @param copiedBytes how much is taken over: up to the last entry, or the cells and tags only
+     */
+    private Overlay(Overlay original, int bytes, int copiedBytes) {
         this.memory = original.memory;
-        this.block = memory.allocate(original.block.bytes);
+        this.block = memory.allocate(bytes);
         this.segment = block.segment;
         this.base = block.offset;
         this.cellBytes = original.cellBytes;
@@ -110,13 +112,22 @@ final class Overlay {
         this.mostUsed = original.mostUsed;
         this.used = original.used;
         this.gone = original.gone;
-        this.heapEnd = base + (original.heapEnd - original.base);
-        original.segment.copyTo(original.base, segment, base, original.heapEnd - original.base);
+        this.heapEnd = base + copiedBytes;
+        original.segment.copyTo(original.base, segment, base, copiedBytes);
+    }
+
+    private static int checked(long bytes) {
+        if (bytes > Integer.MAX_VALUE - 8192) {
+            throw new IllegalStateException(
+                    "Entries of one partition need more than 2 GiB; make state entries smaller,"
+                            + " for example by the keys of a map state.");
+        }
+        return (int) bytes;
     }
 
     /** The same cells in the same places, held by the caller alone. */
     Overlay copy() {
-        return new Overlay(this);
+        return new Overlay(this, block.bytes, heapEnd - base);
     }
 
     /**
@@ -229,7 +240,7 @@ final class Overlay {
             segment.put(at, (byte) flags);
             return at + ENTRY_AT;
         }
-        return moveOut(at, flags, entryBytes);
+        return moveOut(at, flags, entryBytes, entryBytes);
     }
 
     private long tagsOf(int group) {
@@ -240,12 +251,12 @@ final class Overlay {
         return base + block.bytes - heapEnd;
     }
 
-    private int moveOut(int at, int flags, int entryBytes) {
+    private int moveOut(int at, int flags, int entryBytes, int room) {
         int entry = heapEnd;
-        heapEnd += entryBytes;
+        heapEnd += Math.max(entryBytes, Math.min(room, heapRoom()));
         segment.put(at, (byte) (flags | OUTSIDE));
         segment.putIntLittleEndian(at + OFFSET_AT, entry - base);
-        segment.putIntLittleEndian(at + ROOM_AT, entryBytes);
+        segment.putIntLittleEndian(at + ROOM_AT, heapEnd - entry);
         return entry;
     }
 
@@ -266,7 +277,12 @@ final class Overlay {
             segment.put(at, (byte) (flags | OUTSIDE));
             return entryAt(cell);
         }
-        return entryBytes > heapRoom() ? -1 : moveOut(at, flags, entryBytes);
+        if (entryBytes > heapRoom()) {
+            return -1;
+        }
+        // An entry that has grown grows again: it does not move each time.
+        int room = outside ? entryBytes + entryBytes / GROWTH : entryBytes;
+        return moveOut(at, flags, entryBytes, room);
     }
 
     /** Hides the key of a cell that covers one below, or forgets it if there is none below. */
@@ -291,6 +307,9 @@ final class Overlay {
      * @param entryBytes of the entry for which there is no room here
      */
     Overlay grown(KeyHash hash, int entryBytes) {
+        if (used + gone < mostUsed) {
+            return withMoreHeap(entryBytes);
+        }
         if (heapEnd == tagsAt + cells() && entryBytes + ENTRY_AT <= cellBytes) {
             int wanted = used + 1;
             Overlay sameCells = new Overlay(memory, wanted + wanted / 2 + 1, cellBytes, 0);
@@ -310,19 +329,40 @@ final class Overlay {
         for (int length : lengths) {
             outside += length <= newCellBytes ? 0 : length;
         }
-        // What is outside now is left behind when it grows, so it gets room in proportion.
-        long heap = outside + outside / 4;
-        if (heap > 1 << 29) {
-            heap = outside;
-        }
-        Overlay grown =
-                new Overlay(
-                        memory,
-                        count + count / 2 + 1,
-                        newCellBytes,
-                        (int) Math.min(heap, Integer.MAX_VALUE - (1 << 21)));
+        Overlay grown = new Overlay(memory, count + count / 2 + 1, newCellBytes, heapFor(outside));
         copyTo(grown, hash);
         return grown;
+    }
+
+    /** The same cells, and behind them the entries outside of cells, without what they left. */
+    private Overlay withMoreHeap(int entryBytes) {
+        long outside = entryBytes;
+        for (int cell = 0; cell < cells(); cell++) {
+            if (isUsed(cell) && isOutside(cell)) {
+                outside += EntryFormat.entryBytesAt(segment, entryAt(cell));
+            }
+        }
+        int cellsEnd = tagsAt - base + cells();
+        Overlay grown = new Overlay(this, checked((long) cellsEnd + heapFor(outside)), cellsEnd);
+        for (int cell = 0; cell < cells(); cell++) {
+            if (isUsed(cell) && isOutside(cell)) {
+                int entry = entryAt(cell);
+                int bytes = EntryFormat.entryBytesAt(segment, entry);
+                int at = grown.moveOut(grown.cellAt(cell), flags(cell), bytes, bytes);
+                segment.copyTo(entry, grown.segment, at, bytes);
+            }
+        }
+        return grown;
+    }
+
+    /** Room in proportion, as entries that grow leave behind where they were. */
+    private static int heapFor(long outsideBytes) {
+        long heap = outsideBytes > 1 << 29 ? outsideBytes : outsideBytes + outsideBytes / GROWTH;
+        return (int) Math.min(heap, Integer.MAX_VALUE - (1 << 21));
+    }
+
+    private boolean isOutside(int cell) {
+        return (flags(cell) & OUTSIDE) != 0;
     }
 
     private void copyTo(Overlay target, KeyHash hash) {

@@ -45,26 +45,6 @@ public final class EntryFormat {
 
     private EntryFormat() {}
 
-    /** Hash without a seed, for what only has to be spread. */
-    public static int hash(byte[] bytes, int length) {
-        return hash(0, bytes, length);
-    }
-
-    static int hash(long seed, byte[] bytes, int length) {
-        long hash = seed ^ (length * 0x9E3779B97F4A7C15L);
-        int i = 0;
-        for (; i + Long.BYTES <= length; i += Long.BYTES) {
-            hash = (hash ^ longAt(bytes, i)) * 0xBF58476D1CE4E5B9L;
-            hash ^= hash >>> 32;
-        }
-        long rest = 0;
-        for (; i < length; i++) {
-            rest = (rest << 8) | (bytes[i] & 0xFF);
-        }
-        hash = (hash ^ rest) * 0x94D049BB133111EBL;
-        return (int) (hash ^ (hash >>> 29) ^ (hash >>> 43));
-    }
-
     /** What an entry starts with, as a number. */
     public static int keyWord(int keyLength, boolean part) {
         return ((keyLength << 1) | (part ? 1 : 0)) + FIRST_KEY_WORD;
@@ -209,7 +189,7 @@ public final class EntryFormat {
         return true;
     }
 
-    private static long longAt(byte[] bytes, int offset) {
+    static long longAt(byte[] bytes, int offset) {
         return (long) LONGS.get(bytes, offset);
     }
 

@@ -21,16 +21,29 @@ package dev.dstl.spillable.partition;
  *
  * <p>A backend has one seed, and what it writes names it: partitions of the same seed can be read
  * side by side, one of another seed has to be rewritten.
+ *
+ * <p>Each step multiplies by a number that follows from the seed and folds the 128 bits of the
+ * product, as in Wang Yi's wyhash. Multiplying by a known number would not do: changes of the upper
+ * bits of two words cancel each other out whatever the seed is.
  */
 public class KeyHash {
 
+    /** Spreads what short keys leave in few bits. */
+    private static final long LAST_MULTIPLIER = 0x9E3779B97F4A7C15L;
+
     private final long seed;
+
+    /** Follows from the seed and is as secret. */
+    private final long multiplier;
 
     /**
      * @param seed any number; the same one makes the same hashes
      */
     public KeyHash(long seed) {
         this.seed = seed;
+        long next = seed + LAST_MULTIPLIER;
+        long mixed = (next ^ (next >>> 30)) * 0xBF58476D1CE4E5B9L;
+        this.multiplier = fold(mixed ^ (mixed >>> 27), 0x94D049BB133111EBL) | 1;
     }
 
     /** The seed, as partitions carry it. */
@@ -40,6 +53,26 @@ public class KeyHash {
 
     /** Hash of {@code [0, length)}: the same for equal bytes, well spread in all 32 bits. */
     public int of(byte[] bytes, int length) {
-        return EntryFormat.hash(seed, bytes, length);
+        return of(bytes, 0, length);
+    }
+
+    /** Hash of {@code [offset, offset + length)}, as {@link #of(byte[], int)}. */
+    public int of(byte[] bytes, int offset, int length) {
+        long hash = seed ^ length;
+        int at = offset;
+        for (int end = offset + length - Long.BYTES; at <= end; at += Long.BYTES) {
+            hash = fold(hash ^ EntryFormat.longAt(bytes, at), multiplier);
+        }
+        long rest = 0;
+        for (; at < offset + length; at++) {
+            rest = (rest << Byte.SIZE) | (bytes[at] & 0xFF);
+        }
+        hash = fold(hash ^ rest, multiplier);
+        hash = fold(hash ^ seed, LAST_MULTIPLIER);
+        return (int) (hash ^ (hash >>> Integer.SIZE));
+    }
+
+    private static long fold(long first, long second) {
+        return Math.multiplyHigh(first, second) ^ (first * second);
     }
 }

@@ -18,6 +18,7 @@ package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -97,7 +98,7 @@ class UserEntriesTest {
         }
         entries.rewind();
         while (entries.next()) {
-            ((entries.keyHash() & 1) == 0 ? even : odd).appendCurrentOf(entries);
+            ((entries.keyHash(new KeyHash(1)) & 1) == 0 ? even : odd).appendCurrentOf(entries);
         }
 
         Map<String, String> both = all(even);

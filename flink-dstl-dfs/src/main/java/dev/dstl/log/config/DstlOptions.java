@@ -212,10 +212,9 @@ public final class DstlOptions {
                     .withDescription(
                             "Memory that the restoring tasks of a TaskManager share for state"
                                     + " changes that are read and sorted, but not yet replayed. By"
-                                    + " default more is used while the heap is less than half full:"
-                                    + " a quarter of the heap, at most 512 mb. Each task reads up to"
-                                    + " 8 segments at a time. 0 reads one segment after the other and"
-                                    + " sorts 1 MiB at a time.");
+                                    + " default up to a quarter of the heap (at most 512 mb) while"
+                                    + " the heap is less than half full. 0 reads one segment after"
+                                    + " the other and sorts 1 MiB at a time.");
 
     /**
      * Size up to which a subtask's state changes travel inline in checkpoint metadata instead of in

@@ -21,7 +21,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.NonWritableChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -104,8 +106,13 @@ final class ChunkFile {
 
     void write(ByteBuffer source, int offset) throws IOException {
         long position = offset;
-        while (source.hasRemaining()) {
-            position += channel.write(source, position);
+        try {
+            while (source.hasRemaining()) {
+                position += channel.write(source, position);
+            }
+        } catch (NonWritableChannelException e) {
+            // Closed by an interrupt of a reader, who has opened it again.
+            throw (IOException) new ClosedChannelException().initCause(e);
         }
     }
 
@@ -117,6 +124,7 @@ final class ChunkFile {
             while (true) {
                 try {
                     if (!channel.isOpen()) {
+                        isWritable = false;
                         channel = FileChannel.open(path, StandardOpenOption.READ);
                     }
                     readFully(target, offset);
@@ -159,7 +167,10 @@ final class ChunkFile {
     void delete() throws IOException {
         segment.free();
         MappedMemory.unmap(mapping);
-        channel.close();
-        Files.deleteIfExists(path);
+        try {
+            channel.close();
+        } finally {
+            Files.deleteIfExists(path);
+        }
     }
 }

@@ -18,13 +18,15 @@ package dev.dstl.spillable.chunk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.apache.flink.core.memory.MemorySegment;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The chunk files of one backend, used by any thread. Extents follow each other in a file and are
@@ -36,6 +38,8 @@ import org.apache.flink.core.memory.MemorySegment;
  * it is unknown. Extents written to it before stay readable.
  */
 public final class ChunkFiles implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ChunkFiles.class);
 
     private static final int COPY_BYTES = 256 * 1024;
     private static final int MOST_BYTES = Integer.MAX_VALUE & ~4095;
@@ -84,7 +88,8 @@ public final class ChunkFiles implements AutoCloseable {
                     copy(source, length, extent);
                     return extent;
                 } catch (IOException e) {
-                    boolean isInterrupt = e instanceof ClosedByInterruptException;
+                    // Closed by an interrupt, of this thread or of one that was reading.
+                    boolean isInterrupt = e instanceof ClosedChannelException;
                     takeOutOfUse(extent.chunk, !isInterrupt);
                     release(extent);
                     if (failure != null) {
@@ -201,11 +206,12 @@ public final class ChunkFiles implements AutoCloseable {
         delete(chunk);
     }
 
+    /** Does not fail: nobody reads the file any more, and its directory goes with the backend. */
     private static void delete(ChunkFile chunk) {
         try {
             chunk.delete();
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException("Cannot delete a chunk file", e);
+            LOG.warn("Cannot delete {}; it takes disk space until its task ends.", chunk.path(), e);
         }
     }
 

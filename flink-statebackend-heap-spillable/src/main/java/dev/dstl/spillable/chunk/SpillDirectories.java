@@ -30,27 +30,36 @@ import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.FileUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The directories of one backend, one under each local disk, named {@code dstl-spill-<uuid>}.
+ * The directories of one backend, one under each local disk, named {@code
+ * dstl-spill-<process>-<uuid>}.
  *
  * <p>A lock on the file {@code owner.lock} says that the owner lives; the operating system drops it
  * with the process. A directory gets its name when the lock is held, so one whose lock can be had
  * is a leftover. Nothing else under the disks is ever touched. Used on the task thread.
+ *
+ * <p>The lock files of one's own process are never opened again: closing any channel to a file
+ * drops all locks that the process has on it.
  */
 public final class SpillDirectories implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SpillDirectories.class);
 
     private static final String PREFIX = "dstl-spill-";
+    private static final String OWN_PREFIX = PREFIX + process() + "-";
     private static final String WITHOUT_LOCK = ".new";
     private static final String LOCK_FILE = "owner.lock";
 
     /** Far longer than it takes from making a directory to locking it. */
     private static final long LEFTOVER_WITHOUT_LOCK_MILLIS = TimeUnit.HOURS.toMillis(1);
+
+    /** Under which all copies of this class, in any class loader, find the same name. */
+    private static final String PROCESS_PROPERTY = "dev.dstl.spillable.process";
 
     private final List<SpillDirectory> directories = new ArrayList<>();
     private final List<FileChannel> locks = new ArrayList<>();
@@ -62,7 +71,7 @@ public final class SpillDirectories implements AutoCloseable {
      * @throws IOException if not one of them can be used
      */
     public SpillDirectories(List<Path> disks) throws IOException {
-        String name = PREFIX + UUID.randomUUID();
+        String name = OWN_PREFIX + UUID.randomUUID();
         List<IOException> failures = new ArrayList<>();
         for (Path disk : disks) {
             try {
@@ -77,6 +86,12 @@ public final class SpillDirectories implements AutoCloseable {
         if (directories.isEmpty()) {
             throw unusable(disks, failures);
         }
+    }
+
+    private static String process() {
+        String drawn = UUID.randomUUID().toString();
+        Object known = System.getProperties().putIfAbsent(PROCESS_PROPERTY, drawn);
+        return known == null ? drawn : known.toString();
     }
 
     /**
@@ -133,7 +148,8 @@ public final class SpillDirectories implements AutoCloseable {
     private static void deleteLeftovers(Path disk) throws IOException {
         try (DirectoryStream<Path> candidates = Files.newDirectoryStream(disk, PREFIX + "*")) {
             for (Path candidate : candidates) {
-                if (isLeftover(candidate)) {
+                boolean isOwn = candidate.getFileName().toString().startsWith(OWN_PREFIX);
+                if (!isOwn && isLeftover(candidate)) {
                     LOG.info("Deleting {}, left behind by a process that is gone.", candidate);
                     FileUtils.deleteDirectoryQuietly(candidate.toFile());
                 }
@@ -164,13 +180,30 @@ public final class SpillDirectories implements AutoCloseable {
         return Collections.unmodifiableList(directories);
     }
 
+    /**
+     * Deletes the directories and gives the locks up; goes on with the others if one fails.
+     *
+     * @throws IOException if a directory cannot be deleted
+     */
     @Override
     public void close() throws IOException {
+        IOException failure = null;
         for (SpillDirectory directory : directories) {
-            FileUtils.deleteDirectory(directory.path().toFile());
+            try {
+                FileUtils.deleteDirectory(directory.path().toFile());
+            } catch (IOException e) {
+                failure = ExceptionUtils.firstOrSuppressed(e, failure);
+            }
         }
         for (FileChannel lock : locks) {
-            lock.close();
+            try {
+                lock.close();
+            } catch (IOException e) {
+                failure = ExceptionUtils.firstOrSuppressed(e, failure);
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 }

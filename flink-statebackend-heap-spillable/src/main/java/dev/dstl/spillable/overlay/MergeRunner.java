@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,14 +54,25 @@ final class MergeRunner implements AutoCloseable {
         this.workspace = workspace;
     }
 
+    /** Runs a merge, which ends in any case: one that no thread can be had for has failed. */
     void start(PartitionMerge merge) {
         running++;
         runningBytes += merge.inputBytes();
-        executor.execute(
-                () -> {
-                    merge.run(workspace);
-                    ended(merge);
-                });
+        try {
+            executor.execute(() -> run(merge));
+        } catch (RejectedExecutionException | Error e) {
+            merge.fail(e);
+            ended(merge);
+        }
+    }
+
+    private void run(PartitionMerge merge) {
+        try {
+            merge.run(workspace);
+        } catch (Throwable e) {
+            merge.failure = e;
+        }
+        ended(merge);
     }
 
     private void ended(PartitionMerge merge) {

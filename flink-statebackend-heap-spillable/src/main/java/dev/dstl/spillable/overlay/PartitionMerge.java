@@ -113,9 +113,16 @@ final class PartitionMerge {
                 write(workspace, 0, count, input.firstHash, input.depth);
             }
         } catch (Throwable e) {
-            failure = e;
-            discard();
+            fail(e);
+            return;
         }
+        input.release(memory);
+    }
+
+    /** Ends a merge that cannot be run, or not to its end. */
+    void fail(Throwable reason) {
+        failure = reason;
+        discard();
         input.release(memory);
     }
 

@@ -25,6 +25,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
+import org.apache.flink.util.ExceptionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -341,44 +342,41 @@ public final class PartitionPool implements AutoCloseable {
     }
 
     private void takeOver() {
-        while (true) {
-            PartitionMerge merge = runner.poll();
-            if (merge == null) {
-                break;
-            }
+        Throwable fatal = null;
+        for (PartitionMerge merge = runner.poll(); merge != null; merge = runner.poll()) {
             Throwable failure = merge.failure;
             if (failure == null) {
                 sealedBytes += merge.outputBytes();
                 merges++;
                 diskRefuses = false;
+            } else if (failure instanceof IOException) {
+                refused((IOException) failure);
+            } else {
+                fatal = ExceptionUtils.firstOrSuppressed(failure, fatal);
             }
-            merge.owner.merged(merge);
-            MergeRunner.close(merge);
-            if (failure != null) {
-                failed(failure);
+            try {
+                merge.owner.merged(merge);
+            } finally {
+                MergeRunner.close(merge);
             }
         }
         // The extents of what was merged may become others'.
         pageReads.window().forget();
+        if (fatal != null) {
+            ExceptionUtils.rethrow(fatal);
+        }
         rewriteSparseFile();
     }
 
-    private void failed(Throwable failure) {
-        if (failure instanceof IOException) {
-            if (!diskRefuses) {
-                LOG.error(
-                        "No disk takes spilled state; it stays in memory, nothing more is spilled"
-                                + " until a disk has room again.",
-                        failure);
-            }
-            diskRefuses = true;
-            refusalsToSkip = SKIPPED_REFUSALS;
-            return;
+    private void refused(IOException failure) {
+        if (!diskRefuses) {
+            LOG.error(
+                    "No disk takes spilled state; it stays in memory, nothing more is spilled"
+                            + " until a disk has room again.",
+                    failure);
         }
-        if (failure instanceof Error) {
-            throw (Error) failure;
-        }
-        throw (RuntimeException) failure;
+        diskRefuses = true;
+        refusalsToSkip = SKIPPED_REFUSALS;
     }
 
     private void rewriteSparseFile() {
@@ -417,8 +415,11 @@ public final class PartitionPool implements AutoCloseable {
      */
     @Override
     public void close() throws IOException {
-        runner.close();
-        faults.close();
-        memory.release();
+        try {
+            runner.close();
+            faults.close();
+        } finally {
+            memory.release();
+        }
     }
 }

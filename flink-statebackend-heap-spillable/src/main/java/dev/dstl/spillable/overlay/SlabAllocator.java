@@ -37,6 +37,7 @@ final class SlabAllocator {
 
     static final int UNIT_BYTES = 256;
     private static final int UNIT_SHIFT = 8;
+    private static final int FIRST_LOOK = 1 << 16;
 
     private static final class Slab {
         final MemorySegment segment;
@@ -54,6 +55,9 @@ final class SlabAllocator {
     private static final class FreeList {
         private long[] places = new long[16];
         private int count;
+
+        /** When to look for places that have gone: seldom if there are many that have not. */
+        private int nextLook = FIRST_LOOK;
 
         void push(long place) {
             if (count == places.length) {
@@ -182,7 +186,7 @@ final class SlabAllocator {
 
     private void push(long place, int order) {
         FreeList list = free[order];
-        if (list.count > (1 << 16)) {
+        if (list.count > list.nextLook) {
             int kept = 0;
             long[] places = Arrays.stream(list.places, 0, list.count).distinct().toArray();
             for (long one : places) {
@@ -191,6 +195,7 @@ final class SlabAllocator {
                 }
             }
             list.count = kept;
+            list.nextLook = Math.max(FIRST_LOOK, 2 * kept);
         }
         list.push(place);
     }

@@ -86,30 +86,70 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
      * @throws dev.dstl.spillable.partition.DamagedPartitionException if a partition is damaged
      */
     public void forEachAsItLies(AddressConsumer consumer) throws IOException {
+        Walk walk = walk();
+        for (long address = walk.next(); address != 0; address = walk.next()) {
+            entries.read(address);
+            consumer.accept(address);
+        }
+    }
+
+    /** Starts at the first entry. */
+    public Walk walk() {
         markRead();
-        Addresses addresses = new Addresses();
-        int found = 0;
-        for (int cursor = 0; cursor < entries.cursorEnd(); cursor++) {
-            if (!entries.isFirstOfItsPartition(cursor)) {
-                continue;
+        return new Walk();
+    }
+
+    /**
+     * Goes from entry to entry, without parts, partition by partition in the order in which they
+     * lie. All that a snapshot writes goes this way: it compares all checksums, those compared
+     * before too, and counts.
+     */
+    public final class Walk {
+        private final Addresses addresses = new Addresses();
+        private int cursor;
+        private int given;
+        private int found;
+
+        private Walk() {}
+
+        /**
+         * The address of the next entry, valid as long as the view is open; 0 if there are no more.
+         *
+         * @throws IOException if the entries are not as many as there were
+         * @throws dev.dstl.spillable.partition.DamagedPartitionException if a partition is damaged
+         */
+        public long next() throws IOException {
+            while (given == addresses.count()) {
+                if (cursor == entries.cursorEnd()) {
+                    requireAll();
+                    return 0;
+                }
+                enter(cursor++);
             }
-            Layers layers = entries.layersAt(cursor);
+            return addresses.get(given++);
+        }
+
+        private void enter(int position) {
+            addresses.clear();
+            given = 0;
+            if (!entries.isFirstOfItsPartition(position)) {
+                return;
+            }
+            Layers layers = entries.layersAt(position);
             if (layers.sealed != null) {
                 layers.sealed.check();
             }
-            addresses.clear();
-            entries.addressesAt(cursor, addresses);
-            for (int i = 0; i < addresses.count(); i++) {
-                entries.read(addresses.get(i));
-                consumer.accept(addresses.get(i));
-            }
+            entries.addressesAt(position, addresses);
             found += addresses.count();
         }
-        if (found != size) {
-            throw new IOException(
-                    String.format(
-                            "Spilled state is damaged (%s): it has %d entries, %d were put.",
-                            identity, found, size));
+
+        private void requireAll() throws IOException {
+            if (found != size) {
+                throw new IOException(
+                        String.format(
+                                "Spilled state is damaged (%s): it has %d entries, %d were put.",
+                                identity, found, size));
+            }
         }
     }
 

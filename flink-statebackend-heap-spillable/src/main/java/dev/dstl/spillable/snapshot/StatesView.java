@@ -70,6 +70,15 @@ public final class StatesView<K> implements FullSnapshotResources<K> {
         this.numberOfKeyGroups = numberOfKeyGroups;
         this.keySerializer = keySerializer;
         this.compression = compression;
+        try {
+            open(states);
+        } catch (RuntimeException | Error e) {
+            release();
+            throw e;
+        }
+    }
+
+    private void open(StateRegistry<K> states) {
         for (StateTable<K, ?, ?> table : states.tables()) {
             TableView<K, ?, ?> view = table.view();
             tables.add(view);

@@ -242,12 +242,25 @@ final class KeyGroupMap<K, N, S> {
                         entries,
                         (key, namespace, state) -> {
                             layout.select(key, namespace);
-                            layout.write(spilled, state);
+                            writeWholly(state, layout);
                         });
         if (heap.size() == 0) {
             residency = residency.to(Residency.SPILLED);
         }
         return moved;
+    }
+
+    /** Leaves nothing of a state of which not all can be written: it is on the heap still. */
+    private void writeWholly(S state, SpilledLayout<K, N, S> layout) throws IOException {
+        boolean written = false;
+        try {
+            layout.write(spilled, state);
+            written = true;
+        } finally {
+            if (!written) {
+                layout.delete(spilled);
+            }
+        }
     }
 
     void startLoad() {
@@ -297,16 +310,22 @@ final class KeyGroupMap<K, N, S> {
     void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
         PartitionedMap target = new PartitionedMap(pool, identity);
-        for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
-            for (long address : addressesAt(cursor)) {
-                from.selectAt(spilled.entries(), address);
-                S state = from.read(spilled.entries());
-                from.readKey(to::select);
-                to.write(target, state);
+        // Closes the one that is of no more use.
+        PartitionedMap unused = target;
+        try {
+            for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
+                for (long address : addressesAt(cursor)) {
+                    from.selectAt(spilled.entries(), address);
+                    S state = from.read(spilled.entries());
+                    from.readKey(to::select);
+                    to.write(target, state);
+                }
             }
+            unused = spilled;
+            spilled = target;
+        } finally {
+            unused.close();
         }
-        spilled.close();
-        spilled = target;
     }
 
     /** Halves the old heat and adds the accesses since; returns the new heat. */

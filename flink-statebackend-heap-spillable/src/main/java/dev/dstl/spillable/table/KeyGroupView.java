@@ -118,12 +118,6 @@ final class KeyGroupView<K, N, S> {
         }
     }
 
-    private long[] addressesAt(int cursor) {
-        Addresses addresses = new Addresses();
-        spilled.entries().addressesAt(cursor, addresses);
-        return addresses.toArray();
-    }
-
     /** The entries as objects, those spilled read one after the other. */
     Iterator<? extends StateEntry<K, N, S>> iterator(
             SpilledLayout<K, N, S> layout, @Nullable StateSnapshotTransformer<S> transformer) {
@@ -132,9 +126,8 @@ final class KeyGroupView<K, N, S> {
             return onHeap;
         }
         return new Iterator<StateEntry<K, N, S>>() {
-            private int cursor;
-            private long[] addresses = new long[0];
-            private int given;
+            private final SpilledView.Walk walk = spilled.walk();
+            private boolean atEnd;
             private StateEntry<K, N, S> next;
 
             @Override
@@ -142,11 +135,8 @@ final class KeyGroupView<K, N, S> {
                 while (next == null) {
                     if (onHeap.hasNext()) {
                         next = onHeap.next();
-                    } else if (given < addresses.length) {
-                        next = readSpilled(addresses[given++]);
-                    } else if (cursor < spilled.entries().cursorEnd()) {
-                        addresses = addressesAt(cursor++);
-                        given = 0;
+                    } else if (!atEnd) {
+                        next = readSpilled();
                     } else {
                         return false;
                     }
@@ -164,8 +154,14 @@ final class KeyGroupView<K, N, S> {
                 return entry;
             }
 
-            private StateEntry<K, N, S> readSpilled(long address) {
+            @Nullable
+            private StateEntry<K, N, S> readSpilled() {
                 try {
+                    long address = walk.next();
+                    atEnd = address == 0;
+                    if (atEnd) {
+                        return null;
+                    }
                     layout.selectAt(spilled.entries(), address);
                     S state = layout.read(spilled.entries());
                     List<StateEntry<K, N, S>> entry = new ArrayList<>(1);

@@ -85,8 +85,11 @@ public final class StateRegistry<K> {
      * @throws IOException if a spill directory cannot be deleted
      */
     public void close() throws IOException {
-        tables.values().forEach(StateTable::close);
-        space.close();
+        try {
+            tables.values().forEach(StateTable::close);
+        } finally {
+            space.close();
+        }
     }
 
     /** The timer queues, in a map to which Flink's own registration of queues adds. */

@@ -196,11 +196,20 @@ public final class StateTable<K, N, S> {
     /** Opens a consistent view of all key groups. Costs nothing per entry; the caller closes it. */
     public TableView<K, N, S> view() {
         List<KeyGroupView<K, N, S>> views = new ArrayList<>(groups.count());
-        for (int i = 0; i < groups.count(); i++) {
-            views.add(groups.at(i).view());
+        try {
+            for (int i = 0; i < groups.count(); i++) {
+                views.add(groups.at(i).view());
+            }
+            return new TableView<>(
+                    metaInfo,
+                    keySerializer,
+                    groups.layout(),
+                    groups.range().getStartKeyGroup(),
+                    views);
+        } catch (RuntimeException | Error e) {
+            views.forEach(KeyGroupView::close);
+            throw e;
         }
-        return new TableView<>(
-                metaInfo, keySerializer, groups.layout(), groups.range().getStartKeyGroup(), views);
     }
 
     /** Gives back what is spilled and no view needs. The table must not be used afterwards. */

@@ -31,6 +31,8 @@ import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ChunkFilesTest {
 
@@ -146,6 +148,58 @@ class ChunkFilesTest {
             assertThat(bytes.array()).containsOnly(1);
             assertThat(read(after, 10_000)).containsOnly(2);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChannelClosedByAnInterruptedReader_isNoFaultOfTheDisk(boolean openedAgain)
+            throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            Extent before = chunks.write(filled(10_000, 1), 10_000);
+            before.chunk.closeChannel();
+            if (openedAgain) {
+                before.read(ByteBuffer.allocate(10_000), 0);
+            }
+
+            Extent after = chunks.write(filled(10_000, 2), 10_000);
+
+            assertThat(read(before, 10_000)).containsOnly(1);
+            assertThat(read(after, 10_000)).containsOnly(2);
+        }
+    }
+
+    @Test
+    void aFileThatCannotBeDeleted_keepsNoWriteFromTheNextDisk() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk, secondDisk)) {
+            Extent onFirstDisk = chunks.write(filled(100, 1), 100);
+            chunks.release(onFirstDisk);
+            makeUndeletable(onFirstDisk.file());
+            onFirstDisk.chunk.closeChannel();
+
+            Extent onSecondDisk = chunks.write(filled(100, 2), 100);
+
+            assertThat(read(onSecondDisk, 100)).containsOnly(2);
+            assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
+        }
+    }
+
+    @Test
+    void close_goesOnWithTheOtherFiles_ifOneCannotBeDeleted() throws Exception {
+        ChunkFiles chunks = chunks(firstDisk, secondDisk);
+        for (int i = 0; i < 4; i++) {
+            makeUndeletable(chunks.write(filled(700_000, i), 700_000).file());
+        }
+
+        chunks.close();
+
+        assertThat(firstDisk).isEmptyDirectory();
+        assertThat(secondDisk).isEmptyDirectory();
+    }
+
+    /** As on a disk that has become read-only. */
+    private static void makeUndeletable(Path file) throws IOException {
+        Files.delete(file);
+        Files.createDirectories(file.resolve("a directory that is not empty"));
     }
 
     private ChunkFiles chunks(Path... disks) throws IOException {

@@ -22,12 +22,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +86,56 @@ class SpillDirectoriesTest {
 
             assertThat(used.directories().get(0).path().resolve("owner.lock")).exists();
         }
+    }
+
+    @Test
+    void whatIsInUse_isLeftAloneByAnotherProcess_alsoAfterASecondBackendHasStartedInThisOne()
+            throws Exception {
+        try (SpillDirectories used = new SpillDirectories(Collections.singletonList(disk))) {
+            SpillDirectories.prepare(Collections.singletonList(disk));
+
+            Process other =
+                    new ProcessBuilder(
+                                    Paths.get(System.getProperty("java.home"), "bin", "java")
+                                            .toString(),
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    AnotherProcess.class.getName(),
+                                    disk.toString())
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start();
+            assertThat(other.waitFor(120, TimeUnit.SECONDS)).isTrue();
+            assertThat(other.exitValue()).isZero();
+
+            assertThat(used.directories().get(0).path()).isDirectory();
+        }
+    }
+
+    /** Starts a backend that looks at a disk. */
+    static final class AnotherProcess {
+
+        private AnotherProcess() {}
+
+        public static void main(String[] args) throws IOException {
+            SpillDirectories.prepare(Collections.singletonList(Paths.get(args[0])));
+        }
+    }
+
+    @Test
+    void close_goesOnWithTheOtherDisks_ifADirectoryCannotBeDeleted() throws Exception {
+        Path first = Files.createDirectory(disk.resolve("first"));
+        Path second = Files.createDirectory(disk.resolve("second"));
+        SpillDirectories directories = new SpillDirectories(Arrays.asList(first, second));
+        Path replaced = directories.directories().get(0).path();
+        FileUtils.deleteDirectory(replaced.toFile());
+        Files.createFile(replaced);
+
+        assertThatThrownBy(directories::close)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(replaced.toString());
+
+        assertThat(second).isEmptyDirectory();
     }
 
     @Test

@@ -17,11 +17,13 @@
 package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -93,6 +95,26 @@ class OverlayMemoryTest {
         for (int i = 0; i < block.bytes; i += 64) {
             assertThat(block.segment.getInt(block.offset + i)).isEqualTo(value);
         }
+    }
+
+    @Test
+    void manyFreeBlocksWithoutANeighbour_areFreedInNoTime() throws IOException {
+        List<MemoryBlock> blocks = new ArrayList<>();
+        for (int i = 0; i < 200_000; i++) {
+            blocks.add(memory.allocate(SlabAllocator.UNIT_BYTES));
+        }
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(30),
+                () -> {
+                    for (int first = 0; first < 2; first++) {
+                        for (int i = first; i < blocks.size(); i += 2) {
+                            memory.free(blocks.get(i));
+                        }
+                    }
+                });
+
+        memory.release();
+        assertThat(budget.usedBytes()).isZero();
     }
 
     @Test

@@ -21,12 +21,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.DamagedPartitionException;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
@@ -148,6 +157,39 @@ class KeyGroupViewTest {
         view.close();
 
         assertThat(seen).isEqualTo(transformed());
+    }
+
+    @Test
+    void aPageDamagedAfterItWasRead_failsTheIterationOfASavepointToo() throws IOException {
+        fill(ENTRIES);
+        assertThat(disks.pool().sealedBytes()).isPositive();
+        assertThat(written(null)).as("all pages are read").hasSize(ENTRIES);
+        replaceInFiles("state ", "stale ");
+
+        KeyGroupView<Integer, Long, String> view = map.view();
+        assertThatThrownBy(
+                        () ->
+                                view.iterator(layout.duplicate(), null)
+                                        .forEachRemaining(entry -> {}))
+                .isInstanceOf(DamagedPartitionException.class);
+        view.close();
+    }
+
+    private void replaceInFiles(String from, String to) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(disk)) {
+            files =
+                    all.filter(file -> file.getFileName().toString().startsWith("chunk-"))
+                            .collect(Collectors.toList());
+        }
+        for (Path file : files) {
+            String bytes = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                for (int at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + 1)) {
+                    channel.write(ByteBuffer.wrap(to.getBytes(StandardCharsets.ISO_8859_1)), at);
+                }
+            }
+        }
     }
 
     @Test

@@ -1,0 +1,113 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.spillable.layout.ListLayout;
+import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.StateIdentity;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Serializers that fail halfway while state is spilled or rewritten. */
+class FailedMoveTest {
+
+    private static final StateIdentity IDENTITY = new StateIdentity(0, "state", 0);
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 512 << 10);
+    }
+
+    @Test
+    void aMapOfWhichNotAllCanBeSpilled_isOnTheHeapOnly() throws IOException {
+        MapSerializer<String, String> serializer =
+                new MapSerializer<>(StringSerializer.INSTANCE, new RefusingSerializer());
+        MapLayout<Integer, Integer, String, String> layout =
+                new MapLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
+        KeyGroupMap<Integer, Integer, Map<String, String>> map =
+                new KeyGroupMap<>(serializer, IDENTITY);
+        Map<String, String> state = new LinkedHashMap<>();
+        for (int i = 0; i < 100; i++) {
+            state.put("user key " + i, null);
+        }
+        state.put("the last user key", "cannot be written");
+        map.put(1, 0, state, layout);
+        map.startSpill(disks.pool());
+
+        assertThatThrownBy(() -> map.spill(1, layout))
+                .isInstanceOf(IOException.class)
+                .hasMessage("refused");
+
+        assertThat(map.heapSize()).isOne();
+        assertThat(map.spilledSize()).as("the same map once more").isZero();
+        layout.select(1, 0);
+        map.remove(1, 0, layout);
+        assertThat(map.get(1, 0, layout)).isNull();
+        map.close();
+        disks.close();
+    }
+
+    @Test
+    void aMigrationThatFails_leavesWhatThereWas_andTakesNoMemory() throws IOException {
+        ListLayout<Integer, Integer, String> from = listLayout(StringSerializer.INSTANCE);
+        ListLayout<Integer, Integer, String> to = listLayout(new RefusingSerializer());
+        KeyGroupMap<Integer, Integer, List<String>> map =
+                new KeyGroupMap<>(new ListSerializer<>(StringSerializer.INSTANCE), IDENTITY);
+        for (int key = 0; key < 100; key++) {
+            map.put(key, 0, new ArrayList<>(), from);
+        }
+        map.put(100, 0, Collections.singletonList("cannot be written"), from);
+        map.startSpill(disks.pool());
+        map.spill(Integer.MAX_VALUE, from);
+
+        assertThatThrownBy(() -> map.reencode(disks.pool(), from, to))
+                .isInstanceOf(IOException.class)
+                .hasMessage("refused");
+
+        from.select(100, 0);
+        assertThat(map.get(100, 0, from)).containsExactly("cannot be written");
+        assertThat(map.size()).isEqualTo(101);
+        map.close();
+        disks.close();
+    }
+
+    private static ListLayout<Integer, Integer, String> listLayout(
+            TypeSerializer<String> elements) {
+        return new ListLayout<>(
+                IntSerializer.INSTANCE, IntSerializer.INSTANCE, new ListSerializer<>(elements));
+    }
+}

@@ -128,10 +128,19 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         for (V element : list) {
             elementSerializer.serialize(element, elementOut);
         }
-        delete(map);
+        map.begin();
+        try {
+            delete(map);
+            writeElements(map, list.size());
+        } finally {
+            map.end();
+        }
+    }
+
+    private void writeElements(PartitionedMap map, int elements) throws IOException {
         int bytes = elementOut.length();
         if (bytes <= HEAD_ROOM) {
-            putHead(map, list.size(), 0, 0, bytes, bytes);
+            putHead(map, elements, 0, 0, bytes, bytes);
             return;
         }
         int fragments = 0;
@@ -139,7 +148,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             int part = Math.min(LARGEST_ROOM, bytes - done);
             putFragment(map, fragments++, done, part, part);
         }
-        putHead(map, list.size(), fragments, 0, 0, 0);
+        putHead(map, elements, fragments, 0, 0, 0);
     }
 
     /**
@@ -149,9 +158,18 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      * @throws IOException if the element cannot be serialized
      */
     public void add(PartitionedMap map, V element) throws IOException {
-        EntryReader entries = map.entries();
         elementOut.clear();
         elementSerializer.serialize(element, elementOut);
+        map.begin();
+        try {
+            addElement(map);
+        } finally {
+            map.end();
+        }
+    }
+
+    private void addElement(PartitionedMap map) throws IOException {
+        EntryReader entries = map.entries();
         int bytes = elementOut.length();
         long head = find(entries);
         if (head == 0) {
@@ -292,9 +310,14 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             return false;
         }
         int fragments = entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
-        for (int i = 0; i < fragments; i++) {
-            removePart(map, i);
+        map.begin();
+        try {
+            for (int i = 0; i < fragments; i++) {
+                removePart(map, i);
+            }
+            return remove(map);
+        } finally {
+            map.end();
         }
-        return remove(map);
     }
 }

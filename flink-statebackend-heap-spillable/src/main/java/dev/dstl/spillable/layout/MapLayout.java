@@ -127,6 +127,15 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (userValue != null) {
             userValueSerializer.serialize(userValue, userValueOut);
         }
+        map.begin();
+        try {
+            putUserEntry(map, found);
+        } finally {
+            map.end();
+        }
+    }
+
+    private void putUserEntry(PartitionedMap map, boolean found) throws IOException {
         if (buckets == 0) {
             buckets = 1;
             bucket.clear();
@@ -165,9 +174,14 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         bucket.removeCurrent();
         userEntries--;
         int number = buckets == 1 ? 0 : bucketOf(userKeyHash(map.entries().keyHash()));
-        writeBucket(map, number, bucket);
-        if (buckets > 1) {
-            writeHead(map);
+        map.begin();
+        try {
+            writeBucket(map, number, bucket);
+            if (buckets > 1) {
+                writeHead(map);
+            }
+        } finally {
+            map.end();
         }
     }
 
@@ -337,15 +351,19 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     @Override
     public void write(PartitionedMap map, Map<UK, UV> state) throws IOException {
-        delete(map);
-        if (state.isEmpty()) {
-            userEntries = 0;
-            buckets = 1;
-            writeHead(map);
-            return;
-        }
-        for (Map.Entry<UK, UV> entry : state.entrySet()) {
-            put(map, entry.getKey(), entry.getValue());
+        map.begin();
+        try {
+            delete(map);
+            if (state.isEmpty()) {
+                userEntries = 0;
+                buckets = 1;
+                writeHead(map);
+            }
+            for (Map.Entry<UK, UV> entry : state.entrySet()) {
+                put(map, entry.getKey(), entry.getValue());
+            }
+        } finally {
+            map.end();
         }
     }
 
@@ -354,10 +372,15 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (!readHead(map.entries())) {
             return false;
         }
-        for (int i = 0; buckets > 1 && i < buckets; i++) {
-            removePart(map, i);
+        map.begin();
+        try {
+            for (int i = 0; buckets > 1 && i < buckets; i++) {
+                removePart(map, i);
+            }
+            return remove(map);
+        } finally {
+            map.end();
         }
-        return remove(map);
     }
 
     @Override

@@ -79,6 +79,8 @@ public final class PartitionPool implements AutoCloseable {
     private int viewsBeforeCleanUp = FEW_VIEWS;
     private boolean diskRefuses;
     private int refusalsToSkip;
+    private int openChanges;
+    @Nullable private Throwable postponed;
 
     // Plain, for the sake of the task thread; a thread that reports metrics reads them somewhat
     // late.
@@ -222,8 +224,36 @@ public final class PartitionPool implements AutoCloseable {
         return !diskRefuses;
     }
 
+    /** A change of several entries begins, in the midst of which no maintenance may fail. */
+    void begin() {
+        openChanges++;
+    }
+
+    /** The change is done; fails now with what would have failed in its midst. */
+    void end() {
+        if (--openChanges == 0 && postponed != null) {
+            Throwable failure = postponed;
+            postponed = null;
+            ExceptionUtils.rethrow(failure);
+        }
+    }
+
     /** Keeps memory and files within bounds; to be called after each change. */
     void maintain() {
+        if (openChanges == 0) {
+            keepBounds();
+            return;
+        }
+        try {
+            keepBounds();
+        } catch (RuntimeException | Error e) {
+            if (postponed == null) {
+                postponed = e;
+            }
+        }
+    }
+
+    private void keepBounds() {
         if (runner.hasEnded()) {
             takeOver();
         }

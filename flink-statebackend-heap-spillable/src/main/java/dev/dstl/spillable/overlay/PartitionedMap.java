@@ -79,6 +79,19 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     }
 
     /**
+     * Begins a change of several entries that belong together: what fails because memory is used up
+     * or a merge has failed, fails with {@link #end()} and not halfway.
+     */
+    public void begin() {
+        pool.begin();
+    }
+
+    /** Ends what {@link #begin()} has begun; to be called in any case. */
+    public void end() {
+        pool.end();
+    }
+
+    /**
      * Sets the value of a key.
      *
      * @param key the key in its first {@code keyLength} bytes

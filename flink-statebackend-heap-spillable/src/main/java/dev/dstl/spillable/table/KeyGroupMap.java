@@ -127,8 +127,14 @@ final class KeyGroupMap<K, N, S> {
             if (residency.spillsNewEntries()) {
                 layout.write(spilled, state);
             } else {
-                layout.delete(spilled);
-                heap.put(key, namespace, state);
+                // The entry is not on its way meanwhile, even if memory is used up.
+                spilled.begin();
+                try {
+                    layout.delete(spilled);
+                    heap.put(key, namespace, state);
+                } finally {
+                    spilled.end();
+                }
             }
         }
     }

@@ -21,25 +21,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.layout.PlainLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Serializers that fail halfway while state is spilled or rewritten. */
+/** State that moves or is rewritten while something fails. */
 class FailedMoveTest {
 
     private static final StateIdentity IDENTITY = new StateIdentity(0, "state", 0);
@@ -79,6 +84,52 @@ class FailedMoveTest {
         assertThat(map.get(1, 0, layout)).isNull();
         map.close();
         disks.close();
+    }
+
+    @Test
+    void aChangeThatTakesAnEntryBackToTheHeap_isNotLost_ifMemoryIsUsedUp() throws IOException {
+        PlainLayout<Integer, Integer, String> layout = plainLayout();
+        KeyGroupMap<Integer, Integer, String> map =
+                new KeyGroupMap<>(StringSerializer.INSTANCE, IDENTITY);
+        map.startSpill(disks.pool());
+        layout.select(1, 0);
+        map.put(1, 0, "spilled", layout);
+        map.startLoad();
+        PartitionedMap other = disks.newMap();
+        useUpMemory(other);
+
+        layout.select(1, 0);
+        assertThatThrownBy(() -> map.put(1, 0, "changed", layout))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no disk takes it");
+
+        layout.select(1, 0);
+        assertThat(map.get(1, 0, layout)).isEqualTo("changed");
+        assertThat(map.size()).isOne();
+        other.close();
+        map.close();
+        disks.close();
+    }
+
+    private void useUpMemory(PartitionedMap other) throws IOException {
+        try (Stream<Path> directories = Files.list(disk)) {
+            FileUtils.deleteDirectory(
+                    directories.findFirst().orElseThrow(IOException::new).toFile());
+        }
+        PlainLayout<Integer, Integer, String> layout = plainLayout();
+        assertThatThrownBy(
+                        () -> {
+                            for (int key = 0; true; key++) {
+                                layout.select(key, 0);
+                                layout.write(other, "s".repeat(100_000));
+                            }
+                        })
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    private static PlainLayout<Integer, Integer, String> plainLayout() {
+        return new PlainLayout<>(
+                IntSerializer.INSTANCE, IntSerializer.INSTANCE, StringSerializer.INSTANCE);
     }
 
     @Test

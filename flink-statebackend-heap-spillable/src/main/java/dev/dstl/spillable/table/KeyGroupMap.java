@@ -316,8 +316,7 @@ final class KeyGroupMap<K, N, S> {
     void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
         PartitionedMap target = new PartitionedMap(pool, identity);
-        // Closes the one that is of no more use.
-        PartitionedMap unused = target;
+        PartitionedMap obsolete = target;
         try {
             for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
                 for (long address : addressesAt(cursor)) {
@@ -327,10 +326,10 @@ final class KeyGroupMap<K, N, S> {
                     to.write(target, state);
                 }
             }
-            unused = spilled;
+            obsolete = spilled;
             spilled = target;
         } finally {
-            unused.close();
+            obsolete.close();
         }
     }
 

@@ -141,7 +141,7 @@ public final class EntryReader {
         if (entry == 0) {
             return 0;
         }
-        goTo(window.segment(), sealed.locate(entry, window));
+        goTo(sealed, entry, window);
         return address(foundIndex, SEALED, entry);
     }
 
@@ -195,8 +195,7 @@ public final class EntryReader {
             case SEALED:
                 SealedPartition sealed = layers.sealed;
                 if (pageReads != null && pageReads.isByPage()) {
-                    PageWindow window = pageReads.window();
-                    goTo(window.segment(), sealed.locate((int) address, window));
+                    goTo(sealed, (int) address, pageReads.window());
                 } else {
                     goTo(sealed.segment(), sealed.base() + (int) address);
                 }
@@ -207,6 +206,12 @@ public final class EntryReader {
             default:
                 goTo(layers.active.segment(), layers.active.entryAt((int) address));
         }
+    }
+
+    private void goTo(SealedPartition sealed, int entry, PageWindow window) {
+        // First located: a window that is too small for the entry gets other memory.
+        int at = sealed.locate(entry, window);
+        goTo(window.segment(), at);
     }
 
     private void goTo(MemorySegment memory, int entry) {

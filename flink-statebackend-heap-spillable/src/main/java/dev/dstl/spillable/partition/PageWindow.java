@@ -29,14 +29,24 @@ import org.apache.flink.core.memory.MemorySegmentFactory;
  *
  * <p>A mapped page that is not in the page cache makes the kernel read around it, as far as the
  * read-ahead of the device goes, and that pushes other pages out. A call takes the pages it asks
- * for.
+ * for. What is longer than that read-ahead is taken from the mapping all the same.
  */
 public final class PageWindow {
 
     private static final int FIRST_BYTES = 4 * PartitionFormat.PAGE_BYTES;
 
-    private MemorySegment segment;
+    /** Of what is read with a call; longer than the kernel reads around a page. */
+    private static final int MOST_BYTES = 1 << 20;
+
     private ByteBuffer buffer;
+    private MemorySegment bufferSegment;
+
+    /** The buffer's, or the mapping. */
+    private MemorySegment segment;
+
+    /** Where in the segment the window starts. */
+    private int start;
+
     @Nullable private Extent extent;
     private int from;
     private int until;
@@ -49,10 +59,11 @@ public final class PageWindow {
 
     private void allocate(int bytes) {
         buffer = ByteBuffer.allocateDirect(bytes);
-        segment = MemorySegmentFactory.wrapOffHeapMemory(buffer);
+        bufferSegment = MemorySegmentFactory.wrapOffHeapMemory(buffer);
+        segment = bufferSegment;
     }
 
-    /** Memory of the window. */
+    /** Memory of the window, another one after each call of {@link #locate}. */
     public MemorySegment segment() {
         return segment;
     }
@@ -77,7 +88,7 @@ public final class PageWindow {
         if (extent != wanted || wantedFrom < from || wantedUntil > until) {
             load(wanted, wantedFrom, wantedUntil);
         }
-        return wantedFrom - from;
+        return wantedFrom - from + start;
     }
 
     private void load(Extent wanted, int wantedFrom, int wantedUntil) {
@@ -88,19 +99,30 @@ public final class PageWindow {
                                 wanted.length(),
                                 (wantedUntil + PartitionFormat.PAGE_BYTES - 1L)
                                         & -PartitionFormat.PAGE_BYTES);
-        if (newUntil - newFrom > buffer.capacity()) {
-            allocate((int) Math.min(Integer.MAX_VALUE - 64, 2L * (newUntil - newFrom)));
-        }
         extent = null;
-        buffer.clear().limit(newUntil - newFrom);
+        if (newUntil - newFrom > MOST_BYTES) {
+            segment = wanted.segment();
+            start = wanted.offset() + newFrom;
+        } else {
+            read(wanted, newFrom, newUntil - newFrom);
+            segment = bufferSegment;
+            start = 0;
+        }
+        extent = wanted;
+        from = newFrom;
+        until = newUntil;
+    }
+
+    private void read(Extent wanted, int wantedFrom, int bytes) {
+        if (bytes > buffer.capacity()) {
+            allocate(2 * bytes);
+        }
+        buffer.clear().limit(bytes);
         try {
-            wanted.read(buffer, newFrom);
+            wanted.read(buffer, wantedFrom);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot read spilled state", e);
         }
         reads++;
-        extent = wanted;
-        from = newFrom;
-        until = newUntil;
     }
 }

@@ -22,10 +22,15 @@ import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
@@ -85,19 +90,73 @@ class PageReadsTest {
         }
     }
 
+    private PartitionPool poolWithFaults() throws IOException {
+        return new PartitionPool(
+                new OffHeapBudget(256 << 10, () -> {}),
+                new ChunkFiles(
+                        new SpillDirectories(Collections.singletonList(disk)), 1 << 20, () -> 0),
+                new KeyHash(1),
+                Executors.newDirectExecutorService(),
+                // Each look finds many more.
+                () -> faults.addAndGet(1000));
+    }
+
+    @Test
+    void readByPage_aLongEntryIsFoundAtItsAddress() throws IOException {
+        checkLongEntries(40, 30_000);
+    }
+
+    @Test
+    void readByPage_anEntryTakesNoDirectMemoryInProportion() throws IOException {
+        long before = directBytes();
+        checkLongEntries(3, 40 << 20);
+        assertThat(directBytes() - before).isLessThan(8 << 20);
+    }
+
+    private void checkLongEntries(int keys, int length) throws IOException {
+        PartitionPool pool = poolWithFaults();
+        PartitionedMap map = new PartitionedMap(pool, PoolOnDisk.IDENTITY);
+        byte[] value = new byte[length];
+        Arrays.fill(value, (byte) 7);
+        Set<String> expected = new HashSet<>();
+        for (int key = 0; key < keys; key++) {
+            byte[] bytes = bytes(key);
+            map.put(bytes, bytes.length, hash(map, bytes), false, value, length);
+            expected.add("key " + key);
+        }
+        for (int absent = keys; absent < keys + 20_000; absent++) {
+            byte[] bytes = bytes(absent);
+            assertThat(map.entries().find(bytes, bytes.length, hash(map, bytes), false)).isZero();
+        }
+        assertThat(pool.pageReadCount()).isPositive();
+
+        Addresses addresses = new Addresses();
+        for (int cursor = 0; cursor < map.entries().cursorEnd(); cursor++) {
+            map.entries().addressesAt(cursor, addresses);
+        }
+        for (long address : addresses.toArray()) {
+            map.entries().read(address);
+            EntryReader entry = map.entries();
+            assertThat(entry.valueLength()).isEqualTo(length);
+            assertThat(entry.segment().get(entry.valueOffset() + length - 1)).isEqualTo((byte) 7);
+            assertThat(expected.remove(new String(entry.copyKey(), StandardCharsets.UTF_8)))
+                    .isTrue();
+        }
+        assertThat(expected).isEmpty();
+        map.close();
+        pool.close();
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+    }
+
     @Test
     void readByPage_entriesAreTheSame() throws IOException {
-        PartitionPool pool =
-                new PartitionPool(
-                        new OffHeapBudget(256 << 10, () -> {}),
-                        new ChunkFiles(
-                                new SpillDirectories(Collections.singletonList(disk)),
-                                1 << 20,
-                                () -> 0),
-                        new KeyHash(1),
-                        Executors.newDirectExecutorService(),
-                        // Each look finds many more.
-                        () -> faults.addAndGet(1000));
+        PartitionPool pool = poolWithFaults();
         PartitionedMap map = new PartitionedMap(pool, PoolOnDisk.IDENTITY);
         Random random = new Random(1);
         int keys = 20_000;

@@ -83,7 +83,7 @@ class MergeThreadTest {
     @Test
     void aThreadThatCannotBeStarted_isOneErrorOfTheTask_andMergesGoOnLater() {
         assertTimeoutPreemptively(
-                Duration.ofSeconds(120), this::fillWhileThreadsCannotBeStartedForSomeTime);
+                Duration.ofSeconds(60), this::fillWhileThreadsCannotBeStartedForSomeTime);
         assertThat(disk).isEmptyDirectory();
     }
 

@@ -109,7 +109,7 @@ class PageReadsTest {
     @Test
     void readByPage_anEntryTakesNoDirectMemoryInProportion() throws IOException {
         long before = directBytes();
-        checkLongEntries(3, 40 << 20);
+        checkLongEntries(3, 20 << 20);
         assertThat(directBytes() - before).isLessThan(8 << 20);
     }
 

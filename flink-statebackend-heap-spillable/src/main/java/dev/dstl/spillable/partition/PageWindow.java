@@ -63,7 +63,7 @@ public final class PageWindow {
         segment = bufferSegment;
     }
 
-    /** Memory of the window, another one after each call of {@link #locate}. */
+    /** Memory of the window; another one when other bytes are located. */
     public MemorySegment segment() {
         return segment;
     }

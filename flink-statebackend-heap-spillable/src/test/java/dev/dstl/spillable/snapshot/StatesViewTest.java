@@ -84,8 +84,7 @@ class StatesViewTest {
                 IntSerializer.INSTANCE);
     }
 
-    private static void spill(StateTable<Integer, VoidNamespace, String> table)
-            throws IOException {
+    private static void spill(StateTable<Integer, VoidNamespace, String> table) throws IOException {
         for (int keyGroup = 0; keyGroup < RANGE.getNumberOfKeyGroups(); keyGroup++) {
             table.placement().spillFromNowOn(keyGroup);
             table.entries().put(keyGroup, keyGroup, VoidNamespace.INSTANCE, "state");

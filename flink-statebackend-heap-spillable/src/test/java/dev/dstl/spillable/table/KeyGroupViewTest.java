@@ -168,9 +168,7 @@ class KeyGroupViewTest {
 
         KeyGroupView<Integer, Long, String> view = map.view();
         assertThatThrownBy(
-                        () ->
-                                view.iterator(layout.duplicate(), null)
-                                        .forEachRemaining(entry -> {}))
+                        () -> view.iterator(layout.duplicate(), null).forEachRemaining(entry -> {}))
                 .isInstanceOf(DamagedPartitionException.class);
         view.close();
     }

@@ -37,9 +37,9 @@ import dev.dstl.changelog.materialization.TaskOwnedStreams;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.metrics.RestoreMetrics;
+import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.restore.DelegateFactory;
-import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredDelegate;
 import dev.dstl.changelog.restore.RestoredHandles;
@@ -129,7 +129,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 delegates,
                                 new RestoreMetrics(
                                         parameters.getMetricGroup(),
-                                        ReplayRate.ofProcess()::bytesPerSecond))
+                                        RestoreRate.ofChangelogs()::bytesPerSecond))
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         StateChangelogWriter<?> writer = null;
@@ -270,7 +270,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         return settings.periodic()
                 ? new EarlyMaterialization(
                                 limits,
-                                ReplayRate.ofProcess()::bytesPerSecond,
+                                RestoreRate.ofChangelogs(),
+                                RestoreRate.ofBases(),
                                 materializer::trigger,
                                 throttle,
                                 System::nanoTime)

@@ -18,8 +18,8 @@ package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.metrics.RestoreMetrics;
+import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.changelog.restore.DelegateFactory;
-import dev.dstl.changelog.restore.ReplayRate;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
 import java.io.IOException;
@@ -103,7 +103,7 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
                                 this.<K>delegates(parameters),
                                 new RestoreMetrics(
                                         parameters.getMetricGroup(),
-                                        ReplayRate.ofProcess()::bytesPerSecond))
+                                        RestoreRate.ofChangelogs()::bytesPerSecond))
                         .restore(
                                 parameters.getKeyGroupRange(),
                                 restored,

@@ -77,11 +77,12 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<Duration> MATERIALIZE_REPLAY_TIME =
             ConfigOptions.key("state.changelog.dstl.materialize.replay-time")
                     .durationType()
-                    .defaultValue(Duration.ofSeconds(2))
+                    .defaultValue(Duration.ofMillis(500))
                     .withDescription(
                             "A subtask materializes early when recovery would replay its"
-                                    + " changelog for longer than this, at the rate of the last"
-                                    + " restores on its TaskManager, 32 MiB a second before the first."
+                                    + " changelog for longer than this and than a quarter of the"
+                                    + " time to load its base, at the rates of the last restores on"
+                                    + " its TaskManager (at first 16 and 64 MiB per second)."
                                     + " 0 disables it. A job may override the cluster.");
 
     /** Number of runs above which a subtask materializes early. */

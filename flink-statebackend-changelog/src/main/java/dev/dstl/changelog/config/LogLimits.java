@@ -34,6 +34,9 @@ public final class LogLimits {
      */
     private static final int MIN_CHECKPOINTS = 4;
 
+    /** Fraction of the time to load a base that a replay may take, however long that is. */
+    private static final double REPLAY_TO_BASE_TIME = 0.25;
+
     private final double ratioToBase;
     private final long minBytes;
     private final double replaySeconds;
@@ -88,13 +91,20 @@ public final class LogLimits {
      * @param parts number of runs that a checkpoint names
      * @param baseBytes size of the base
      * @param checkpointBytes size that a checkpoint adds to the changelog
-     * @param replayRate bytes of changelog that a restore replays per second
+     * @param replay seconds that a restore takes to replay the changelog
+     * @param base seconds that a restore takes to load the base
      */
     public boolean exceeded(
-            long logBytes, int parts, long baseBytes, long checkpointBytes, long replayRate) {
+            long logBytes,
+            int parts,
+            long baseBytes,
+            long checkpointBytes,
+            double replay,
+            double base) {
         return (ratioToBase > 0
                         && logBytes + checkpointBytes > maxBytes(baseBytes, checkpointBytes))
-                || (replaySeconds > 0 && logBytes > replaySeconds * replayRate)
+                || (replaySeconds > 0
+                        && replay > Math.max(replaySeconds, REPLAY_TO_BASE_TIME * base))
                 || (maxParts > 0 && parts > maxParts);
     }
 

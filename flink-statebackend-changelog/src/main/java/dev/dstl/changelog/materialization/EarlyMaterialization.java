@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import javax.annotation.concurrent.GuardedBy;
@@ -37,7 +38,8 @@ public final class EarlyMaterialization {
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
     private final LogLimits limits;
-    private final LongSupplier replayRate;
+    private final RestoreRate changelogRate;
+    private final RestoreRate baseRate;
     private final Runnable materialize;
     private final MaterializationThrottle throttle;
     private final LongSupplier nanoTime;
@@ -60,19 +62,22 @@ public final class EarlyMaterialization {
     /**
      * Creates a trigger.
      *
-     * @param replayRate returns the bytes of changelog that a restore replays per second
+     * @param changelogRate at which a restore replays the changelog
+     * @param baseRate at which a restore loads the base
      * @param materialize requests a materialization; must not block
      * @param throttle of the subtask
      * @param nanoTime a monotonic clock
      */
     public EarlyMaterialization(
             LogLimits limits,
-            LongSupplier replayRate,
+            RestoreRate changelogRate,
+            RestoreRate baseRate,
             Runnable materialize,
             MaterializationThrottle throttle,
             LongSupplier nanoTime) {
         this.limits = limits;
-        this.replayRate = replayRate;
+        this.changelogRate = changelogRate;
+        this.baseRate = baseRate;
         this.materialize = materialize;
         this.throttle = throttle;
         this.nanoTime = nanoTime;
@@ -112,12 +117,14 @@ public final class EarlyMaterialization {
                             ? ((ChangelogStateHandleStreamImpl) log).getHandlesAndOffsets().size()
                             : 1;
         }
+        long baseBytes = bytes(checkpoint.getMaterializedStateHandles());
         return limits.exceeded(
                 logBytes,
                 parts,
-                bytes(checkpoint.getMaterializedStateHandles()),
+                baseBytes,
                 sizes.largest(),
-                replayRate.getAsLong());
+                changelogRate.seconds(logBytes),
+                baseRate.seconds(baseBytes));
     }
 
     private static long bytes(Iterable<? extends StateObject> handles) {

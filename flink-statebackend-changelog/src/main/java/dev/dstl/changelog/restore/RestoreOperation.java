@@ -124,7 +124,7 @@ public final class RestoreOperation<K> {
                         ? restoreSeparately(bases, keyGroups, restored, history)
                         : bases.restore(keyGroups, snapshots, history);
         AbstractKeyedStateBackend<K> delegate = base.delegate();
-        progress.baseLoaded();
+        progress.baseLoaded(snapshots.stream().mapToLong(KeyedStateHandle::getStateSize).sum());
         try {
             try (LogReplayer<K> replayer = new LogReplayer<>(base.states(), userClassLoader())) {
                 logs.replay(replayer, progress);

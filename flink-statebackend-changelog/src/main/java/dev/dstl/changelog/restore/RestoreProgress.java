@@ -17,6 +17,7 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.metrics.RestoreMetrics;
+import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -67,11 +68,16 @@ final class RestoreProgress {
         metrics.started(allBytes);
     }
 
-    /** Reports that the base is loaded and the replay starts. */
-    void baseLoaded() {
+    /**
+     * Reports that the base is loaded and the replay starts.
+     *
+     * @param baseBytes size of the base in the store
+     */
+    void baseLoaded(long baseBytes) {
         baseNanos = nanoTime.getAsLong();
         loggedNanos = baseNanos;
         metrics.baseLoaded(millis(baseNanos - startNanos));
+        RestoreRate.ofBases().measured(baseBytes, baseNanos - startNanos);
     }
 
     /**
@@ -116,7 +122,7 @@ final class RestoreProgress {
                     megabytes(),
                     readRecords,
                     replayed);
-            ReplayRate.ofProcess().measured(bytes, nanos);
+            RestoreRate.ofChangelogs().measured(bytes, nanos);
         }
     }
 

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +48,7 @@ class EarlyMaterializationTest {
     private long nowMillis;
     private int asked;
     private MaterializationThrottle throttle;
-    private long replayRate = 16 << 20;
+    private final RestoreRate changelogRate = new RestoreRate(16 << 20, 0);
 
     @Test
     void logLargerThanHalfItsBase_isMaterialized_onceItIsWorthwhile() {
@@ -137,7 +138,7 @@ class EarlyMaterializationTest {
     }
 
     @Test
-    void logThatWouldReplayForTooLong_isMaterialized_howeverLargeTheBaseIs() {
+    void logThatWouldReplayForTooLong_isMaterialized() {
         cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
         cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
         EarlyMaterialization early = early();
@@ -151,12 +152,25 @@ class EarlyMaterializationTest {
     @Test
     void logThatReplaysFasterThanAssumed_mayBeLonger() {
         cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
-        replayRate = 64 << 20;
+        cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
+        changelogRate.measured(64 << 20, TimeUnit.SECONDS.toNanos(1));
         EarlyMaterialization early = early();
 
-        early.checkpointAssembled(checkpoint(1, 1 << 30, 2 * (64 << 20), 1));
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (64 << 20), 1));
         assertThat(asked).isZero();
-        early.checkpointAssembled(checkpoint(1, 1 << 30, 2 * (64 << 20) + 1, 1));
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (64 << 20) + 1, 1));
+        assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void logThatReplaysWithinAQuarterOfTheTimeForItsBase_isNotMaterialized() {
+        cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
+        EarlyMaterialization early = early();
+
+        // 256 MiB are loaded within 4 s.
+        early.checkpointAssembled(checkpoint(1, 256 << 20, 16 << 20, 1));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 256 << 20, (16 << 20) + 1, 1));
         assertThat(asked).isEqualTo(1);
     }
 
@@ -272,7 +286,12 @@ class EarlyMaterializationTest {
         LogLimits limits = LogLimits.of(job, cluster);
         throttle = new MaterializationThrottle(limits.maxTimeFraction(), this::nanoTime);
         return new EarlyMaterialization(
-                limits, () -> replayRate, () -> asked++, throttle, this::nanoTime);
+                limits,
+                changelogRate,
+                new RestoreRate(64 << 20, 0),
+                () -> asked++,
+                throttle,
+                this::nanoTime);
     }
 
     private long nanoTime() {

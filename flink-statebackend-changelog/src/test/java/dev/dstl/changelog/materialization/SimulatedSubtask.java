@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.log.compaction.SimulatedChangelog;
 import dev.dstl.log.testing.ManualTimers;
 import java.util.Arrays;
@@ -136,7 +137,12 @@ final class SimulatedSubtask {
         this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
         this.early =
                 new EarlyMaterialization(
-                        limits, () -> 1L, this::materialize, throttle, timers::nanoTime);
+                        limits,
+                        RestoreRate.ofChangelogs(),
+                        RestoreRate.ofBases(),
+                        this::materialize,
+                        throttle,
+                        timers::nanoTime);
     }
 
     /** Returns a random job on a random store. */

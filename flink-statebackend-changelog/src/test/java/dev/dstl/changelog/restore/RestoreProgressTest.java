@@ -41,7 +41,7 @@ class RestoreProgressTest {
         assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(-1);
 
         nowMillis += 300;
-        progress.baseLoaded();
+        progress.baseLoaded(2000);
         assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(300);
         assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(-1);
 
@@ -56,25 +56,5 @@ class RestoreProgressTest {
         progress.finished(5000);
         assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(15_000);
         assertThat(metrics.value(RestoreMetrics.REPLAY_RATE)).isEqualTo(16);
-    }
-
-    @Test
-    void replayRate_isAssumedUntilItIsMeasured_andThenFollowsTheMeasurements() {
-        ReplayRate rate = new ReplayRate();
-        assertThat(rate.bytesPerSecond()).isEqualTo(32 << 20);
-
-        rate.measured(16 << 20, TimeUnit.MILLISECONDS.toNanos(100));
-        assertThat(rate.bytesPerSecond()).isEqualTo(160 << 20);
-
-        rate.measured(20 << 20, TimeUnit.SECONDS.toNanos(1));
-        assertThat(rate.bytesPerSecond()).isEqualTo(90 << 20);
-    }
-
-    @Test
-    void replayOfHardlyAnything_saysNothingOfTheRate() {
-        ReplayRate rate = new ReplayRate();
-        rate.measured((16 << 20) - 1, TimeUnit.SECONDS.toNanos(1));
-        rate.measured(1 << 30, 0);
-        assertThat(rate.bytesPerSecond()).isEqualTo(32 << 20);
     }
 }

@@ -24,7 +24,6 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Random;
-import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -146,7 +145,7 @@ class TimersTest {
 
     /** Selects keys until sizes have been counted again. */
     private static <K> void select(
-            AbstractKeyedStateBackend<K> backend, Function<Integer, K> keys) {
+            AbstractKeyedStateBackend<K> backend, LongFunction<K> keys) {
         for (int i = 0; i < KEYS_PER_REPORT; i++) {
             backend.setCurrentKey(keys.apply(i));
         }
@@ -264,7 +263,7 @@ class TimersTest {
                             kind.namespace.apply(1_700_000_000_000L + random.nextInt(86_400))));
         }
         long measured = liveBytes() - before;
-        select(backend, kind.key::apply);
+        select(backend, kind.key);
 
         assertThat(timers.size()).isEqualTo(MEASURED);
         assertThat(gauge("timers")).isEqualTo(MEASURED);

@@ -63,40 +63,43 @@ class TimersTest {
         CANONICAL
     }
 
-    /** What timers are of. */
+    /** Keys and namespaces of timers. */
     private enum Kind {
-        LONG(LongSerializer.INSTANCE, VoidNamespaceSerializer.INSTANCE, i -> i, i -> VOID),
-        LONG_IN_WINDOW(
-                LongSerializer.INSTANCE,
-                new TimeWindow.Serializer(),
-                i -> i,
-                i -> new TimeWindow(i, i + 1)),
-        STRING(
-                StringSerializer.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                i -> "customer-" + i,
-                i -> VOID),
-        STRING_IN_WINDOW(
-                StringSerializer.INSTANCE,
-                new TimeWindow.Serializer(),
-                i -> "customer-" + i,
-                i -> new TimeWindow(i, i + 1));
+        LONG(false, false),
+        LONG_IN_WINDOW(false, true),
+        STRING(true, false),
+        STRING_IN_WINDOW(true, true);
 
-        final TypeSerializer<Object> keySerializer;
-        final TypeSerializer<Object> namespaceSerializer;
-        final LongFunction<Object> key;
-        final LongFunction<Object> namespace;
+        private final boolean stringKey;
+        private final boolean window;
 
-        @SuppressWarnings("unchecked") // each is used with what its function makes
-        Kind(
-                TypeSerializer<?> keySerializer,
-                TypeSerializer<?> namespaceSerializer,
-                LongFunction<Object> key,
-                LongFunction<Object> namespace) {
-            this.keySerializer = (TypeSerializer<Object>) keySerializer;
-            this.namespaceSerializer = (TypeSerializer<Object>) namespaceSerializer;
-            this.key = key;
-            this.namespace = namespace;
+        Kind(boolean stringKey, boolean window) {
+            this.stringKey = stringKey;
+            this.window = window;
+        }
+
+        @SuppressWarnings("unchecked") // of what key() returns
+        TypeSerializer<Object> keySerializer() {
+            return (TypeSerializer<Object>)
+                    (TypeSerializer<?>)
+                            (stringKey ? StringSerializer.INSTANCE : LongSerializer.INSTANCE);
+        }
+
+        @SuppressWarnings("unchecked") // of what namespace() returns
+        TypeSerializer<Object> namespaceSerializer() {
+            return (TypeSerializer<Object>)
+                    (TypeSerializer<?>)
+                            (window
+                                    ? new TimeWindow.Serializer()
+                                    : VoidNamespaceSerializer.INSTANCE);
+        }
+
+        Object key(long number) {
+            return stringKey ? (Object) ("customer-" + number) : (Object) number;
+        }
+
+        Object namespace(long start) {
+            return window ? new TimeWindow(start, start + 1000) : VOID;
         }
     }
 
@@ -247,11 +250,11 @@ class TimersTest {
     @EnumSource
     void theEstimate_isWithinThirtyPercentOfTheHeapThatTimersTake(Kind kind) throws Exception {
         AbstractKeyedStateBackend<Object> backend =
-                backend(kind.keySerializer, Collections.emptyList());
+                backend(kind.keySerializer(), Collections.emptyList());
         KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> timers =
                 backend.create(
                         "timers",
-                        new TimerSerializer<>(kind.keySerializer, kind.namespaceSerializer));
+                        new TimerSerializer<>(kind.keySerializer(), kind.namespaceSerializer()));
         Random random = new Random(17);
         long before = liveBytes();
         for (int i = 0; i < MEASURED; i++) {
@@ -259,11 +262,11 @@ class TimersTest {
             timers.add(
                     new TimerHeapInternalTimer<>(
                             1_700_000_000_000L + random.nextInt(86_400_000),
-                            kind.key.apply(1_000_000 + i),
-                            kind.namespace.apply(1_700_000_000_000L + random.nextInt(86_400))));
+                            kind.key(1_000_000 + i),
+                            kind.namespace(1_700_000_000_000L + random.nextInt(86_400))));
         }
         long measured = liveBytes() - before;
-        select(backend, kind.key);
+        select(backend, kind::key);
 
         assertThat(timers.size()).isEqualTo(MEASURED);
         assertThat(gauge("timers")).isEqualTo(MEASURED);

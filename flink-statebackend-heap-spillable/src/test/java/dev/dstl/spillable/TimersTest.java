@@ -147,8 +147,7 @@ class TimersTest {
     }
 
     /** Selects keys until sizes have been counted again. */
-    private static <K> void select(
-            AbstractKeyedStateBackend<K> backend, LongFunction<K> keys) {
+    private static <K> void select(AbstractKeyedStateBackend<K> backend, LongFunction<K> keys) {
         for (int i = 0; i < KEYS_PER_REPORT; i++) {
             backend.setCurrentKey(keys.apply(i));
         }

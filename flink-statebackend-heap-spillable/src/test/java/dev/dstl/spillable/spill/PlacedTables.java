@@ -51,8 +51,7 @@ final class PlacedTables implements AutoCloseable {
 
     PlacedTables(Path disk, long budgetBytes) {
         space = PoolOnDisk.space(disk, budgetBytes);
-        states =
-                new StateRegistry<>(new CurrentKey<>(RANGE, GROUPS), QUEUES, space);
+        states = new StateRegistry<>(new CurrentKey<>(RANGE, GROUPS), QUEUES, space);
     }
 
     StateTable<Integer, VoidNamespace, String> add(String name, int entriesPerGroup) {

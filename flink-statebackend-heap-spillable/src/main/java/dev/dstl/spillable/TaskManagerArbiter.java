@@ -91,6 +91,11 @@ final class TaskManagerArbiter {
             }
 
             @Override
+            public void keyGroupRestored() {
+                scheduler.keyGroupRestored();
+            }
+
+            @Override
             public void close() {
                 scheduler.close();
                 try {

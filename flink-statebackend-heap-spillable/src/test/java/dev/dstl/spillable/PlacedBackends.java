@@ -95,6 +95,9 @@ public final class PlacedBackends {
             keySelected();
             return true;
         }
+
+        @Override
+        public void keyGroupRestored() {}
     }
 
     private static final class SpillEverything extends RestoringMover {

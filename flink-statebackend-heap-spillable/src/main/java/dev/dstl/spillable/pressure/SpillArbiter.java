@@ -17,8 +17,8 @@
 package dev.dstl.spillable.pressure;
 
 import dev.dstl.spillable.config.SpillConfig;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
  *   load up to load-end     |   (nothing)   |    spill down to spill-end
  * }</pre>
  *
- * Bytes to spill are shared out by size and coldness; colder state goes first. After a decision
+ * Bytes to spill are shared out by size and coldness; colder state goes first. Timers count as live
+ * but cannot be spilled, so state makes room for them as long as there is any. After a decision
  * nothing is decided for the trigger interval, so that collections can show what it did, unless the
  * heap is nearly full all the same.
  */
@@ -44,14 +45,16 @@ public final class SpillArbiter implements AutoCloseable {
 
     private static final double URGENT_RATIO = 0.9;
 
-    private final List<SpillMember> members = new ArrayList<>();
+    /** Changed under the lock; task threads read it without waiting for a decision. */
+    private final List<SpillMember> members = new CopyOnWriteArrayList<>();
+
     private final LongSupplier clockMillis;
     private final long heapBytes;
     private final Runnable stopSource;
     private long nextDecisionMillis = Long.MIN_VALUE;
     private volatile double liveRatio;
 
-    /** Live bytes that were not state of a member, as of the last report of live bytes. */
+    /** Live bytes that were neither state nor timers, as of the last report of live bytes. */
     private long otherBytes;
 
     /** Starts whatever reports garbage collections to the arbiter. */
@@ -87,10 +90,15 @@ public final class SpillArbiter implements AutoCloseable {
 
     /**
      * Whether restored state finds room on the heap, so that nothing has to be spilled for it. Does
-     * not wait for a collection: goes by what members say that their state takes.
+     * not wait for a collection: goes by what members say that their state and timers take.
      */
     public synchronized boolean hasRoomFor(SpillMember member) {
-        return otherBytes + stateBytes() < member.config().spillEndRatio() * heapBytes;
+        return otherBytes + memberBytes() < member.config().spillEndRatio() * heapBytes;
+    }
+
+    /** Share of the heap that the timers of all members take, as they estimate it. */
+    public double timerRatio() {
+        return (double) members.stream().mapToLong(SpillMember::timerBytes).sum() / heapBytes;
     }
 
     /** Live share of the heap as of the last report. */
@@ -105,25 +113,28 @@ public final class SpillArbiter implements AutoCloseable {
      */
     public synchronized boolean onLiveHeap(long liveBytes, long maxBytes) {
         liveRatio = (double) liveBytes / maxBytes;
-        otherBytes = Math.max(0, liveBytes - stateBytes());
+        otherBytes = Math.max(0, liveBytes - memberBytes());
         return mayDecide(liveRatio)
                 && paused(spill(liveBytes, maxBytes) || load(liveBytes, maxBytes));
     }
 
     /**
-     * Takes note of what a garbage collection left that did not look for all garbage. What state is
-     * known to take is live all the same: state that grows fast, as when it is restored, would
-     * otherwise have filled the heap to the last byte when the first full collection measures it.
+     * Takes note of what a garbage collection left that did not look for all garbage. What state
+     * and timers are known to take is live all the same: state that grows fast, as when it is
+     * restored, would otherwise have filled the heap to the last byte when the first full
+     * collection measures it.
      *
      * @return whether state is going to move because of it
      */
     public synchronized boolean onOccupiedHeap(long occupiedBytes, long maxBytes) {
-        long liveBytes = Math.min(occupiedBytes, otherBytes + stateBytes());
+        long liveBytes = Math.min(occupiedBytes, otherBytes + memberBytes());
         return mayDecide((double) liveBytes / maxBytes) && paused(spill(liveBytes, maxBytes));
     }
 
-    private long stateBytes() {
-        return members.stream().mapToLong(SpillMember::heapStateBytes).sum();
+    private long memberBytes() {
+        return members.stream()
+                .mapToLong(member -> member.heapStateBytes() + member.timerBytes())
+                .sum();
     }
 
     private boolean mayDecide(double ratio) {

@@ -27,6 +27,9 @@ public interface SpillMember {
     /** Estimated bytes of its state on the heap. */
     long heapStateBytes();
 
+    /** Estimated bytes of its timers, which are on the heap and cannot be spilled. */
+    long timerBytes();
+
     /** Estimated bytes that its spilled state would take on the heap. */
     long spilledStateBytes();
 

@@ -64,7 +64,7 @@ public final class CanonicalRestore<K> {
     /**
      * @param states takes what is read; filled in part if a restore fails
      * @param keySerializerProvider checks the snapshot's key serializer
-     * @param mover asked before each entry whether it fits on the heap
+     * @param mover asked before each entry whether it fits on the heap, told after each key group
      */
     public CanonicalRestore(
             StateRegistry<K> states,
@@ -113,6 +113,7 @@ public final class CanonicalRestore<K> {
                         restore(entry, metaInfos.get(entry.getKvStateId()));
                     }
                 }
+                mover.keyGroupRestored();
             }
         }
     }

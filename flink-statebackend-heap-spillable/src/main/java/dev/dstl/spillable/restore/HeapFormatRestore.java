@@ -64,7 +64,7 @@ public final class HeapFormatRestore<K> {
      * @param states takes what is read; filled in part if a restore fails
      * @param keySerializerProvider checks the snapshot's key serializer
      * @param cancelRegistry closes the stream being read if the task is cancelled
-     * @param mover asked before each entry whether it fits on the heap
+     * @param mover asked before each entry whether it fits on the heap, told after each key group
      */
     public HeapFormatRestore(
             StateRegistry<K> states,
@@ -138,6 +138,7 @@ public final class HeapFormatRestore<K> {
                         input.restart(group.f1);
                     }
                     readKeyGroup(handle, group, in, input, compression, restored, header);
+                    mover.keyGroupRestored();
                 }
             }
         } finally {

@@ -27,6 +27,8 @@ public final class SpillCounters {
     private volatile int heapGroups;
     private volatile int spilledGroups;
     private volatile long heapBytes;
+    private volatile long timers;
+    private volatile long timerBytes;
     private volatile long movedOut;
     private volatile long movedOutBytes;
     private volatile long movedIn;
@@ -39,6 +41,11 @@ public final class SpillCounters {
         heapGroups = groupsOnHeap;
         spilledGroups = groupsSpilled;
         heapBytes = bytesOnHeap;
+    }
+
+    void timers(long count, long bytes) {
+        timers = count;
+        timerBytes = bytes;
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer
@@ -84,6 +91,16 @@ public final class SpillCounters {
     /** Estimated bytes of the entries on the heap. */
     public long heapBytes() {
         return heapBytes;
+    }
+
+    /** Timers, all of which are on the heap. */
+    public long timers() {
+        return timers;
+    }
+
+    /** Estimated bytes of the timers. */
+    public long timerBytes() {
+        return timerBytes;
     }
 
     /** Entries spilled so far. */

@@ -50,6 +50,8 @@ public final class SpillMetrics {
         metrics.gauge("heapKeyGroups", counters::heapGroups);
         metrics.gauge("spilledKeyGroups", counters::spilledGroups);
         metrics.gauge("heapStateBytesEstimate", counters::heapBytes);
+        metrics.gauge("timers", counters::timers);
+        metrics.gauge("timerBytesEstimate", counters::timerBytes);
         metrics.gauge("spilledEntriesTotal", counters::movedOut);
         metrics.gauge("spilledBytesTotal", counters::movedOutBytes);
         metrics.gauge("loadedEntriesTotal", counters::movedIn);

@@ -62,6 +62,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private final LongSupplier clockNanos;
     private final SpillCounters counters;
     private final StateSizes sizes;
+    private final TimerSizes timers;
+    private final TimerLimit timerLimit;
     private final SpillRequest request = new SpillRequest();
     private final Thread taskThread = Thread.currentThread();
     private final AtomicBoolean mailSent = new AtomicBoolean();
@@ -98,6 +100,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
         this.clockNanos = clockNanos;
         this.counters = counters;
         this.sizes = new StateSizes(counters);
+        this.timers = new TimerSizes(counters);
+        this.timerLimit = new TimerLimit(config);
         this.nextSliceNanos = clockNanos.getAsLong();
         this.nextCoolDownNanos = nextSliceNanos + COOL_DOWN_NANOS;
         arbiter.join(this);
@@ -134,6 +138,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
             workIfDue();
         }
         return restoresToHeap;
+    }
+
+    @Override
+    public void keyGroupRestored() {
+        countTimers();
     }
 
     private void workIfDue() {
@@ -231,9 +240,15 @@ public final class SpillScheduler implements StateMover, SpillMember {
         long now = clockNanos.getAsLong();
         boolean coolDown = now - nextCoolDownNanos > 0;
         sizes.count(states.tables(), coolDown);
+        countTimers();
         if (coolDown) {
             nextCoolDownNanos = now + COOL_DOWN_NANOS;
         }
+    }
+
+    private void countTimers() {
+        timers.count(states.queues().values());
+        timerLimit.check(timers, arbiter.timerRatio());
     }
 
     @Override
@@ -249,6 +264,11 @@ public final class SpillScheduler implements StateMover, SpillMember {
     @Override
     public long heapStateBytes() {
         return sizes.heapBytes();
+    }
+
+    @Override
+    public long timerBytes() {
+        return timers.bytes();
     }
 
     @Override

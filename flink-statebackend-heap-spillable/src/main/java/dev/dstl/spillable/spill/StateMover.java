@@ -35,6 +35,9 @@ public interface StateMover extends AutoCloseable {
      */
     boolean restoresToHeap(long serializedBytes) throws IOException;
 
+    /** All entries and timers that a snapshot has of a key group were placed. */
+    void keyGroupRestored();
+
     /** Ends it; state stays where it is. */
     @Override
     void close();

@@ -22,6 +22,7 @@ import dev.dstl.spillable.config.SpillConfig;
 final class FakeMember implements SpillMember {
 
     long heap;
+    long timers;
     long spilled;
     double heat = 1;
     long toSpill;
@@ -47,6 +48,11 @@ final class FakeMember implements SpillMember {
     @Override
     public long heapStateBytes() {
         return heap;
+    }
+
+    @Override
+    public long timerBytes() {
+        return timers;
     }
 
     @Override

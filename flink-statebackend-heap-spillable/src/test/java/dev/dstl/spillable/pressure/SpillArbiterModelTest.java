@@ -61,11 +61,12 @@ class SpillArbiterModelTest {
             long state = 0;
             for (FakeMember member : members) {
                 member.heap = random.nextInt((int) MAX_BYTES / members.size());
+                member.timers = random.nextInt((int) MAX_BYTES / members.size() / 4);
                 member.spilled = random.nextBoolean() ? 0 : random.nextInt((int) MAX_BYTES);
                 member.heat = random.nextInt(10);
                 member.toSpill = 0;
                 member.toLoad = 0;
-                state += member.heap;
+                state += member.heap + member.timers;
             }
             long live = Math.min(MAX_BYTES, state + random.nextInt((int) MAX_BYTES / 4));
             boolean decided = arbiter.onLiveHeap(live, MAX_BYTES);
@@ -165,6 +166,17 @@ class SpillArbiterModelTest {
         member.heap = 390_000;
         assertThat(arbiter.hasRoomFor(member)).as("200,000 of others").isTrue();
         member.heap = 410_000;
+        assertThat(arbiter.hasRoomFor(member)).isFalse();
+    }
+
+    @Test
+    void restoredState_hasNoRoomWhereTimersAre() {
+        FakeMember member = join(SpillConfig.defaults());
+        member.heap = 100_000;
+        member.timers = 490_000;
+        assertThat(arbiter.hasRoomFor(member)).isTrue();
+
+        member.timers = 510_000;
         assertThat(arbiter.hasRoomFor(member)).isFalse();
     }
 

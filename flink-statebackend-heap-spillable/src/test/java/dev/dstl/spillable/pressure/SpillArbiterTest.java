@@ -126,6 +126,60 @@ class SpillArbiterTest {
     }
 
     @Test
+    void beforeTheFirstFullCollection_timersCountAsLive() {
+        FakeMember member = new FakeMember(2000, 0);
+        arbiter.join(member);
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).isFalse();
+
+        member.timers = 6000;
+
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).isTrue();
+        assertThat(member.toSpill).as("a quarter of the state, nothing of timers").isEqualTo(500);
+    }
+
+    @Test
+    void timersThatAFullCollectionMeasured_areNotCountedTwice() {
+        FakeMember member = new FakeMember(2000, 0);
+        member.timers = 5000;
+        arbiter.join(member);
+        assertThat(arbiter.onLiveHeap(7200, 10_000)).isFalse();
+
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).as("7200 as before").isFalse();
+
+        member.timers = 5500;
+        assertThat(arbiter.onOccupiedHeap(9900, 10_000)).as("7700").isTrue();
+    }
+
+    @Test
+    void aBackendThatHasOnlyTimers_isAskedForNothing() {
+        FakeMember timers = new FakeMember(0, 0);
+        timers.timers = 7000;
+        FakeMember state = new FakeMember(1000, 0);
+        arbiter.join(timers);
+        arbiter.join(state);
+
+        assertThat(arbiter.onLiveHeap(8500, 10_000)).isTrue();
+
+        assertThat(timers.toSpill).isZero();
+        assertThat(state.toSpill).as("its state makes room").isEqualTo(250);
+    }
+
+    @Test
+    void theShareOfTimers_isThatOfAllBackends() {
+        assertThat(arbiter.timerRatio()).isZero();
+        FakeMember one = new FakeMember(5000, 0);
+        FakeMember other = new FakeMember(0, 5000);
+        one.timers = 200;
+        other.timers = 300;
+        arbiter.join(one);
+        arbiter.join(other);
+
+        assertThat(arbiter.timerRatio()).isEqualTo(0.5);
+        arbiter.leave(one);
+        assertThat(arbiter.timerRatio()).isEqualTo(0.3);
+    }
+
+    @Test
     void garbage_isNoPressure() {
         FakeMember member = new FakeMember(4000, 4000);
         arbiter.join(member);

@@ -26,11 +26,15 @@ import java.nio.file.Path;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.runtime.state.HeapPriorityQueuesManager;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
 
 /** Tables of four key groups each, key k in group k mod 4. */
 final class PlacedTables implements AutoCloseable {
@@ -39,16 +43,15 @@ final class PlacedTables implements AutoCloseable {
 
     private static final KeyGroupRange RANGE = new KeyGroupRange(0, GROUPS - 1);
 
+    private static final HeapPriorityQueueSetFactory QUEUES =
+            new HeapPriorityQueueSetFactory(RANGE, GROUPS, 16);
+
     final SpillSpace space;
     final StateRegistry<Integer> states;
 
     PlacedTables(Path disk, long budgetBytes) {
         space = PoolOnDisk.space(disk, budgetBytes);
-        states =
-                new StateRegistry<>(
-                        new CurrentKey<>(RANGE, GROUPS),
-                        new HeapPriorityQueueSetFactory(RANGE, GROUPS, 16),
-                        space);
+        states = new StateRegistry<>(new CurrentKey<>(RANGE, GROUPS), QUEUES, space);
     }
 
     StateTable<Integer, VoidNamespace, String> add(String name, int entriesPerGroup) {
@@ -64,6 +67,16 @@ final class PlacedTables implements AutoCloseable {
             put(table, key, "value of " + key);
         }
         return table;
+    }
+
+    /** Makes an empty queue for timers of the tables' keys. */
+    KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, VoidNamespace>> addTimers(
+            String name) {
+        return new HeapPriorityQueuesManager(states.queues(), QUEUES, RANGE, GROUPS)
+                .createOrUpdate(
+                        name,
+                        new TimerSerializer<>(
+                                IntSerializer.INSTANCE, VoidNamespaceSerializer.INSTANCE));
     }
 
     static void put(StateTable<Integer, VoidNamespace, String> table, int key, String value) {

@@ -81,7 +81,7 @@ class SpillMetricsTest {
 
     @Test
     void beforeAnythingIsSpilled_everyMetricIsZero() {
-        assertThat(gauges).hasSize(20);
+        assertThat(gauges).hasSize(22);
         gauges.forEach(
                 (name, gauge) ->
                         assertThat(((Number) gauge.getValue()).doubleValue()).as(name).isZero());
@@ -91,6 +91,7 @@ class SpillMetricsTest {
     @Test
     void countersAndTheArbiter_areShownAsTheyAre() {
         counters.placed(1, 2, 3, 4, 5);
+        counters.timers(9, 10);
         counters.spilled(6, 7);
         counters.loaded(8);
         counters.refused();
@@ -102,6 +103,8 @@ class SpillMetricsTest {
         assertThat(value("heapKeyGroups")).isEqualTo(3);
         assertThat(value("spilledKeyGroups")).isEqualTo(4);
         assertThat(value("heapStateBytesEstimate")).isEqualTo(5L);
+        assertThat(value("timers")).isEqualTo(9L);
+        assertThat(value("timerBytesEstimate")).isEqualTo(10L);
         assertThat(value("spilledEntriesTotal")).isEqualTo(6L);
         assertThat(value("spilledBytesTotal")).isEqualTo(7L);
         assertThat(value("loadedEntriesTotal")).isEqualTo(8L);

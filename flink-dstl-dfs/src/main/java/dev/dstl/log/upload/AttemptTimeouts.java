@@ -48,7 +48,11 @@ final class AttemptTimeouts {
     private final long[][] bytes = new long[SizeClass.COUNT][LATEST];
 
     @GuardedBy("this")
-    private final int[] counts = new int[SizeClass.COUNT];
+    private final int[] next = new int[SizeClass.COUNT];
+
+    /** Number of uploads that are kept, at most {@link #LATEST}. */
+    @GuardedBy("this")
+    private final int[] known = new int[SizeClass.COUNT];
 
     AttemptTimeouts(RetryPolicy policy) {
         this.policy = policy;
@@ -68,9 +72,11 @@ final class AttemptTimeouts {
             return;
         }
         int sizeClass = SizeClass.of(writtenBytes);
-        int next = counts[sizeClass]++ % LATEST;
-        nanos[sizeClass][next] = Math.min(tookNanos, TimeUnit.MILLISECONDS.toNanos(limit));
-        bytes[sizeClass][next] = weight(writtenBytes);
+        int slot = next[sizeClass];
+        next[sizeClass] = (slot + 1) % LATEST;
+        known[sizeClass] = Math.max(known[sizeClass], slot + 1);
+        nanos[sizeClass][slot] = Math.min(tookNanos, TimeUnit.MILLISECONDS.toNanos(limit));
+        bytes[sizeClass][slot] = weight(writtenBytes);
     }
 
     /**
@@ -103,7 +109,7 @@ final class AttemptTimeouts {
         if (sizeClass < 0) {
             return 0;
         }
-        double[] needed = new double[Math.min(counts[sizeClass], LATEST)];
+        double[] needed = new double[known[sizeClass]];
         for (int i = 0; i < needed.length; i++) {
             double larger = (double) weight(segmentBytes) / bytes[sizeClass][i];
             needed[i] = nanos[sizeClass][i] * Math.max(1, larger);
@@ -138,6 +144,6 @@ final class AttemptTimeouts {
 
     @GuardedBy("this")
     private boolean isKnown(int sizeClass) {
-        return sizeClass >= 0 && sizeClass < SizeClass.COUNT && counts[sizeClass] > 0;
+        return sizeClass >= 0 && sizeClass < SizeClass.COUNT && known[sizeClass] > 0;
     }
 }

@@ -48,8 +48,12 @@ final class BatchDeduplicator {
 
     private static final int MIN_SAMPLE = 128;
 
-    /** Divisor of the batch size below which dropping obsolete records does not pay. */
-    private static final int WORTHWHILE_SHARE = 20;
+    /**
+     * Divisor of the batch size below which dropping obsolete records does not pay. WordCount on
+     * HashMap with 9 % of obsolete records: to find them took 65 % of the encoding's CPU time, to
+     * compress and write 9 % more takes 3 %.
+     */
+    private static final int WORTHWHILE_SHARE = 5;
 
     private static final int MAX_TABLE_KEPT = 1 << 19;
 

@@ -42,27 +42,26 @@ class BatchDeduplicatorTest {
     }
 
     @Test
-    void ofALargeBatchThatHardlyRepeatsOnlyTheSampleIsCombined() {
+    void ofALargeBatchThatRepeatsATenthOnlyTheSampleIsDeduplicated() {
         int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
-        for (int i = 0; i < count; i++) {
-            put("key " + i);
-        }
-        for (int i = 0; i < count / 100; i++) {
-            put("key " + i);
-        }
-        assertThat(obsolete()).isLessThan(count / 100 / 4);
+        putTwice(count, count / 9);
+        assertThat(obsolete()).isLessThan(count / 9 / 4);
     }
 
     @Test
-    void aLargeBatchThatRepeatsATenthIsCombined() {
+    void aLargeBatchThatRepeatsAQuarterIsDeduplicated() {
         int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
-        for (int i = 0; i < count; i++) {
+        putTwice(count, count / 3);
+        assertThat(obsolete()).isEqualTo(count / 3);
+    }
+
+    private void putTwice(int keys, int repeated) {
+        for (int i = 0; i < keys; i++) {
             put("key " + i);
         }
-        for (int i = 0; i < count / 9; i++) {
+        for (int i = 0; i < repeated; i++) {
             put("key " + i);
         }
-        assertThat(obsolete()).isEqualTo(count / 9);
     }
 
     @Test
@@ -85,8 +84,8 @@ class BatchDeduplicatorTest {
     }
 
     @Test
-    void aSmallBatchAfterALargeOneIsCombinedAllTheSame() {
-        aLargeBatchThatRepeatsATenthIsCombined();
+    void aSmallBatchAfterALargeOneIsDeduplicatedAllTheSame() {
+        aLargeBatchThatRepeatsAQuarterIsDeduplicated();
         put("a");
         put("b");
         put("a");

@@ -66,7 +66,7 @@ final class SnapshotFiles implements CheckpointStreamFactory {
         }
         CheckpointStateOutputStream stream = streams.createCheckpointStateOutputStream(scope);
         progress.incrementAndGet();
-        return new SnapshotStream(stream, new Written(), afterAWhile);
+        return new BufferedSnapshotStream(new SnapshotStream(stream, new Written(), afterAWhile));
     }
 
     /** Returns a value that changes whenever the store has answered a call. */

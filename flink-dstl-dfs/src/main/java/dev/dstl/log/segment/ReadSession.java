@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.slf4j.Logger;
@@ -48,6 +49,12 @@ public final class ReadSession {
 
     /** Longer than most stalls of stores. */
     private static final long RESTORE_PATIENCE_MILLIS = 15_000;
+
+    /** Before anything was read: connecting, too, takes its time. */
+    private static final long FIRST_EARLY_RETRY_MILLIS = 1_000;
+
+    private static final long MIN_EARLY_RETRY_MILLIS = 300;
+    private static final int EARLY_RETRY_FACTOR = 4;
 
     private static final ThreadFactory CLOSERS = new DaemonThreads("changelog-read-close");
 
@@ -72,6 +79,10 @@ public final class ReadSession {
 
     @GuardedBy("this")
     private long longestNanos;
+
+    /** 0 until a request was answered. */
+    @GuardedBy("this")
+    private long slowestAnswerNanos;
 
     /**
      * Creates a session without reads, whose hanging reads only {@link #giveUp} abandons.
@@ -109,7 +120,9 @@ public final class ReadSession {
 
     /**
      * Creates a session for a restore or a tool. A failing read is retried for about 1.5 s; a
-     * hanging one is abandoned after 15 s, then 30 s, 60 s and 120 s without a byte.
+     * hanging one is abandoned after 15 s, then 30 s, 60 s and 120 s without a byte. Before that, a
+     * request that takes four times as long as the slowest so far is replaced once: some of an
+     * object store's requests take seconds, and the next one rarely does.
      */
     public static ReadSession ofRestore() {
         return ofRestore(() -> {});
@@ -153,6 +166,32 @@ public final class ReadSession {
      */
     long patienceMillis(int failures) {
         return firstPatienceMillis << Math.min(failures, MAX_DOUBLINGS);
+    }
+
+    /**
+     * Returns the time without a byte after which a request is replaced by a second one, in
+     * milliseconds; no less than {@link #patienceMillis} if it is not to be replaced.
+     */
+    synchronized long earlyRetryMillis() {
+        return slowestAnswerNanos == 0
+                ? FIRST_EARLY_RETRY_MILLIS
+                : Math.max(
+                        MIN_EARLY_RETRY_MILLIS,
+                        EARLY_RETRY_FACTOR * TimeUnit.NANOSECONDS.toMillis(slowestAnswerNanos));
+    }
+
+    /**
+     * Reports that the store has answered a request.
+     *
+     * @param nanos time that it took
+     */
+    synchronized void answered(long nanos) {
+        slowestAnswerNanos = Math.max(slowestAnswerNanos, Math.max(1, nanos));
+    }
+
+    /** Reports that a slow request is replaced. */
+    void retriedEarly() {
+        whenRetried.run();
     }
 
     /**

@@ -272,9 +272,13 @@ public final class SegmentReader implements BlockSource, Closeable {
             return 0;
         }
         int failures = 0;
+        boolean mayRetryEarly = true;
         while (true) {
             try {
-                return tryRead(offset, target, count, failures);
+                return tryRead(offset, target, count, failures, mayRetryEarly);
+            } catch (SlowRequestException slow) {
+                mayRetryEarly = false;
+                session.retriedEarly();
             } catch (IOException | RuntimeException e) {
                 // File systems also throw what their clients throw.
                 if (Thread.currentThread().isInterrupted() || session.isGivenUp()) {
@@ -289,7 +293,8 @@ public final class SegmentReader implements BlockSource, Closeable {
         }
     }
 
-    private int tryRead(long offset, byte[] target, int count, int failures) throws IOException {
+    private int tryRead(long offset, byte[] target, int count, int failures, boolean mayRetryEarly)
+            throws IOException {
         session.begin(segment);
         try {
             if (stream == null) {
@@ -297,13 +302,14 @@ public final class SegmentReader implements BlockSource, Closeable {
             }
             return requests == null
                     ? stream.read(offset, target, count)
-                    : readElsewhere(offset, target, count, failures);
+                    : readElsewhere(offset, target, count, failures, mayRetryEarly);
         } finally {
             session.end();
         }
     }
 
-    private int readElsewhere(long offset, byte[] target, int count, int failures)
+    private int readElsewhere(
+            long offset, byte[] target, int count, int failures, boolean mayRetryEarly)
             throws IOException {
         if (buffer.length < count) {
             buffer = new byte[count];
@@ -311,16 +317,22 @@ public final class SegmentReader implements BlockSource, Closeable {
         SegmentStream reading = stream;
         byte[] filled = buffer;
         long patienceMillis = session.patienceMillis(failures);
+        long earlyRetryMillis = mayRetryEarly ? session.earlyRetryMillis() : Long.MAX_VALUE;
+        long startNanos = System.nanoTime();
         try {
             int read =
                     requests.call(
                             () -> reading.read(offset, filled, count),
-                            patienceMillis,
+                            Math.min(patienceMillis, earlyRetryMillis),
                             reading::progress);
+            session.answered(System.nanoTime() - startNanos);
             System.arraycopy(filled, 0, target, 0, read);
             return read;
         } catch (ReadTimeoutException e) {
             leaveBehind();
+            if (earlyRetryMillis < patienceMillis) {
+                throw new SlowRequestException();
+            }
             String what =
                     String.format(
                             "no byte at offset %d for %d s in try %d",
@@ -331,6 +343,11 @@ public final class SegmentReader implements BlockSource, Closeable {
             leaveBehind();
             throw e;
         }
+    }
+
+    /** A request is slow; the next one is likely not to be. */
+    private static final class SlowRequestException extends IOException {
+        private static final long serialVersionUID = 1;
     }
 
     /** Replaces stream and buffer, which the thread of an abandoned request may still hold. */

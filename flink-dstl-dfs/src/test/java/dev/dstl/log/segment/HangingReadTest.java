@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataOutputStream;
@@ -106,6 +107,28 @@ class HangingReadTest {
             assertThat(read(new DstlHandleReader(), PATIENCE_MILLIS)).isEqualTo(records);
             assertThat(retries).as("read %d hangs", read).hasValue(1);
         }
+    }
+
+    /** With a patience of an hour, only the second request can be what answers. */
+    @ParameterizedTest
+    @EnumSource
+    void slowRequest_isReplacedByASecondOne(Client client) throws Exception {
+        hang(client, 3, 1);
+        assertThat(read(new DstlHandleReader(), TimeUnit.HOURS.toMillis(1))).isEqualTo(records);
+        assertThat(retries).hasValue(1);
+    }
+
+    @Test
+    void request_isSlow_ifItTakesFourTimesAsLongAsTheSlowestBefore() {
+        ReadSession session = ReadSession.ofRestore();
+        assertThat(session.earlyRetryMillis()).isEqualTo(1_000);
+        session.answered(TimeUnit.MILLISECONDS.toNanos(20));
+        assertThat(session.earlyRetryMillis()).as("other work of the process").isEqualTo(300);
+        session.answered(TimeUnit.MILLISECONDS.toNanos(500));
+        session.answered(TimeUnit.MILLISECONDS.toNanos(20));
+        assertThat(session.earlyRetryMillis()).isEqualTo(2_000);
+        session.answered(TimeUnit.SECONDS.toNanos(5));
+        assertThat(session.earlyRetryMillis()).isGreaterThan(session.patienceMillis(0));
     }
 
     @Test

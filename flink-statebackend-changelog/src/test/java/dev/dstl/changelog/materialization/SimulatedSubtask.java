@@ -47,7 +47,7 @@ final class SimulatedSubtask {
     private static final long MIN_LOG_BYTES = 8 << 20;
 
     /** Duration of a materialization and its pause, relative to the materialization. */
-    private static final int TIMES = 5;
+    private static final int TIMES = 10;
 
     private final Random random;
     private final long intervalMillis;

@@ -92,7 +92,7 @@ public final class PartitionPool implements AutoCloseable {
     /**
      * @param budget released by this object, after the last view was released
      * @param files owned and closed by this object, after the last view was released
-     * @param keyHash by which keys are found
+     * @param keyHash by which keys of new maps are found
      * @param executor runs merges, shut down by this object
      */
     public PartitionPool(
@@ -114,7 +114,7 @@ public final class PartitionPool implements AutoCloseable {
         this.memory = new OverlayMemory(budget, files);
         this.files = files;
         this.keyHash = keyHash;
-        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
+        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget));
         this.mergeAbove = budget.limitBytes() / 4 * 3;
         this.waitAbove = budget.limitBytes() / 8 * 7;
     }
@@ -129,7 +129,7 @@ public final class PartitionPool implements AutoCloseable {
         return files;
     }
 
-    /** By which keys are found. */
+    /** By which keys of new maps are found. */
     public KeyHash keyHash() {
         return keyHash;
     }

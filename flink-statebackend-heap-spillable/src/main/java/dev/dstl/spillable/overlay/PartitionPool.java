@@ -57,6 +57,16 @@ public final class PartitionPool implements AutoCloseable {
     private static final double SMALLEST_GAIN = 1.0 / 256;
 
     private static final int MOST_RUNNING = 4;
+
+    /** More merges of them at a time would only be more to wait for when the task ends. */
+    private static final int MOST_RUNNING_FOR_CHECKPOINT = 64;
+
+    /** Below this length an overlay is written with each checkpoint, whatever it lies over. */
+    private static final int SMALL_OVERLAY_BYTES = 16 << 10;
+
+    /** As long as an overlay is shorter than one in so many bytes of what it lies over. */
+    private static final int SEALED_PER_OVERLAY = 4;
+
     private static final int FEW_VIEWS = 64;
     private static final int SKIPPED_REFUSALS = 1024;
     private static final int FILES_PER_OCCUPIED = 2;
@@ -77,6 +87,10 @@ public final class PartitionPool implements AutoCloseable {
 
     private int viewCursor;
     private int viewsBeforeCleanUp = FEW_VIEWS;
+
+    /** Partitions before this one may have overlays to be sealed for a checkpoint. */
+    private int sealingCursor;
+
     private boolean diskRefuses;
     private int refusalsToSkip;
     private int openChanges;
@@ -371,6 +385,37 @@ public final class PartitionPool implements AutoCloseable {
         runner.start(partition.owner.startMerge(partition));
     }
 
+    /**
+     * Lets overlays be sealed that are large in proportion to what they lie over: an incremental
+     * checkpoint writes overlays each time and sealed partitions once. Goes on with each merge that
+     * ends.
+     */
+    public void sealLargeOverlays() {
+        if (runner.hasEnded()) {
+            takeOver();
+        }
+        sealingCursor = withOverlay.size();
+        sealNext();
+    }
+
+    private void sealNext() {
+        sealingCursor = Math.min(sealingCursor, withOverlay.size());
+        while (sealingCursor > 0
+                && runner.running() < MOST_RUNNING_FOR_CHECKPOINT
+                && !diskRefuses) {
+            sealingCursor--;
+            LivePartition candidate = withOverlay.get(sealingCursor);
+            int overlay = candidate.overlayBytes();
+            int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
+            if (!candidate.dropped
+                    && !candidate.merging
+                    && overlay > SMALL_OVERLAY_BYTES
+                    && overlay > sealed / SEALED_PER_OVERLAY) {
+                startMerge(candidate);
+            }
+        }
+    }
+
     private void takeOver() {
         Throwable fatal = null;
         for (PartitionMerge merge = runner.poll(); merge != null; merge = runner.poll()) {
@@ -395,6 +440,7 @@ public final class PartitionPool implements AutoCloseable {
         if (fatal != null) {
             ExceptionUtils.rethrow(fatal);
         }
+        sealNext();
         rewriteSparseFile();
     }
 

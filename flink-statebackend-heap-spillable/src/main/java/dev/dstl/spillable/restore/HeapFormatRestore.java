@@ -100,12 +100,26 @@ public final class HeapFormatRestore<K> {
                                             + " savepoint to move the job here.",
                                     handle.getClass().getName()));
                 }
-                restore((KeyGroupsStateHandle) handle);
+                restore((KeyGroupsStateHandle) handle, () -> {});
             }
         }
     }
 
-    private void restore(KeyGroupsStateHandle handle) throws Exception {
+    /** Is called when the states of a handle are registered and none of its entries is read. */
+    public interface RegisteredStates {
+        /**
+         * @throws Exception ends the restore
+         */
+        void registered() throws Exception;
+    }
+
+    /**
+     * Reads one handle.
+     *
+     * @param then called before its entries are read
+     * @throws Exception as the other {@code restore}, and if {@code then} does
+     */
+    public void restore(KeyGroupsStateHandle handle, RegisteredStates then) throws Exception {
         FSDataInputStream stream = handle.openInputStream();
         cancelRegistry.registerCloseable(stream);
         try {
@@ -127,6 +141,7 @@ public final class HeapFormatRestore<K> {
             for (StateMetaInfoSnapshot metaInfo : restored) {
                 states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
             }
+            then.registered();
             StreamCompressionDecorator compression =
                     header.isUsingKeyGroupCompression()
                             ? SnappyStreamCompressionDecorator.INSTANCE

@@ -241,6 +241,23 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
+    StateIdentity identity() {
+        return identity;
+    }
+
+    /**
+     * Takes over what was spilled before a restore; new entries go there too.
+     *
+     * @throws IllegalStateException if something is spilled already
+     */
+    void restoreSpilled(PartitionedMap restored) {
+        residency = residency.to(Residency.SPILLING);
+        spilled = restored;
+        if (heap.size() == 0) {
+            residency = residency.to(Residency.SPILLED);
+        }
+    }
+
     /** Moves about {@code entries} entries off-heap; returns how many it moved. */
     int spill(int entries, SpilledLayout<K, N, S> layout) throws IOException {
         int moved =

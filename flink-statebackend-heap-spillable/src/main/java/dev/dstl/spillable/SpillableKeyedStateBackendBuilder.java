@@ -103,7 +103,11 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshot =
                 config.incrementalCheckpoints()
                         ? new IncrementalSnapshot<>(
-                                full, keyGroupRange, incremental.backendId(), incremental.history(), space)
+                                full,
+                                keyGroupRange,
+                                incremental.backendId(),
+                                incremental.history(),
+                                space)
                         : full;
         return new SpillableKeyedStateBackend<>(
                 kvStateRegistry,

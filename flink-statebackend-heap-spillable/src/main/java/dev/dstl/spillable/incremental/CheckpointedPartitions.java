@@ -26,7 +26,9 @@ import javax.annotation.Nullable;
 /** Which sealed partitions a checkpoint has, and where. Filled by one thread, then immutable. */
 final class CheckpointedPartitions {
 
-    /** Without the partitions' ids, whose pages may not be in memory: an object is one partition. */
+    /**
+     * Without the partitions' ids, whose pages may not be in memory: an object is one partition.
+     */
     private final Map<SealedPartition, PartitionLocation> locations = new IdentityHashMap<>();
 
     private final Map<SharedFile, Integer> files = new IdentityHashMap<>();

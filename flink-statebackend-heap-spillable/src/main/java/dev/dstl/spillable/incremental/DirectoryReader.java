@@ -53,8 +53,9 @@ final class DirectoryReader {
         DataInputStream header = new DataInputStream(stream);
         byte[] first = new byte[DirectoryFormat.HEADER_BYTES];
         int read = header.readNBytes(first, 0, first.length);
-        long magic = ((long) BlockOutput.getInt(first, 0) << 32)
-                | (BlockOutput.getInt(first, 4) & 0xFFFFFFFFL);
+        long magic =
+                ((long) BlockOutput.getInt(first, 0) << 32)
+                        | (BlockOutput.getInt(first, 4) & 0xFFFFFFFFL);
         if (read < first.length || magic != DirectoryFormat.MAGIC) {
             throw new IOException(
                     String.format(
@@ -125,8 +126,7 @@ final class DirectoryReader {
             map.ranges.add(new DirectoryMap.Range(depth, firstHash, in.readInt(), location));
         }
         if (!map.isComplete()) {
-            throw new IOException(
-                    String.format("%s does not cover all hashes of %s.", file, map));
+            throw new IOException(String.format("%s does not cover all hashes of %s.", file, map));
         }
         return map;
     }

@@ -106,8 +106,7 @@ final class DirectoryWriter {
         }
     }
 
-    private void writeChange(MemorySegment segment, int entry, boolean removed)
-            throws IOException {
+    private void writeChange(MemorySegment segment, int entry, boolean removed) throws IOException {
         int length = EntryFormat.entryBytesAt(segment, entry);
         if (buffer.length < length) {
             buffer = new byte[Math.max(length, buffer.length * 2)];

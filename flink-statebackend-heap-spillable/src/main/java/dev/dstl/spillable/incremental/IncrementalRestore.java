@@ -182,7 +182,8 @@ public final class IncrementalRestore<K> {
         StateTable<K, ?, ?> table = states.table(map.stateName);
         if (table == null) {
             throw new IOException(
-                    String.format("%s has partitions of %s, which is not registered.", directory, map));
+                    String.format(
+                            "%s has partitions of %s, which is not registered.", directory, map));
         }
         for (DirectoryMap.Range range : map.ranges) {
             if (range.sealed != null) {

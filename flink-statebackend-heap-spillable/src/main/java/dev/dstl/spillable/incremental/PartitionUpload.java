@@ -119,8 +119,7 @@ final class PartitionUpload {
     }
 
     /** Writes one file; returns the number of the first partition that is not in it. */
-    private int writeFile(
-            List<SealedPartition> partitions, int from, CheckpointedPartitions result)
+    private int writeFile(List<SealedPartition> partitions, int from, CheckpointedPartitions result)
             throws IOException {
         CheckpointStateOutputStream stream =
                 streams.createCheckpointStateOutputStream(CheckpointedStateScope.SHARED);

@@ -451,7 +451,11 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         SpilledView view =
                 new SpilledView(
-                        memory, new EntryReader(keyHash, directory, null), size, liveBytes, identity);
+                        memory,
+                        new EntryReader(keyHash, directory, null),
+                        size,
+                        liveBytes,
+                        identity);
         views.removeIf(SpilledView::isClosed);
         views.add(view);
         pool.viewOpened(view);

@@ -220,7 +220,8 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
                     && layers.active != null
                     && !layers.active.isShared()) {
                 merging = true;
-                return new PartitionMerge(this, layers, layers.held(), identity, entries.keyHash(), memory);
+                return new PartitionMerge(
+                        this, layers, layers.held(), identity, entries.keyHash(), memory);
             }
         }
         // Overlays that the map still has may be the view's alone some time later.

@@ -149,8 +149,7 @@ public final class HeapFormatSnapshot<K>
         return write(view, stream, TableView::writeHeapEntries);
     }
 
-    private long[] write(
-            StatesView<K> view, CheckpointStateOutputStream stream, TableWriter writer)
+    private long[] write(StatesView<K> view, CheckpointStateOutputStream stream, TableWriter writer)
             throws IOException {
         DataOutputViewStreamWrapper out = new DataOutputViewStreamWrapper(stream);
         boolean compressed = compression != UncompressedStreamCompressionDecorator.INSTANCE;

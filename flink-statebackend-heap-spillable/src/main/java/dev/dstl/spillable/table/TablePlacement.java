@@ -16,8 +16,8 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 

@@ -87,8 +87,7 @@ abstract class PartitionFixture {
                                         value,
                                         key.startsWith("part"))));
         sorted.sort((a, b) -> Integer.compareUnsigned(a.hash, b.hash));
-        PartitionWriter writer =
-                new PartitionWriter(n -> MemorySegmentFactory.wrap(new byte[n]));
+        PartitionWriter writer = new PartitionWriter(n -> MemorySegmentFactory.wrap(new byte[n]));
         writer.start(IDENTITY, hash, 0, 0);
         for (Entry entry : sorted) {
             int length = EntryFormat.entryBytes(entry.key.length, entry.value.length);

@@ -18,7 +18,7 @@ package dev.dstl.spillable.incremental;
 
 import dev.dstl.spillable.partition.SealedPartition;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -29,9 +29,9 @@ final class CheckpointedPartitions {
     /**
      * Without the partitions' ids, whose pages may not be in memory: an object is one partition.
      */
-    private final Map<SealedPartition, PartitionLocation> locations = new IdentityHashMap<>();
+    private final Map<SealedPartition, PartitionLocation> locations = new HashMap<>();
 
-    private final Map<SharedFile, Integer> files = new IdentityHashMap<>();
+    private final Map<SharedFile, Integer> files = new HashMap<>();
     private final List<SharedFile> filesInOrder = new ArrayList<>();
 
     void add(SealedPartition partition, PartitionLocation location) {

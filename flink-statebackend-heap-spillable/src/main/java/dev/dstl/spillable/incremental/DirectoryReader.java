@@ -167,6 +167,17 @@ final class DirectoryReader {
         }
     }
 
+    /**
+     * To be called when all changes were read.
+     *
+     * @throws IOException if the file goes on, or its end is missing
+     */
+    void requireEnd() throws IOException {
+        if (in.read() >= 0) {
+            throw new IOException(file + " is damaged: it goes on behind its last entry.");
+        }
+    }
+
     private int readVarint() throws IOException {
         int number = 0;
         int shift = 0;

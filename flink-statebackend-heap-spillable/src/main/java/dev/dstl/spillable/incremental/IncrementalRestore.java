@@ -171,6 +171,7 @@ public final class IncrementalRestore<K> {
                 requireAll(reader.maps().get(i), spilled, directory);
             }
         }
+        reader.requireEnd();
     }
 
     private PartitionedMap place(

@@ -22,7 +22,7 @@ import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -49,7 +49,7 @@ final class PartitionDownload {
     private final CloseableRegistry cancelRegistry;
 
     /** By file, what of it is wanted. */
-    private final Map<SharedFile, List<Wanted>> wanted = new IdentityHashMap<>();
+    private final Map<SharedFile, List<Wanted>> wanted = new HashMap<>();
 
     private static final class Wanted {
         final DirectoryMap map;

@@ -20,7 +20,7 @@ import dev.dstl.spillable.overlay.RestoredPartition;
 import dev.dstl.spillable.partition.SealedPartition;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -72,7 +72,7 @@ final class PartitionUpload {
     CheckpointedPartitions write(List<SpilledGroup> groups, CheckpointHistory.Attempt attempt)
             throws IOException {
         CheckpointedPartitions base = attempt.base();
-        Map<SharedFile, Long> liveBytes = new IdentityHashMap<>();
+        Map<SharedFile, Long> liveBytes = new HashMap<>();
         List<SealedPartition> sealed = new ArrayList<>();
         for (SpilledGroup group : groups) {
             for (RestoredPartition partition : group.partitions) {

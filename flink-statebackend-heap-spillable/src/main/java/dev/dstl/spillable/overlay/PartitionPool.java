@@ -58,13 +58,10 @@ public final class PartitionPool implements AutoCloseable {
 
     private static final int MOST_RUNNING = 4;
 
-    /** More merges of them at a time would only be more to wait for when the task ends. */
+    /** More of them would only be more to wait for when the task ends. */
     private static final int MOST_RUNNING_FOR_CHECKPOINT = 64;
 
-    /** Below this length an overlay is written with each checkpoint, whatever it lies over. */
     private static final int SMALL_OVERLAY_BYTES = 16 << 10;
-
-    /** As long as an overlay is shorter than one in so many bytes of what it lies over. */
     private static final int SEALED_PER_OVERLAY = 4;
 
     private static final int FEW_VIEWS = 64;
@@ -386,9 +383,8 @@ public final class PartitionPool implements AutoCloseable {
     }
 
     /**
-     * Lets overlays be sealed that are large in proportion to what they lie over: an incremental
-     * checkpoint writes overlays each time and sealed partitions once. Goes on with each merge that
-     * ends.
+     * Lets overlays be sealed that are not small, by themselves and against what they lie over: an
+     * incremental checkpoint writes overlays each time. Goes on with each merge that ends.
      */
     public void sealLargeOverlays() {
         if (runner.hasEnded()) {

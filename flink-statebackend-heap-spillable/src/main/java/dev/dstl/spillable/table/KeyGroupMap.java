@@ -246,14 +246,22 @@ final class KeyGroupMap<K, N, S> {
     }
 
     /**
-     * Takes over what was spilled before a restore; new entries go there too.
+     * Takes over what a snapshot has spilled; new entries go there too.
      *
-     * @throws IllegalStateException if something is spilled already
+     * @throws IllegalStateException if there are spilled entries already
      */
     void restoreSpilled(PartitionedMap restored) {
-        residency = residency.to(Residency.SPILLING);
+        if (spilled != null) {
+            if (spilled.size() > 0) {
+                throw new IllegalStateException("Two snapshots have spilled " + identity);
+            }
+            spilled.close();
+        }
+        if (!residency.spillsNewEntries()) {
+            residency = residency.to(Residency.SPILLING);
+        }
         spilled = restored;
-        if (heap.size() == 0) {
+        if (heap.size() == 0 && residency == Residency.SPILLING) {
             residency = residency.to(Residency.SPILLED);
         }
     }

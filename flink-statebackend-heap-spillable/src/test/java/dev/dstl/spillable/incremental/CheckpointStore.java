@@ -56,8 +56,7 @@ final class CheckpointStore {
 
     /** Every file is one on disk, however short. */
     CheckpointStreamFactory streams() {
-        org.apache.flink.core.fs.Path path =
-                new org.apache.flink.core.fs.Path(directory.toUri());
+        org.apache.flink.core.fs.Path path = new org.apache.flink.core.fs.Path(directory.toUri());
         return new FsCheckpointStreamFactory(
                 FileSystem.getLocalFileSystem(),
                 new org.apache.flink.core.fs.Path(path, "exclusive"),

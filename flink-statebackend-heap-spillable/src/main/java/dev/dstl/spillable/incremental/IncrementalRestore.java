@@ -143,8 +143,8 @@ public final class IncrementalRestore<K> {
         }
         throw new IllegalStateException(
                 String.format(
-                        "The spillable backend cannot read %s, an incremental checkpoint of another"
-                                + " backend. Take a canonical savepoint to move the job here.",
+                        "The spillable backend cannot read an incremental checkpoint of another"
+                                + " backend: %s. Take a canonical savepoint to move the job here.",
                         handle));
     }
 

@@ -94,8 +94,9 @@ public final class HeapFormatRestore<K> {
                 if (!(handle instanceof KeyGroupsStateHandle)) {
                     throw new IllegalStateException(
                             String.format(
-                                    "The spillable backend cannot read a %s. It restores full heap"
-                                            + " checkpoints and native savepoints of heap backends, and"
+                                    "The spillable backend cannot read a %s. It restores its own"
+                                            + " incremental checkpoints, full checkpoints and native"
+                                            + " savepoints of heap backends, and"
                                             + " canonical savepoints of any backend; take a canonical"
                                             + " savepoint to move the job here.",
                                     handle.getClass().getName()));

@@ -42,6 +42,8 @@ import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads incremental checkpoints and full snapshots, of any number of handles, keeping only the
@@ -49,6 +51,8 @@ import org.apache.flink.util.IOUtils;
  * deserialized. Runs on the task thread; a handle that is damaged or foreign fails the restore.
  */
 public final class IncrementalRestore<K> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(IncrementalRestore.class);
 
     private final StateRegistry<K> states;
     private final SpillSpace space;
@@ -151,6 +155,7 @@ public final class IncrementalRestore<K> {
     private void restoreSpilled(
             DirectoryReader reader, String directory, CheckpointedPartitions partitions)
             throws Exception {
+        long start = System.nanoTime();
         PartitionPool pool = space.open();
         PartitionDownload download = new PartitionDownload(pool.chunks(), cancelRegistry);
         for (DirectoryMap map : reader.maps()) {
@@ -159,6 +164,10 @@ public final class IncrementalRestore<K> {
             }
         }
         download.run();
+        LOG.info(
+                "Copied {} spilled partitions to local files in {} ms.",
+                download.partitions(),
+                (System.nanoTime() - start) / 1_000_000);
         List<PartitionedMap> restored = new ArrayList<>();
         for (DirectoryMap map : reader.maps()) {
             boolean own = keyGroupRange.contains(map.keyGroup);

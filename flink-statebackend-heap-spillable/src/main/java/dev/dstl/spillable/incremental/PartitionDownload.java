@@ -80,6 +80,11 @@ final class PartitionDownload {
         }
     }
 
+    /** Number of partitions added. */
+    int partitions() {
+        return wanted.values().stream().mapToInt(List::size).sum();
+    }
+
     /**
      * Copies and opens all partitions.
      *

@@ -92,8 +92,6 @@ class DirectoryGoldenFileTest extends PartitionedMapFixture {
 
     @Test
     void isWritten() throws IOException {
-        java.nio.file.Files.write(
-        map.close();
         assertThat(write()).isEqualTo(golden());
     }
 

@@ -127,8 +127,7 @@ class SpillableMaterializationTest {
                             range,
                             parts)) {
                 for (int key = 0; key < KEYS; key++) {
-                    int group =
-                            KeyGroupRangeAssignment.assignToKeyGroup(key, TestTask.KEY_GROUPS);
+                    int group = KeyGroupRangeAssignment.assignToKeyGroup(key, TestTask.KEY_GROUPS);
                     if (range.contains(group)) {
                         assertThat(task.value(key).value())
                                 .isEqualTo((key % 3 < 2 ? "changed" : TEXT) + key);

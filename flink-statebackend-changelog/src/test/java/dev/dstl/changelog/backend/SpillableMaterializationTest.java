@@ -129,8 +129,12 @@ class SpillableMaterializationTest {
                 for (int key = 0; key < KEYS; key++) {
                     int group = KeyGroupRangeAssignment.assignToKeyGroup(key, TestTask.KEY_GROUPS);
                     if (range.contains(group)) {
-                        assertThat(task.value(key).value())
-                                .isEqualTo((key % 3 < 2 ? "changed" : TEXT) + key);
+                        String expected = (key % 3 < 2 ? "changed" : TEXT) + key;
+                        assertThat(task.value(key).value()).isEqualTo(expected);
+                        if (key % 10 == 0) {
+                            // Without a change there is nothing to materialize.
+                            task.value(key).update(expected);
+                        }
                     }
                 }
                 assertThat(task.materialize()).isTrue();

@@ -18,7 +18,7 @@ package dev.dstl.spillable;
 
 import dev.dstl.compat.StateTracking;
 import dev.dstl.compat.TrackingKeyedStateBackend;
-import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
+import dev.dstl.spillable.incremental.CheckpointHistory;
 import dev.dstl.spillable.snapshot.StatesView;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.state.TableStates;
@@ -54,6 +54,7 @@ import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.SnapshotExecutionType;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.SnapshotStrategyRunner;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.StateSnapshotTransformers;
@@ -77,7 +78,8 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
     private final StateRegistry<K> states;
     private final TableStates<K> stateObjects;
     private final HeapPriorityQueuesManager queues;
-    private final HeapFormatSnapshot<K> snapshotStrategy;
+    private final SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshotStrategy;
+    private final CheckpointHistory history;
     private final StateMover mover;
 
     SpillableKeyedStateBackend(
@@ -92,7 +94,8 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
             CurrentKey<K> currentKey,
             StateRegistry<K> states,
             HeapPriorityQueueSetFactory queueFactory,
-            HeapFormatSnapshot<K> snapshotStrategy,
+            SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshotStrategy,
+            CheckpointHistory history,
             StateMover mover) {
         super(
                 kvStateRegistry,
@@ -114,6 +117,7 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
                         currentKey.getKeyGroupRange(),
                         currentKey.getNumberOfKeyGroups());
         this.snapshotStrategy = snapshotStrategy;
+        this.history = history;
         this.mover = mover;
     }
 
@@ -329,10 +333,14 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
     }
 
     @Override
-    public void notifyCheckpointComplete(long checkpointId) {}
+    public void notifyCheckpointComplete(long checkpointId) {
+        history.confirmed(checkpointId);
+    }
 
     @Override
-    public void notifyCheckpointAborted(long checkpointId) {}
+    public void notifyCheckpointAborted(long checkpointId) {
+        history.aborted(checkpointId);
+    }
 
     @Override
     public void dispose() {

@@ -21,12 +21,15 @@ import dev.dstl.compat.TrackingKeyedStateBackendBuilder;
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.incremental.IncrementalRestore;
+import dev.dstl.spillable.incremental.IncrementalSnapshot;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
+import dev.dstl.spillable.snapshot.StatesView;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
@@ -42,7 +45,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
@@ -78,15 +83,16 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         StateRegistry<K> states = new StateRegistry<>(currentKey, queueFactory, space);
         // Restored state may not fit on the heap, so it can move from the start.
         StateMover mover = mover(states, space);
+        IncrementalRestore<K> incremental = incrementalRestore(states, space, mover);
         try {
-            restore(states, mover);
+            restore(states, mover, incremental);
         } catch (BackendBuildingException | RuntimeException | Error e) {
             mover.close();
             closeAfter(e, states);
             throw e;
         }
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
-        HeapFormatSnapshot<K> snapshot =
+        HeapFormatSnapshot<K> full =
                 new HeapFormatSnapshot<>(
                         states,
                         keyGroupRange,
@@ -94,6 +100,15 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                         keySerializer,
                         keyGroupCompressionDecorator,
                         parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig());
+        SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshot =
+                config.incrementalCheckpoints()
+                        ? new IncrementalSnapshot<>(
+                                full,
+                                keyGroupRange,
+                                incremental.backendId(),
+                                incremental.history(),
+                                space)
+                        : full;
         return new SpillableKeyedStateBackend<>(
                 kvStateRegistry,
                 keySerializer,
@@ -107,6 +122,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                 states,
                 queueFactory,
                 snapshot,
+                incremental.history(),
                 mover);
     }
 
@@ -166,7 +182,24 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         }
     }
 
-    private void restore(StateRegistry<K> states, StateMover mover)
+    private IncrementalRestore<K> incrementalRestore(
+            StateRegistry<K> states, SpillSpace space, StateMover mover) {
+        return new IncrementalRestore<>(
+                states,
+                space,
+                new HeapFormatRestore<>(
+                        states,
+                        keySerializerProvider,
+                        keyGroupRange,
+                        userCodeClassLoader,
+                        cancelStreamRegistry,
+                        mover),
+                keyGroupRange,
+                cancelStreamRegistry);
+    }
+
+    private void restore(
+            StateRegistry<K> states, StateMover mover, IncrementalRestore<K> incremental)
             throws BackendBuildingException {
         if (restoreStateHandles.isEmpty()) {
             return;
@@ -182,14 +215,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                                 mover)
                         .restore(restoreStateHandles);
             } else {
-                new HeapFormatRestore<>(
-                                states,
-                                keySerializerProvider,
-                                keyGroupRange,
-                                userCodeClassLoader,
-                                cancelStreamRegistry,
-                                mover)
-                        .restore(restoreStateHandles);
+                incremental.restore(restoreStateHandles);
             }
         } catch (Exception e) {
             throw new BackendBuildingException("Failed to restore the spillable backend", e);

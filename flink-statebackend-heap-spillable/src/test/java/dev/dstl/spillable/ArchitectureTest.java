@@ -71,6 +71,9 @@ class ArchitectureTest {
         allowed.put("spill", List.of("chunk", "config", "overlay", "pressure", "table"));
         allowed.put("snapshot", List.of("table"));
         allowed.put("restore", List.of("layout", "overlay", "spill", "table"));
+        allowed.put(
+                "incremental",
+                List.of("chunk", "overlay", "partition", "restore", "snapshot", "table"));
         return allowed;
     }
 

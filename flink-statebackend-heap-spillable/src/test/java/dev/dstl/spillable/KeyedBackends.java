@@ -25,9 +25,12 @@ import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -113,6 +116,20 @@ public final class KeyedBackends {
             AbstractKeyedStateBackend<?> backend, long id) throws Exception {
         return backend.snapshot(
                 id, 0, STREAMS, CheckpointOptions.forCheckpointWithDefaultLocation());
+    }
+
+    /** Runs the synchronous part of a checkpoint that is written to {@code streams}. */
+    public static RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint(
+            AbstractKeyedStateBackend<?> backend,
+            long id,
+            CheckpointStreamFactory streams,
+            SnapshotType type)
+            throws Exception {
+        return backend.snapshot(
+                id,
+                0,
+                streams,
+                new CheckpointOptions(type, CheckpointStorageLocationReference.getDefault()));
     }
 
     /** Runs the synchronous part of a canonical savepoint. */

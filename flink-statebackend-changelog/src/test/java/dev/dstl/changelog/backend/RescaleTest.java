@@ -63,6 +63,7 @@ class RescaleTest {
                 Arguments.of(Delegate.HASHMAP, LogStorage.MEMORY),
                 Arguments.of(Delegate.HASHMAP, LogStorage.DSTL),
                 Arguments.of(Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL),
+                Arguments.of(Delegate.SPILLABLE_INCREMENTAL, LogStorage.DSTL),
                 Arguments.of(Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP, LogStorage.MEMORY));
     }
 

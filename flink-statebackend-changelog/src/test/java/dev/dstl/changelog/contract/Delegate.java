@@ -16,7 +16,12 @@
 
 package dev.dstl.changelog.contract;
 
+import dev.dstl.spillable.PlacedBackends;
+import dev.dstl.spillable.config.SpillableOptions;
 import java.nio.file.Path;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
 import org.apache.flink.runtime.state.StateBackend;
@@ -47,6 +52,17 @@ public enum Delegate {
         @Override
         public StateBackend create(Path directory) {
             return rocksDb(true, PriorityQueueStateType.HEAP, directory);
+        }
+    },
+    /** All of its state is spilled. */
+    SPILLABLE_INCREMENTAL {
+        @Override
+        public StateBackend create(Path directory) {
+            return PlacedBackends.spilled(
+                    new Configuration()
+                            .set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true)
+                            .set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(1))
+                            .set(SpillableOptions.DIRECTORIES, directory.toString()));
         }
     };
 

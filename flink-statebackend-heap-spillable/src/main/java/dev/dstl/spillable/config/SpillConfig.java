@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -53,6 +54,7 @@ public final class SpillConfig implements Serializable {
     private final double loadStartRatio;
     private final double loadEndRatio;
     private final long triggerIntervalMillis;
+    private final boolean incrementalCheckpoints;
 
     private SpillConfig(ReadableConfig config) {
         this.chunkBytes = chunkBytes(config.get(SpillableOptions.CHUNK_SIZE));
@@ -75,6 +77,7 @@ public final class SpillConfig implements Serializable {
         this.loadStartRatio = ratio(config, SpillableOptions.LOAD_START_RATIO);
         this.loadEndRatio = ratio(config, SpillableOptions.LOAD_END_RATIO);
         this.triggerIntervalMillis = config.get(SpillableOptions.TRIGGER_INTERVAL).toMillis();
+        this.incrementalCheckpoints = config.get(CheckpointingOptions.INCREMENTAL_CHECKPOINTS);
         checkOrder();
         warnOfKeysWithoutEffect(config);
     }
@@ -222,6 +225,11 @@ public final class SpillConfig implements Serializable {
     /** Live share of the heap up to which state is loaded back; below where spilling ends. */
     public double loadEndRatio() {
         return loadEndRatio;
+    }
+
+    /** Whether checkpoints share files with earlier ones. */
+    public boolean incrementalCheckpoints() {
+        return incrementalCheckpoints;
     }
 
     /** Shortest time between two decisions, in milliseconds. */

@@ -16,8 +16,12 @@
 
 package dev.dstl.spillable.overlay;
 
+import dev.dstl.spillable.partition.EntryFormat;
+import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.SealedPartition;
+import java.io.IOException;
 import javax.annotation.Nullable;
+import org.apache.flink.core.memory.MemorySegment;
 
 /**
  * What a partition consists of: what an upper layer has of a key, an entry or its removal, hides
@@ -64,6 +68,29 @@ class Layers {
             sealed.hold();
         }
         return copy;
+    }
+
+    /** Hands over what the overlays have, each key once, as the upper one has it. */
+    final void forEachChange(KeyHash hash, ChangeConsumer consumer) throws IOException {
+        byte[] key = new byte[64];
+        for (Overlay overlay : new Overlay[] {frozen, active}) {
+            for (int cell = 0; overlay != null && cell < overlay.cells(); cell++) {
+                if (overlay.isUsed(cell)) {
+                    int at = overlay.entryAt(cell);
+                    key = overlay.keyOf(cell, key);
+                    if (overlay == active || !isChanged(key, overlay.segment(), at, hash)) {
+                        consumer.accept(overlay.segment(), at, overlay.isRemoved(cell));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Whether the active overlay has the key of an entry of the frozen one. */
+    private boolean isChanged(byte[] key, MemorySegment segment, int entry, KeyHash hash) {
+        int word = EntryFormat.varintAt(segment, entry);
+        int length = EntryFormat.keyLength(word);
+        return active != null && active.find(key, length, word, hash.of(key, length)) >= 0;
     }
 
     /** Gives up all layers, which this object has no more then. */

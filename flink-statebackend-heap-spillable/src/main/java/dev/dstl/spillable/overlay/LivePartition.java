@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.overlay;
 
+import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.StateIdentity;
 
 /** A partition that changes. Task thread only. */
@@ -48,7 +49,7 @@ final class LivePartition extends Layers {
     }
 
     /** Freezes the active overlay, unless one is frozen already, and starts a merge of it. */
-    PartitionMerge startMerge(StateIdentity identity, OverlayMemory memory) {
+    PartitionMerge startMerge(StateIdentity identity, KeyHash keyHash, OverlayMemory memory) {
         if (frozen == null) {
             frozen = active;
             active = null;
@@ -59,7 +60,7 @@ final class LivePartition extends Layers {
             input.active.release();
             input.active = null;
         }
-        return new PartitionMerge(owner, this, input, identity, memory);
+        return new PartitionMerge(owner, this, input, identity, keyHash, memory);
     }
 
     /** Bytes of memory that a merge would give back. */

@@ -37,7 +37,6 @@ final class MergeWorkspace {
 
     private final OverlayMemory memory;
     private final OffHeapBudget budget;
-    private final KeyHash hash;
     private final PartitionWriter writer;
     @Nullable private MemorySegment image;
 
@@ -45,13 +44,13 @@ final class MergeWorkspace {
     private long[] survivors = new long[1024];
 
     private int count;
+    private KeyHash hash;
     private byte[] key = new byte[64];
 
-    MergeWorkspace(OverlayMemory memory, OffHeapBudget budget, KeyHash hash) {
+    MergeWorkspace(OverlayMemory memory, OffHeapBudget budget) {
         this.memory = memory;
         this.budget = budget;
-        this.hash = hash;
-        this.writer = new PartitionWriter(hash, this::allocate);
+        this.writer = new PartitionWriter(this::allocate);
     }
 
     private MemorySegment allocate(int bytes) {
@@ -72,10 +71,12 @@ final class MergeWorkspace {
     /**
      * Collects the entries that can be found in some layers, ordered by hash.
      *
+     * @param keyHash by which they are found
      * @return their number
      * @throws dev.dstl.spillable.partition.DamagedPartitionException if the sealed layer is damaged
      */
-    int collect(Layers layers) {
+    int collect(Layers layers, KeyHash keyHash) {
+        hash = keyHash;
         count = 0;
         if (layers.sealed != null) {
             layers.sealed.check();
@@ -176,7 +177,7 @@ final class MergeWorkspace {
     SealedPartition write(
             Layers layers, int from, int until, StateIdentity identity, int firstHash, int depth)
             throws IOException {
-        writer.start(identity, firstHash, depth);
+        writer.start(identity, hash, firstHash, depth);
         for (int i = from; i < until; i++) {
             long one = survivors[i];
             if (layerOf(one) == 0) {

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.overlay;
 
+import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
@@ -60,6 +61,7 @@ final class PartitionMerge {
 
     private final Layers input;
     private final StateIdentity identity;
+    private final KeyHash keyHash;
     private final OverlayMemory memory;
     private final long inputBytes;
 
@@ -73,17 +75,20 @@ final class PartitionMerge {
      * @param owner takes over the result
      * @param target the partition to be replaced
      * @param input its layers, held for the merge, which releases them
+     * @param keyHash by which its entries are found
      */
     PartitionMerge(
             MergeOwner owner,
             Layers target,
             Layers input,
             StateIdentity identity,
+            KeyHash keyHash,
             OverlayMemory memory) {
         this.owner = owner;
         this.target = target;
         this.input = input;
         this.identity = identity;
+        this.keyHash = keyHash;
         this.memory = memory;
         this.inputBytes =
                 (input.active == null ? 0L : input.active.bytes())
@@ -109,7 +114,7 @@ final class PartitionMerge {
     void run(MergeWorkspace workspace) {
         try {
             synchronized (workspace) {
-                int count = workspace.collect(input);
+                int count = workspace.collect(input, keyHash);
                 write(workspace, 0, count, input.firstHash, input.depth);
             }
         } catch (Throwable e) {

@@ -57,6 +57,13 @@ public final class PartitionPool implements AutoCloseable {
     private static final double SMALLEST_GAIN = 1.0 / 256;
 
     private static final int MOST_RUNNING = 4;
+
+    /** More of them would only be more to wait for when the task ends. */
+    private static final int MOST_RUNNING_FOR_CHECKPOINT = 64;
+
+    private static final int SMALL_OVERLAY_BYTES = 16 << 10;
+    private static final int SEALED_PER_OVERLAY = 4;
+
     private static final int FEW_VIEWS = 64;
     private static final int SKIPPED_REFUSALS = 1024;
     private static final int FILES_PER_OCCUPIED = 2;
@@ -77,6 +84,10 @@ public final class PartitionPool implements AutoCloseable {
 
     private int viewCursor;
     private int viewsBeforeCleanUp = FEW_VIEWS;
+
+    /** Partitions before this one may have overlays to be sealed for a checkpoint. */
+    private int sealingCursor;
+
     private boolean diskRefuses;
     private int refusalsToSkip;
     private int openChanges;
@@ -92,7 +103,7 @@ public final class PartitionPool implements AutoCloseable {
     /**
      * @param budget released by this object, after the last view was released
      * @param files owned and closed by this object, after the last view was released
-     * @param keyHash by which keys are found
+     * @param keyHash by which keys of new maps are found
      * @param executor runs merges, shut down by this object
      */
     public PartitionPool(
@@ -114,7 +125,7 @@ public final class PartitionPool implements AutoCloseable {
         this.memory = new OverlayMemory(budget, files);
         this.files = files;
         this.keyHash = keyHash;
-        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget, keyHash));
+        this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget));
         this.mergeAbove = budget.limitBytes() / 4 * 3;
         this.waitAbove = budget.limitBytes() / 8 * 7;
     }
@@ -129,7 +140,7 @@ public final class PartitionPool implements AutoCloseable {
         return files;
     }
 
-    /** By which keys are found. */
+    /** By which keys of new maps are found. */
     public KeyHash keyHash() {
         return keyHash;
     }
@@ -371,6 +382,36 @@ public final class PartitionPool implements AutoCloseable {
         runner.start(partition.owner.startMerge(partition));
     }
 
+    /**
+     * Lets overlays be sealed that are not small, by themselves and against what they lie over: an
+     * incremental checkpoint writes overlays each time. Goes on with each merge that ends.
+     */
+    public void sealLargeOverlays() {
+        if (runner.hasEnded()) {
+            takeOver();
+        }
+        sealingCursor = withOverlay.size();
+        sealNext();
+    }
+
+    private void sealNext() {
+        sealingCursor = Math.min(sealingCursor, withOverlay.size());
+        while (sealingCursor > 0
+                && runner.running() < MOST_RUNNING_FOR_CHECKPOINT
+                && !diskRefuses) {
+            sealingCursor--;
+            LivePartition candidate = withOverlay.get(sealingCursor);
+            int overlay = candidate.overlayBytes();
+            int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
+            if (!candidate.dropped
+                    && !candidate.merging
+                    && overlay > SMALL_OVERLAY_BYTES
+                    && overlay > sealed / SEALED_PER_OVERLAY) {
+                startMerge(candidate);
+            }
+        }
+    }
+
     private void takeOver() {
         Throwable fatal = null;
         for (PartitionMerge merge = runner.poll(); merge != null; merge = runner.poll()) {
@@ -395,6 +436,7 @@ public final class PartitionPool implements AutoCloseable {
         if (fatal != null) {
             ExceptionUtils.rethrow(fatal);
         }
+        sealNext();
         rewriteSparseFile();
     }
 

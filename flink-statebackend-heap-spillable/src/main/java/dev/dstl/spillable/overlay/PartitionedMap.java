@@ -18,6 +18,8 @@ package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.CellSizes;
 import dev.dstl.spillable.partition.EntryFormat;
+import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +51,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     private final PartitionPool pool;
     private final OverlayMemory memory;
     private final StateIdentity identity;
+    private final KeyHash keyHash;
     private final EntryReader entries;
     private final List<SpilledView> views = new ArrayList<>();
     private int size;
@@ -61,11 +64,52 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      * @param identity whose entries these are
      */
     public PartitionedMap(PartitionPool pool, StateIdentity identity) {
+        this(pool, identity, pool.keyHash());
+        entries.place(newPartition(0, 0));
+    }
+
+    /**
+     * A map of partitions that lie in files already, to be followed by the puts and removals that
+     * were made since they were sealed.
+     *
+     * @param keyHash by which the entries of the partitions are found
+     * @param partitions in the order of their hashes, all hashes covered; belong to the map
+     */
+    public PartitionedMap(
+            PartitionPool pool,
+            StateIdentity identity,
+            KeyHash keyHash,
+            List<RestoredPartition> partitions) {
+        this(pool, identity, keyHash);
+        for (RestoredPartition restored : partitions) {
+            LivePartition partition = newPartition(restored.depth, restored.firstHash);
+            SealedPartition sealed = restored.sealed;
+            entries.place(partition);
+            if (sealed != null) {
+                partition.sealed = sealed;
+                partition.live = sealed.entries();
+                size += sealed.entries() - sealed.parts();
+                pool.sealed(partition);
+            }
+        }
+    }
+
+    private PartitionedMap(PartitionPool pool, StateIdentity identity, KeyHash keyHash) {
         this.pool = pool;
         this.memory = pool.memory();
         this.identity = identity;
-        Layers[] directory = {new LivePartition(this, 0, 0, PartitionMerge.MOST_ENTRIES)};
-        this.entries = new EntryReader(pool.keyHash(), directory, pool.pageReads());
+        this.keyHash = keyHash;
+        this.entries = new EntryReader(keyHash, new Layers[1], pool.pageReads());
+    }
+
+    /** Tells how many bytes the entries have that the partitions came with. */
+    public void restoredBytes(long bytes) {
+        addLiveBytes(bytes - liveBytes);
+    }
+
+    /** Bytes of the entries that can be found. */
+    public long liveBytes() {
+        return liveBytes;
     }
 
     /** Reads the entries; owned by the map, its position moves with every change. */
@@ -201,7 +245,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
 
     private Overlay grow(LivePartition partition, int entryBytes) {
         Overlay old = partition.active;
-        Overlay grown = old.grown(pool.keyHash(), entryBytes);
+        Overlay grown = old.grown(keyHash, entryBytes);
         partition.active = grown;
         old.release();
         cellBytes = grown.cellBytes();
@@ -238,7 +282,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         for (int cell = 0; cell < hashes.length; cell++) {
             if (overlay.isUsed(cell)) {
                 key = overlay.keyOf(cell, key);
-                hashes[cell] = pool.keyHash().of(key, overlay.keyLength(cell));
+                hashes[cell] = keyHash.of(key, overlay.keyLength(cell));
                 ones += (hashes[cell] & bit) == 0 ? 0 : 1;
             }
         }
@@ -338,7 +382,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     @Override
     PartitionMerge startMerge(LivePartition partition) {
         entries.changed();
-        return partition.startMerge(identity, memory);
+        return partition.startMerge(identity, keyHash, memory);
     }
 
     @Override
@@ -382,7 +426,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             for (int cell = 0; cell < active.cells(); cell++) {
                 if (active.isUsed(cell)) {
                     key = active.keyOf(cell, key);
-                    moveTo(pool.keyHash().of(key, active.keyLength(cell)), active, cell);
+                    moveTo(keyHash.of(key, active.keyLength(cell)), active, cell);
                 }
             }
         }
@@ -407,7 +451,11 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         SpilledView view =
                 new SpilledView(
-                        memory, new EntryReader(pool.keyHash(), directory, null), size, identity);
+                        memory,
+                        new EntryReader(keyHash, directory, null),
+                        size,
+                        liveBytes,
+                        identity);
         views.removeIf(SpilledView::isClosed);
         views.add(view);
         pool.viewOpened(view);

@@ -19,6 +19,7 @@ package dev.dstl.spillable.overlay;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import javax.annotation.Nullable;
 
@@ -43,6 +44,7 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
     private final OverlayMemory memory;
     private final EntryReader entries;
     private final int size;
+    private final long liveBytes;
     private final StateIdentity identity;
     private boolean closed;
 
@@ -55,10 +57,16 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
     /**
      * @param entries belongs to the view, which releases its layers
      */
-    SpilledView(OverlayMemory memory, EntryReader entries, int size, StateIdentity identity) {
+    SpilledView(
+            OverlayMemory memory,
+            EntryReader entries,
+            int size,
+            long liveBytes,
+            StateIdentity identity) {
         this.memory = memory;
         this.entries = entries;
         this.size = size;
+        this.liveBytes = liveBytes;
         this.identity = identity;
         memory.hold();
     }
@@ -76,6 +84,43 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
     /** Number of entries, parts not counted. */
     public int size() {
         return size;
+    }
+
+    /** Bytes of the entries, parts included. */
+    public long liveBytes() {
+        return liveBytes;
+    }
+
+    /**
+     * The partitions in the order of their hashes, for a snapshot that takes them as they are. The
+     * sealed ones belong to the view.
+     */
+    public List<RestoredPartition> partitions() {
+        markRead();
+        List<RestoredPartition> partitions = new ArrayList<>();
+        for (int i = 0; i < entries.cursorEnd(); i++) {
+            if (entries.isFirstOfItsPartition(i)) {
+                Layers layers = entries.layersAt(i);
+                partitions.add(
+                        new RestoredPartition(layers.depth, layers.firstHash, layers.sealed));
+            }
+        }
+        return partitions;
+    }
+
+    /**
+     * Hands over what was put and removed since the {@link #partitions()} were sealed, each key
+     * once.
+     *
+     * @throws IOException if {@code consumer} does
+     */
+    public void forEachChange(ChangeConsumer consumer) throws IOException {
+        markRead();
+        for (int i = 0; i < entries.cursorEnd(); i++) {
+            if (entries.isFirstOfItsPartition(i)) {
+                entries.layersAt(i).forEachChange(entries.keyHash(), consumer);
+            }
+        }
     }
 
     /**
@@ -175,7 +220,8 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
                     && layers.active != null
                     && !layers.active.isShared()) {
                 merging = true;
-                return new PartitionMerge(this, layers, layers.held(), identity, memory);
+                return new PartitionMerge(
+                        this, layers, layers.held(), identity, entries.keyHash(), memory);
             }
         }
         // Overlays that the map still has may be the view's alone some time later.

@@ -19,8 +19,8 @@ package dev.dstl.spillable.partition;
 /**
  * Hash of serialized keys with a seed, so that nobody who chooses keys knows which of them collide.
  *
- * <p>A backend has one seed, and what it writes names it: partitions of the same seed can be read
- * side by side, one of another seed has to be rewritten.
+ * <p>All partitions of one state in one key group have the same seed, which they name. A backend
+ * draws one for what it spills itself; partitions that it restores keep theirs.
  *
  * <p>Each step multiplies by a number that follows from the seed and folds the 128 bits of the
  * product, as in Wang Yi's wyhash. Multiplying by a known number would not do: changes of the upper

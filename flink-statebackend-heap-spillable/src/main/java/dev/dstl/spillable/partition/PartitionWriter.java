@@ -31,12 +31,12 @@ import org.apache.flink.core.memory.MemorySegment;
  */
 public final class PartitionWriter {
 
-    private final KeyHash hash;
     private final IntFunction<MemorySegment> images;
     private final byte[] page = new byte[PartitionFormat.PAGE_BYTES];
     private final CRC32C crc = new CRC32C();
 
     private StateIdentity identity;
+    private long seed;
     private int firstHash;
     private int depth;
     private int entries;
@@ -47,23 +47,23 @@ public final class PartitionWriter {
     private MemorySegment[] segments = new MemorySegment[64];
 
     /**
-     * @param hash by which the entries are found
      * @param images gives memory of at least that many bytes, which is the writer's until it asks
      *     for memory again
      */
-    public PartitionWriter(KeyHash hash, IntFunction<MemorySegment> images) {
-        this.hash = hash;
+    public PartitionWriter(IntFunction<MemorySegment> images) {
         this.images = images;
     }
 
     /**
      * Starts a partition.
      *
+     * @param hash by which the entries are found
      * @param firstHash the lowest hash it may have, with zeros behind its first {@code depth} bits
      * @param depth number of leading bits that its hashes share
      */
-    public void start(StateIdentity itsIdentity, int firstHash, int depth) {
+    public void start(StateIdentity itsIdentity, KeyHash hash, int firstHash, int depth) {
         this.identity = itsIdentity;
+        this.seed = hash.seed();
         this.firstHash = firstHash;
         this.depth = depth;
         this.entries = 0;
@@ -159,7 +159,7 @@ public final class PartitionWriter {
         image.putIntLittleEndian(PartitionFormat.CELL_BYTES_AT, cellBytes);
         image.putLongLittleEndian(PartitionFormat.ID_AT, id.getMostSignificantBits());
         image.putLongLittleEndian(PartitionFormat.ID_AT + 8, id.getLeastSignificantBits());
-        image.putLongLittleEndian(PartitionFormat.SEED_AT, hash.seed());
+        image.putLongLittleEndian(PartitionFormat.SEED_AT, seed);
         image.putIntLittleEndian(PartitionFormat.STATE_ID_AT, identity.stateId());
         image.putIntLittleEndian(PartitionFormat.KEY_GROUP_AT, identity.keyGroup());
         image.putIntLittleEndian(PartitionFormat.FIRST_HASH_AT, firstHash);

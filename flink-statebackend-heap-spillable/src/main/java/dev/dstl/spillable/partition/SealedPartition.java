@@ -374,6 +374,11 @@ public final class SealedPartition {
         return getInt(PartitionFormat.FIRST_HASH_AT);
     }
 
+    /** Number by which the partition names its state. */
+    public int stateId() {
+        return identity.stateId();
+    }
+
     /** Seed of the hash by which the entries are found. */
     public long seed() {
         return getLong(PartitionFormat.SEED_AT);

@@ -94,18 +94,33 @@ public final class HeapFormatRestore<K> {
                 if (!(handle instanceof KeyGroupsStateHandle)) {
                     throw new IllegalStateException(
                             String.format(
-                                    "The spillable backend cannot read a %s. It restores full heap"
-                                            + " checkpoints and native savepoints of heap backends, and"
+                                    "The spillable backend cannot read a %s. It restores its own"
+                                            + " incremental checkpoints, full checkpoints and native"
+                                            + " savepoints of heap backends, and"
                                             + " canonical savepoints of any backend; take a canonical"
                                             + " savepoint to move the job here.",
                                     handle.getClass().getName()));
                 }
-                restore((KeyGroupsStateHandle) handle);
+                restore((KeyGroupsStateHandle) handle, () -> {});
             }
         }
     }
 
-    private void restore(KeyGroupsStateHandle handle) throws Exception {
+    /** Is called when the states of a handle are registered and none of its entries is read. */
+    public interface RegisteredStates {
+        /**
+         * @throws Exception ends the restore
+         */
+        void registered() throws Exception;
+    }
+
+    /**
+     * Reads one handle.
+     *
+     * @param then called before its entries are read
+     * @throws Exception as the other {@code restore}, and if {@code then} does
+     */
+    public void restore(KeyGroupsStateHandle handle, RegisteredStates then) throws Exception {
         FSDataInputStream stream = handle.openInputStream();
         cancelRegistry.registerCloseable(stream);
         try {
@@ -127,6 +142,7 @@ public final class HeapFormatRestore<K> {
             for (StateMetaInfoSnapshot metaInfo : restored) {
                 states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
             }
+            then.registered();
             StreamCompressionDecorator compression =
                     header.isUsingKeyGroupCompression()
                             ? SnappyStreamCompressionDecorator.INSTANCE

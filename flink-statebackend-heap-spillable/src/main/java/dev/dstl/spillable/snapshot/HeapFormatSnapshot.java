@@ -21,6 +21,7 @@ import dev.dstl.spillable.table.TableView;
 import java.io.IOException;
 import java.io.OutputStream;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -103,7 +104,8 @@ public final class HeapFormatSnapshot<K>
             CheckpointStreamWithResultProvider stream =
                     openStream(checkpointId, streamFactory, checkpointOptions);
             registry.registerCloseable(stream);
-            long[] offsets = write(view, stream.getCheckpointOutputStream());
+            long[] offsets =
+                    write(view, stream.getCheckpointOutputStream(), TableView::writeKeyGroup);
             if (!registry.unregisterCloseable(stream)) {
                 throw new IOException(
                         "Checkpoint " + checkpointId + " was cancelled while it was written.");
@@ -131,7 +133,23 @@ public final class HeapFormatSnapshot<K>
                 CheckpointedStateScope.EXCLUSIVE, streamFactory);
     }
 
-    private long[] write(StatesView<K> view, CheckpointStateOutputStream stream)
+    /** Writes the entries of a table in one key group. */
+    private interface TableWriter {
+        void write(TableView<?, ?, ?> table, int keyGroup, DataOutputView out) throws IOException;
+    }
+
+    /**
+     * Writes the states, the timers and the entries that are on the heap, which it releases.
+     *
+     * @return where each key group starts
+     * @throws IOException if {@code stream} fails or a state cannot be serialized
+     */
+    public long[] writeHeapEntries(StatesView<K> view, CheckpointStateOutputStream stream)
+            throws IOException {
+        return write(view, stream, TableView::writeHeapEntries);
+    }
+
+    private long[] write(StatesView<K> view, CheckpointStateOutputStream stream, TableWriter writer)
             throws IOException {
         DataOutputViewStreamWrapper out = new DataOutputViewStreamWrapper(stream);
         boolean compressed = compression != UncompressedStreamCompressionDecorator.INSTANCE;
@@ -149,7 +167,7 @@ public final class HeapFormatSnapshot<K>
                     DataOutputViewStreamWrapper stateOut =
                             new DataOutputViewStreamWrapper(decorated);
                     stateOut.writeShort(stateId++);
-                    table.writeKeyGroup(keyGroup, stateOut);
+                    writer.write(table, keyGroup, stateOut);
                 }
             }
             for (HeapPriorityQueueStateSnapshot<?> queue : view.queues()) {

@@ -91,7 +91,20 @@ public final class StatesView<K> implements FullSnapshotResources<K> {
         }
     }
 
-    List<TableView<K, ?, ?>> tables() {
+    /** Whether anything is spilled. */
+    public boolean hasSpilled() {
+        for (TableView<K, ?, ?> table : tables) {
+            for (int keyGroup : keyGroupRange) {
+                if (table.spilled(keyGroup) != null) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The tables, in the order of their ids in the snapshot. */
+    public List<TableView<K, ?, ?>> tables() {
         return tables;
     }
 

@@ -241,6 +241,31 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
+    StateIdentity identity() {
+        return identity;
+    }
+
+    /**
+     * Takes over what a snapshot has spilled; new entries go there too.
+     *
+     * @throws IllegalStateException if there are spilled entries already
+     */
+    void restoreSpilled(PartitionedMap restored) {
+        if (spilled != null) {
+            if (spilled.size() > 0) {
+                throw new IllegalStateException("Two snapshots have spilled " + identity);
+            }
+            spilled.close();
+        }
+        if (!residency.spillsNewEntries()) {
+            residency = residency.to(Residency.SPILLING);
+        }
+        spilled = restored;
+        if (heap.size() == 0 && residency == Residency.SPILLING) {
+            residency = residency.to(Residency.SPILLED);
+        }
+    }
+
     /** Moves about {@code entries} entries off-heap; returns how many it moved. */
     int spill(int entries, SpilledLayout<K, N, S> layout) throws IOException {
         int moved =

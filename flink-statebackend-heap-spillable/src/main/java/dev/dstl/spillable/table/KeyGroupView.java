@@ -88,6 +88,26 @@ final class KeyGroupView<K, N, S> {
         }
     }
 
+    /** Writes as {@link #write} does, without what is spilled, which stays readable. */
+    void writeHeapEntries(
+            TypeSerializer<K> keySerializer,
+            TypeSerializer<N> namespaceSerializer,
+            TypeSerializer<S> stateSerializer,
+            @Nullable StateSnapshotTransformer<S> transformer,
+            EntryOutput out)
+            throws IOException {
+        List<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer);
+        out.view().writeInt(onHeap.size());
+        writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
+        heap.close();
+    }
+
+    /** What is spilled, or null; belongs to this view. */
+    @Nullable
+    SpilledView spilled() {
+        return spilled;
+    }
+
     private void writeEntries(
             List<? extends StateEntry<K, N, S>> entries,
             TypeSerializer<K> keySerializer,

@@ -16,7 +16,9 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 
 /**
@@ -88,6 +90,25 @@ public final class TablePlacement {
         if (!group.residency().spillsNewEntries()) {
             group.startSpill(space.open());
         }
+    }
+
+    /**
+     * Whose entries the partitions of a key group have.
+     *
+     * @param keyGroup number of the key group, not its position
+     */
+    public StateIdentity identity(int keyGroup) {
+        return groups.group(keyGroup).identity();
+    }
+
+    /**
+     * Takes over what a snapshot has spilled of a key group of which nothing is here yet.
+     *
+     * @param keyGroup number of the key group, not its position
+     * @param spilled belongs to the key group from then on
+     */
+    public void restoreSpilled(int keyGroup, PartitionedMap spilled) {
+        groups.group(keyGroup).restoreSpilled(spilled);
     }
 
     /**

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.table;
 
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
@@ -88,6 +89,31 @@ public final class TableView<K, N, S> {
                 keySerializer, namespaceSerializer, stateSerializer, layout, transformer, entries);
         entries.flush();
         group.close();
+    }
+
+    /**
+     * Writes the entries of one key group that are on the heap in Flink's heap format and releases
+     * them; what is spilled stays readable.
+     *
+     * @param keyGroup one of the task's, not written before
+     * @throws IOException if {@code out} fails or a state cannot be serialized
+     */
+    public void writeHeapEntries(int keyGroup, DataOutputView out) throws IOException {
+        KeyGroupView<K, N, S> group = groups.get(keyGroup - firstKeyGroup);
+        EntryOutput entries = new EntryOutput(out);
+        group.writeHeapEntries(
+                keySerializer, namespaceSerializer, stateSerializer, transformer, entries);
+        entries.flush();
+    }
+
+    /**
+     * What is spilled of one key group, or null if nothing is; closed with this view.
+     *
+     * @param keyGroup one of the task's
+     */
+    @Nullable
+    public SpilledView spilled(int keyGroup) {
+        return groups.get(keyGroup - firstKeyGroup).spilled();
     }
 
     /**

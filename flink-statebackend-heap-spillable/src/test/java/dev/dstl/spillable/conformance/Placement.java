@@ -18,6 +18,7 @@ package dev.dstl.spillable.conformance;
 
 import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.SpillableStateBackend;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 
 /** Where a conformance test keeps the state. */
@@ -39,7 +40,23 @@ public enum Placement {
         public SpillableStateBackend backend() {
             return PlacedBackends.random(new Configuration(), 42);
         }
+    },
+    SPILLED_INCREMENTAL {
+        @Override
+        public SpillableStateBackend backend() {
+            return PlacedBackends.spilled(incremental());
+        }
+    },
+    RANDOM_INCREMENTAL {
+        @Override
+        public SpillableStateBackend backend() {
+            return PlacedBackends.random(incremental(), 42);
+        }
     };
 
     public abstract SpillableStateBackend backend();
+
+    private static Configuration incremental() {
+        return new Configuration().set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+    }
 }

@@ -87,9 +87,8 @@ abstract class PartitionFixture {
                                         value,
                                         key.startsWith("part"))));
         sorted.sort((a, b) -> Integer.compareUnsigned(a.hash, b.hash));
-        PartitionWriter writer =
-                new PartitionWriter(hash, n -> MemorySegmentFactory.wrap(new byte[n]));
-        writer.start(IDENTITY, 0, 0);
+        PartitionWriter writer = new PartitionWriter(n -> MemorySegmentFactory.wrap(new byte[n]));
+        writer.start(IDENTITY, hash, 0, 0);
         for (Entry entry : sorted) {
             int length = EntryFormat.entryBytes(entry.key.length, entry.value.length);
             MemorySegment segment = MemorySegmentFactory.wrap(new byte[length]);

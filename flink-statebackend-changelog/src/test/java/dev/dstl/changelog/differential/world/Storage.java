@@ -19,6 +19,7 @@ package dev.dstl.changelog.differential.world;
 import dev.dstl.spillable.PlacedBackends;
 import java.nio.file.Path;
 import java.util.Collection;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
@@ -44,7 +45,10 @@ public enum Storage {
     SPILLABLE {
         @Override
         StateBackend delegate(Path directory, long seed) {
-            return PlacedBackends.random(new Configuration(), seed);
+            return PlacedBackends.random(
+                    new Configuration()
+                            .set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, (seed & 1) == 0),
+                    seed);
         }
 
         @Override

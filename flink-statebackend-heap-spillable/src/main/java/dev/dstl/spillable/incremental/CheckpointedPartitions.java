@@ -1,0 +1,62 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+import dev.dstl.spillable.partition.SealedPartition;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.annotation.Nullable;
+
+/** Which sealed partitions a checkpoint has, and where. Filled by one thread, then immutable. */
+final class CheckpointedPartitions {
+
+    /**
+     * Without the partitions' ids, whose pages may not be in memory: an object is one partition.
+     */
+    private final Map<SealedPartition, PartitionLocation> locations = new HashMap<>();
+
+    private final Map<SharedFile, Integer> files = new HashMap<>();
+    private final List<SharedFile> filesInOrder = new ArrayList<>();
+
+    void add(SealedPartition partition, PartitionLocation location) {
+        locations.put(partition, location);
+        if (files.putIfAbsent(location.file, filesInOrder.size()) == null) {
+            filesInOrder.add(location.file);
+        }
+    }
+
+    @Nullable
+    PartitionLocation location(SealedPartition partition) {
+        return locations.get(partition);
+    }
+
+    /** The files, each with at least one of the partitions. */
+    List<SharedFile> files() {
+        return filesInOrder;
+    }
+
+    /** Position of a file in {@link #files()}. */
+    int indexOf(SharedFile file) {
+        return files.get(file);
+    }
+
+    boolean refersTo(SharedFile file) {
+        return files.containsKey(file);
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+/**
+ * Layout of the file that says which sealed partitions a checkpoint has, and what was put and
+ * removed since they were sealed. Big endian. Behind magic and version come blocks with checksums,
+ * see {@link BlockOutput}, which have:
+ *
+ * <pre>
+ *   offsets   first key group 4 | n 4 | n x offset of a key group in the file with heap entries 8
+ *   files     n 4 | n x name UTF
+ *   maps      n 4 | n x map
+ *   changes   per map, in the same order: ( 1 put or 2 removed 1 | entry, see {@link
+ *             dev.dstl.spillable.partition.EntryFormat} ) ... | 0 1
+ *
+ *   map         name of the state UTF | key group 4 | seed of the hash 8 | entries without parts 4
+ *               | bytes of entries 8 | n 4 | n x partition
+ *   partition   depth 1 | first hash 4 | file 4, -1 if nothing is sealed
+ *               | offset in the file 8 | length 4 | CRC32C 4 | state id 4        unless -1
+ * </pre>
+ *
+ * The partitions of a map are in the order of their hashes and cover all hashes. A file with
+ * partitions has nothing but them.
+ */
+final class DirectoryFormat {
+
+    /** "DSTLDIRS". */
+    static final long MAGIC = 0x4453544C44495253L;
+
+    static final int VERSION = 1;
+
+    /** Bytes of magic and version. */
+    static final int HEADER_BYTES = 12;
+
+    static final int NO_FILE = -1;
+
+    static final int END = 0;
+    static final int PUT = 1;
+    static final int REMOVED = 2;
+
+    private DirectoryFormat() {}
+}

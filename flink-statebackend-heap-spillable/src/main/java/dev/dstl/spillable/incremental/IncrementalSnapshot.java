@@ -1,0 +1,257 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.overlay.SpilledView;
+import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
+import dev.dstl.spillable.snapshot.StatesView;
+import dev.dstl.spillable.table.TableView;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType.SharingFilesStrategy;
+import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategy;
+import org.apache.flink.runtime.state.StateObject;
+import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+/**
+ * Takes incremental checkpoints. Prepared on the task thread, written by one other thread per
+ * snapshot.
+ *
+ * <pre>
+ *   shared    files with sealed partitions, of this and earlier checkpoints
+ *   meta      states, timers and what is on the heap, in the format of Flink's heap backend
+ *   private   a {@link DirectoryFormat directory}: partitions, and what was changed since they were sealed
+ * </pre>
+ *
+ * Savepoints, and checkpoints of a backend that has nothing spilled, are full snapshots, which
+ * Flink's HashMap backend restores.
+ */
+public final class IncrementalSnapshot<K>
+        implements SnapshotStrategy<KeyedStateHandle, StatesView<K>> {
+
+    static final String DIRECTORY = "directory";
+
+    private static final long FILE_BYTES = 64L << 20;
+
+    private final HeapFormatSnapshot<K> heapFormat;
+    private final KeyGroupRange keyGroupRange;
+    private final UUID backendId;
+    private final CheckpointHistory history;
+    private final SpillSpace space;
+    private final long fileBytes;
+
+    /**
+     * @param heapFormat writes full snapshots and what is on the heap
+     * @param backendId whose shared files the checkpoints have
+     * @param history told about checkpoints by the backend
+     * @param space where the states spill
+     */
+    public IncrementalSnapshot(
+            HeapFormatSnapshot<K> heapFormat,
+            KeyGroupRange keyGroupRange,
+            UUID backendId,
+            CheckpointHistory history,
+            SpillSpace space) {
+        this(heapFormat, keyGroupRange, backendId, history, space, FILE_BYTES);
+    }
+
+    IncrementalSnapshot(
+            HeapFormatSnapshot<K> heapFormat,
+            KeyGroupRange keyGroupRange,
+            UUID backendId,
+            CheckpointHistory history,
+            SpillSpace space,
+            long fileBytes) {
+        this.heapFormat = heapFormat;
+        this.keyGroupRange = keyGroupRange;
+        this.backendId = backendId;
+        this.history = history;
+        this.space = space;
+        this.fileBytes = fileBytes;
+    }
+
+    @Override
+    public StatesView<K> syncPrepareResources(long checkpointId) {
+        return heapFormat.syncPrepareResources(checkpointId);
+    }
+
+    @Override
+    public SnapshotResultSupplier<KeyedStateHandle> asyncSnapshot(
+            StatesView<K> view,
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streamFactory,
+            CheckpointOptions checkpointOptions) {
+        SharingFilesStrategy sharing =
+                checkpointOptions.getCheckpointType().getSharingFilesStrategy();
+        if (sharing == SharingFilesStrategy.NO_SHARING || !view.hasSpilled()) {
+            return heapFormat.asyncSnapshot(
+                    view, checkpointId, timestamp, streamFactory, checkpointOptions);
+        }
+        PartitionPool pool = space.pool();
+        if (pool != null) {
+            pool.sealLargeOverlays();
+        }
+        CheckpointHistory.Attempt attempt =
+                history.begin(checkpointId, sharing == SharingFilesStrategy.FORWARD_BACKWARD);
+        return registry -> {
+            Writing writing = new Writing(streamFactory, registry);
+            boolean written = false;
+            try {
+                SnapshotResult<KeyedStateHandle> result =
+                        SnapshotResult.of(writing.write(view, checkpointId, attempt));
+                written = true;
+                return result;
+            } finally {
+                if (!written) {
+                    attempt.drop();
+                    writing.discard();
+                }
+            }
+        };
+    }
+
+    /** The writing of one checkpoint. */
+    private final class Writing {
+        private final CheckpointStreamFactory streams;
+        private final CloseableRegistry registry;
+        private final PartitionUpload upload;
+        private final List<StateObject> privateFiles = new ArrayList<>();
+
+        Writing(CheckpointStreamFactory streams, CloseableRegistry registry) {
+            this.streams = streams;
+            this.registry = registry;
+            this.upload = new PartitionUpload(streams, registry, fileBytes);
+        }
+
+        KeyedStateHandle write(
+                StatesView<K> view, long checkpointId, CheckpointHistory.Attempt attempt)
+                throws IOException {
+            long[][] offsets = new long[1][];
+            StreamStateHandle heap =
+                    writePrivate(stream -> offsets[0] = heapFormat.writeHeapEntries(view, stream));
+            // Read after the heap: overlays that are sealed meanwhile are then shared at once.
+            List<SpilledGroup> groups = groups(view);
+            CheckpointedPartitions partitions = upload.write(groups, attempt);
+            StreamStateHandle directory =
+                    writePrivate(
+                            stream ->
+                                    DirectoryWriter.write(
+                                            stream, keyGroupRange, offsets[0], groups, partitions));
+            long newBytes = heap.getStateSize() + directory.getStateSize();
+            for (SharedFile file : upload.written()) {
+                newBytes += file.bytes();
+            }
+            KeyedStateHandle handle =
+                    new IncrementalRemoteKeyedStateHandle(
+                            backendId,
+                            keyGroupRange,
+                            checkpointId,
+                            shared(partitions),
+                            Collections.singletonList(HandleAndLocalPath.of(directory, DIRECTORY)),
+                            heap,
+                            newBytes);
+            attempt.written(partitions);
+            return handle;
+        }
+
+        private List<SpilledGroup> groups(StatesView<K> view) {
+            List<SpilledGroup> groups = new ArrayList<>();
+            for (TableView<K, ?, ?> table : view.tables()) {
+                for (int keyGroup : keyGroupRange) {
+                    SpilledView spilled = table.spilled(keyGroup);
+                    if (spilled != null) {
+                        groups.add(new SpilledGroup(table.metaInfo().getName(), keyGroup, spilled));
+                    }
+                }
+            }
+            return groups;
+        }
+
+        private StreamStateHandle writePrivate(Content content) throws IOException {
+            CheckpointStateOutputStream stream =
+                    streams.createCheckpointStateOutputStream(CheckpointedStateScope.EXCLUSIVE);
+            boolean finished = false;
+            try {
+                registry.registerCloseable(stream);
+                content.write(stream);
+                if (!registry.unregisterCloseable(stream)) {
+                    throw new IOException("The checkpoint was cancelled while it was written.");
+                }
+                StreamStateHandle handle = stream.closeAndGetHandle();
+                privateFiles.add(handle);
+                finished = true;
+                return handle;
+            } finally {
+                if (!finished) {
+                    registry.unregisterCloseable(stream);
+                    stream.close();
+                }
+            }
+        }
+
+        /** New files as they are, for the others what tells the JobManager which ones are meant. */
+        private List<HandleAndLocalPath> shared(CheckpointedPartitions partitions) {
+            List<HandleAndLocalPath> shared = new ArrayList<>();
+            List<StreamStateHandle> reused = new ArrayList<>();
+            for (SharedFile file : partitions.files()) {
+                StreamStateHandle handle = file.handle;
+                if (!upload.written().contains(file)) {
+                    reused.add(handle);
+                    handle =
+                            new PlaceholderStreamStateHandle(
+                                    handle.getStreamStateHandleID(),
+                                    handle.getStateSize(),
+                                    FileMergingSnapshotManager.isFileMergingHandle(handle));
+                }
+                shared.add(HandleAndLocalPath.of(handle, file.name));
+            }
+            streams.reusePreviousStateHandle(reused);
+            return shared;
+        }
+
+        void discard() {
+            for (SharedFile file : upload.written()) {
+                privateFiles.add(file.handle);
+            }
+            privateFiles.forEach(StateUtil::discardStateObjectQuietly);
+        }
+    }
+
+    /** What a file gets. */
+    private interface Content {
+        void write(CheckpointStateOutputStream stream) throws IOException;
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+/** Where a sealed partition lies in a shared file. */
+final class PartitionLocation {
+
+    final SharedFile file;
+    final long offset;
+    final int length;
+
+    /** CRC32C of its bytes. */
+    final int checksum;
+
+    PartitionLocation(SharedFile file, long offset, int length, int checksum) {
+        this.file = file;
+        this.offset = offset;
+        this.length = length;
+        this.checksum = checksum;
+    }
+}

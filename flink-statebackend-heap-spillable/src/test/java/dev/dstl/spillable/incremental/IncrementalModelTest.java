@@ -1,0 +1,413 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.KeyedBackends;
+import dev.dstl.spillable.PlacedBackends;
+import dev.dstl.spillable.config.SpillableOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RunnableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.runtime.state.internal.InternalListState;
+import org.apache.flink.runtime.state.internal.InternalMapState;
+import org.apache.flink.runtime.state.internal.InternalValueState;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Random operations, checkpoints that overlap, complete and are aborted in any order, crashes and
+ * rescales, against plain maps and Flink's registry of shared state. The seed is the parameter.
+ */
+class IncrementalModelTest {
+
+    private static final int KEY_GROUPS = 6;
+    private static final int KEYS = 2_000;
+    private static final int STEPS = 100;
+
+    /** To files of earlier checkpoints, by those of all seeds. */
+    private static final AtomicInteger REFERENCES = new AtomicInteger();
+
+    @TempDir Path directory;
+
+    private static final class Model {
+        final Map<Integer, String> values = new HashMap<>();
+        final Map<Integer, List<String>> lists = new HashMap<>();
+        final Map<Integer, Map<String, String>> maps = new HashMap<>();
+
+        Model copy() {
+            Model copy = new Model();
+            copy.values.putAll(values);
+            lists.forEach((k, v) -> copy.lists.put(k, new ArrayList<>(v)));
+            maps.forEach((k, v) -> copy.maps.put(k, new HashMap<>(v)));
+            return copy;
+        }
+    }
+
+    private static final class Subtask {
+        final KeyGroupRange range;
+        final AbstractKeyedStateBackend<Integer> backend;
+        final InternalValueState<Integer, VoidNamespace, String> value;
+        final InternalListState<Integer, VoidNamespace, String> list;
+        final InternalMapState<Integer, VoidNamespace, String, String> map;
+
+        Subtask(StateBackend stateBackend, KeyGroupRange range, Collection<KeyedStateHandle> from)
+                throws Exception {
+            this.range = range;
+            this.backend =
+                    KeyedBackends.create(
+                            stateBackend, IntSerializer.INSTANCE, KEY_GROUPS, range, from);
+            value = state(new ValueStateDescriptor<>("value", Types.STRING));
+            list = state(new ListStateDescriptor<>("list", Types.STRING));
+            map = state(new MapStateDescriptor<>("map", Types.STRING, Types.STRING));
+            value.setCurrentNamespace(VoidNamespace.INSTANCE);
+            list.setCurrentNamespace(VoidNamespace.INSTANCE);
+            map.setCurrentNamespace(VoidNamespace.INSTANCE);
+        }
+
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+        private <S> S state(StateDescriptor<?, ?> descriptor) throws Exception {
+            return (S) backend.getOrCreateKeyedState(VoidNamespaceSerializer.INSTANCE, descriptor);
+        }
+    }
+
+    private static final class Pending {
+        final Model model;
+        final List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> snapshots = new ArrayList<>();
+        final List<CompletableFuture<Void>> writing = new ArrayList<>();
+        boolean acknowledged;
+
+        Pending(Model model) {
+            this.model = model;
+        }
+    }
+
+    private Random random;
+    private CheckpointStore store;
+    private Model model = new Model();
+    private Model completedModel = new Model();
+    private List<Subtask> subtasks = new ArrayList<>();
+    private final TreeMap<Long, Pending> pending = new TreeMap<>();
+    private boolean full;
+    private long nextId = 1;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void restoredState_isWhatTheLastCompletedCheckpointHeld(long seed) throws Exception {
+        random = new Random(seed);
+        store = new CheckpointStore(directory);
+        start(Collections.emptyList());
+        for (int step = 0; step < STEPS; step++) {
+            switch (random.nextInt(10)) {
+                case 0:
+                case 1:
+                case 2:
+                case 3:
+                    operate(800);
+                    break;
+                case 4:
+                case 5:
+                    if (pending.size() < 3) {
+                        trigger();
+                    }
+                    break;
+                case 6:
+                    if (!pending.isEmpty()) {
+                        acknowledge(any());
+                    }
+                    break;
+                case 7:
+                    if (!pending.isEmpty()) {
+                        complete(any());
+                        trigger();
+                    }
+                    break;
+                case 8:
+                    if (!pending.isEmpty()) {
+                        abort(any());
+                    }
+                    break;
+                default:
+                    if (random.nextInt(3) == 0) {
+                        crash();
+                    }
+            }
+        }
+        trigger();
+        complete(pending.lastKey());
+        assertThat(store.filesOnDisk()).isEqualTo(CheckpointStore.files(store.completed()));
+        crash();
+        verify();
+        dispose();
+    }
+
+    @AfterAll
+    static void checkpointsHaveSharedFiles() {
+        assertThat(REFERENCES).hasValueGreaterThan(10);
+    }
+
+    private long any() {
+        return new ArrayList<>(pending.keySet()).get(random.nextInt(pending.size()));
+    }
+
+    private StateBackend backend() {
+        Configuration config = new Configuration();
+        config.set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(1));
+        config.set(SpillableOptions.CHUNK_SIZE, MemorySize.ofMebiBytes(1));
+        config.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, random.nextInt(8) > 0);
+        return random.nextInt(3) == 0
+                ? PlacedBackends.random(config, random.nextLong())
+                : PlacedBackends.spilled(config);
+    }
+
+    private void start(List<KeyedStateHandle> handles) throws Exception {
+        int parallelism = 1 + random.nextInt(3);
+        for (int i = 0; i < parallelism; i++) {
+            KeyGroupRange range =
+                    KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
+                            KEY_GROUPS, parallelism, i);
+            List<KeyedStateHandle> parts = new ArrayList<>();
+            for (KeyedStateHandle handle : handles) {
+                KeyedStateHandle part = handle.getIntersection(range);
+                if (part != null) {
+                    parts.add(part);
+                }
+            }
+            subtasks.add(new Subtask(backend(), range, parts));
+        }
+        // As with claim mode NO_CLAIM.
+        full = random.nextInt(4) == 0;
+    }
+
+    private void dispose() {
+        subtasks.forEach(subtask -> subtask.backend.dispose());
+        subtasks = new ArrayList<>();
+    }
+
+    private void crash() throws Exception {
+        for (long id : new ArrayList<>(pending.keySet())) {
+            Pending one = pending.remove(id);
+            finish(one);
+            if (!one.acknowledged) {
+                for (KeyedStateHandle handle : handles(one)) {
+                    handle.discardState();
+                }
+            }
+            store.abort(id);
+        }
+        dispose();
+        model = completedModel.copy();
+        start(store.completed());
+        verify();
+    }
+
+    private void trigger() throws Exception {
+        long id = nextId++;
+        Pending one = new Pending(model.copy());
+        for (Subtask subtask : subtasks) {
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
+                    KeyedBackends.checkpoint(
+                            subtask.backend,
+                            id,
+                            store.streams(),
+                            full ? CheckpointType.FULL_CHECKPOINT : CheckpointType.CHECKPOINT);
+            one.snapshots.add(snapshot);
+            one.writing.add(CompletableFuture.runAsync(snapshot));
+        }
+        pending.put(id, one);
+    }
+
+    private static void finish(Pending one) {
+        one.writing.forEach(CompletableFuture::join);
+    }
+
+    private static List<KeyedStateHandle> handles(Pending one) throws Exception {
+        List<KeyedStateHandle> handles = new ArrayList<>();
+        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot : one.snapshots) {
+            KeyedStateHandle handle = snapshot.get().getJobManagerOwnedSnapshot();
+            if (handle != null) {
+                handles.add(handle);
+            }
+        }
+        return handles;
+    }
+
+    private void acknowledge(long id) throws Exception {
+        Pending one = pending.get(id);
+        if (!one.acknowledged) {
+            finish(one);
+            List<KeyedStateHandle> handles = handles(one);
+            for (KeyedStateHandle handle : handles) {
+                if (handle instanceof IncrementalRemoteKeyedStateHandle) {
+                    ((IncrementalRemoteKeyedStateHandle) handle)
+                            .getSharedState().stream()
+                                    .map(HandleAndLocalPath::getHandle)
+                                    .filter(PlaceholderStreamStateHandle.class::isInstance)
+                                    .forEach(file -> REFERENCES.incrementAndGet());
+                }
+            }
+            store.acknowledge(id, handles);
+            one.acknowledged = true;
+        }
+    }
+
+    private void complete(long id) throws Exception {
+        acknowledge(id);
+        completedModel = pending.remove(id).model;
+        while (!pending.isEmpty() && pending.firstKey() < id) {
+            abort(pending.firstKey());
+        }
+        store.complete(id);
+        assertThat(store.filesOnDisk()).containsAll(CheckpointStore.files(store.completed()));
+        for (Subtask subtask : subtasks) {
+            subtask.backend.notifyCheckpointComplete(id);
+        }
+        full = false;
+    }
+
+    private void abort(long id) throws Exception {
+        Pending one = pending.remove(id);
+        finish(one);
+        if (one.acknowledged) {
+            store.abort(id);
+        } else {
+            // What comes too late is registered nowhere, and its receiver discards it.
+            for (KeyedStateHandle handle : handles(one)) {
+                handle.discardState();
+            }
+        }
+        if (random.nextInt(4) > 0) {
+            for (Subtask subtask : subtasks) {
+                subtask.backend.notifyCheckpointAborted(id);
+            }
+        }
+    }
+
+    private Subtask select(int key) {
+        int keyGroup = KeyGroupRangeAssignment.assignToKeyGroup(key, KEY_GROUPS);
+        for (Subtask subtask : subtasks) {
+            if (subtask.range.contains(keyGroup)) {
+                subtask.backend.setCurrentKey(key);
+                return subtask;
+            }
+        }
+        throw new IllegalStateException("No subtask for key group " + keyGroup);
+    }
+
+    private void operate(int operations) throws Exception {
+        // Some keys only, so that some partitions stay as they are.
+        int first = random.nextInt(KEYS);
+        for (int i = 0; i < operations; i++) {
+            int key = (first + random.nextInt(KEYS / 4)) % KEYS;
+            Subtask subtask = select(key);
+            switch (random.nextInt(8)) {
+                case 0:
+                    subtask.value.clear();
+                    model.values.remove(key);
+                    break;
+                case 1:
+                    subtask.map.clear();
+                    model.maps.remove(key);
+                    break;
+                case 2:
+                    String element = text(30);
+                    subtask.list.add(element);
+                    model.lists.computeIfAbsent(key, k -> new ArrayList<>()).add(element);
+                    break;
+                case 3:
+                    // Enough of them for several buckets.
+                    int mapKey = key % 16;
+                    subtask = select(mapKey);
+                    for (int j = 0; j < 20; j++) {
+                        putInMap(subtask, mapKey, "user key " + random.nextInt(500));
+                    }
+                    break;
+                case 4:
+                    putInMap(subtask, key, "user key " + random.nextInt(5));
+                    break;
+                default:
+                    String text = text(random.nextInt(200) == 0 ? 20_000 : 400);
+                    subtask.value.update(text);
+                    model.values.put(key, text);
+            }
+        }
+    }
+
+    private void putInMap(Subtask subtask, int key, String userKey) throws Exception {
+        String text = text(20);
+        subtask.map.put(userKey, text);
+        model.maps.computeIfAbsent(key, k -> new HashMap<>()).put(userKey, text);
+    }
+
+    private String text(int longest) {
+        char[] chars = new char[random.nextInt(longest)];
+        Arrays.fill(chars, (char) ('a' + random.nextInt(26)));
+        return new String(chars);
+    }
+
+    private void verify() throws Exception {
+        for (int key = 0; key < KEYS; key++) {
+            Subtask subtask = select(key);
+            assertThat(subtask.value.value()).isEqualTo(model.values.get(key));
+            assertThat(subtask.list.get()).isEqualTo(model.lists.get(key));
+            Map<String, String> map = new HashMap<>();
+            for (Map.Entry<String, String> entry : subtask.map.entries()) {
+                assertThat(map.put(entry.getKey(), entry.getValue())).isNull();
+            }
+            assertThat(map).isEqualTo(model.maps.getOrDefault(key, Collections.emptyMap()));
+        }
+        long values = 0;
+        for (Subtask subtask : subtasks) {
+            values += subtask.backend.getKeysAndNamespaces("value").count();
+        }
+        assertThat(values).isEqualTo(model.values.size());
+    }
+}

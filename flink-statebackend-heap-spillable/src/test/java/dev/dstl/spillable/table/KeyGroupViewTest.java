@@ -57,7 +57,8 @@ class KeyGroupViewTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private final KeyGroupMap<Integer, Long, String> map =
-            new KeyGroupMap<>(StringSerializer.INSTANCE, new StateIdentity(0, "state", 0));
+            new KeyGroupMap<>(
+                    StringSerializer.INSTANCE, new StateIdentity(0, "state", 0), new EntrySizes());
     private final PlainLayout<Integer, Long, String> layout =
             new PlainLayout<>(
                     IntSerializer.INSTANCE, LongSerializer.INSTANCE, StringSerializer.INSTANCE);

@@ -418,11 +418,15 @@ final class HeapMap<K, N, S> {
 
     /** Removes an entry whose state is on the other side; gives the tables back with the last. */
     void discard(K key, N namespace) {
-        int hash = hash(key, namespace);
-        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
         if (entry != null) {
-            unlink(hash, entry);
+            discard(entry);
         }
+    }
+
+    /** As the other {@code discard}, of what {@link #next} gave, even if its key has changed. */
+    void discard(HeapEntry<K, N, S> entry) {
+        unlink(entry.hash, entry);
         if (size == 0) {
             clear();
         }

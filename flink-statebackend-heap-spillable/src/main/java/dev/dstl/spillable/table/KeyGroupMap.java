@@ -47,6 +47,9 @@ final class KeyGroupMap<K, N, S> {
     /** Bytes of heap that the last step has freed or taken. */
     private double movedBytes;
 
+    /** Bytes that slices of an entry have taken off-heap which has not moved yet. */
+    private long slicedBytes;
+
     /** While the group is loading. */
     @Nullable private HeapLoad<K, N, S> loading;
 
@@ -262,45 +265,56 @@ final class KeyGroupMap<K, N, S> {
      */
     int spill(int steps, SpilledLayout<K, N, S> layout) throws IOException {
         long bytesBefore = spilled.liveBytes();
-        double elementsBefore = heapElements.get();
         int moved = 0;
+        double movedElements = 0;
         try {
             for (int step = 0; step < steps; step++) {
+                S state;
                 if (large.isWriting()) {
-                    S state = large.writeSlice(heap, spilled, layout);
-                    if (state != null) {
-                        heapElements.left(state);
-                        moved++;
-                    }
-                    continue;
-                }
-                if (large.hasLeftovers()) {
+                    state = large.writeSlice(heap, spilled, layout);
+                } else if (large.hasLeftovers()) {
                     large.removeLeftovers(spilled, layout);
-                    continue;
+                    state = null;
+                } else {
+                    HeapEntry<K, N, S> entry = heap.next();
+                    if (entry == null) {
+                        break;
+                    }
+                    state = spillOne(entry, layout);
                 }
-                HeapEntry<K, N, S> entry = heap.next();
-                if (entry == null) {
-                    break;
+                if (state != null) {
+                    heapElements.left(state);
+                    movedElements += EntrySizes.elementsOf(state);
+                    moved++;
                 }
-                layout.select(entry.key, entry.namespace);
-                if (large.startWrite(entry, layout)) {
-                    continue;
-                }
-                S state = entry.state;
-                writeWholly(state, layout);
-                heap.discard(entry.key, entry.namespace);
-                heapElements.left(state);
-                moved++;
             }
         } finally {
-            movedBytes = sizes.heapBytes(moved, elementsBefore - heapElements.get());
-            sizes.moved(movedBytes, spilled.liveBytes() - bytesBefore);
+            movedBytes = sizes.heapBytes(moved, movedElements);
+            slicedBytes += spilled.liveBytes() - bytesBefore;
+            if (moved > 0) {
+                sizes.moved(movedBytes, slicedBytes);
+                slicedBytes = 0;
+            }
         }
         if (heap.size() == 0 && !large.hasLeftovers()) {
             heapElements.clear();
             residency = residency.to(Residency.SPILLED);
         }
         return moved;
+    }
+
+    /** Spills an entry, or begins to if it is large; returns the state if it has been spilled. */
+    @Nullable
+    private S spillOne(HeapEntry<K, N, S> entry, SpilledLayout<K, N, S> layout)
+            throws IOException {
+        layout.select(entry.key, entry.namespace);
+        if (large.startWrite(entry, heap, layout)) {
+            return null;
+        }
+        S state = entry.state;
+        writeWholly(state, layout);
+        heap.discard(entry);
+        return state;
     }
 
     /** Leaves nothing of a state of which not all can be written: it is on the heap still. */

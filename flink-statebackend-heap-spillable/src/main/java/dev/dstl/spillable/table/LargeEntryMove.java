@@ -67,8 +67,11 @@ final class LargeEntryMove<K, N, S> {
     }
 
     /** Starts to move the entry, which the layout has selected, unless one step does it. */
-    boolean startWrite(HeapEntry<K, N, S> entry, SpilledLayout<K, N, S> layout) {
-        write = layout.slicedWrite(entry.state);
+    boolean startWrite(
+            HeapEntry<K, N, S> entry, HeapMap<K, N, S> heap, SpilledLayout<K, N, S> layout) {
+        // If the job has changed its key object, the entry is not found again.
+        boolean isFound = heap.peek(entry.key, entry.namespace) == entry.state;
+        write = isFound ? layout.slicedWrite(entry.state) : null;
         if (write == null) {
             return false;
         }
@@ -102,6 +105,11 @@ final class LargeEntryMove<K, N, S> {
             throws IOException {
         SlicedWrite<S> copy = write;
         S state = heap.peek(key, namespace);
+        if (state == null) {
+            // The job has changed its key object.
+            cancel();
+            return null;
+        }
         boolean done = false;
         boolean failed = true;
         try {

@@ -217,7 +217,7 @@ class HeapMapTest {
                 entry != null && drained < most;
                 entry = map.next()) {
             taker.accept(entry.key, entry.namespace, entry.state);
-            map.discard(entry.key, entry.namespace);
+            map.discard(entry);
             drained++;
         }
         return drained;

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.layout;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Spliterator;
 import java.util.function.Consumer;
@@ -29,20 +30,25 @@ import java.util.function.Consumer;
  * table has bits. A table that doubles puts an entry of place {@code p} to {@code p} or {@code p +
  * length}, so places that were visited need not be visited again before the end of the old table.
  */
-final class HashMapCursor<UK, UV> {
+public final class HashMapCursor<UK, UV> {
 
-    /** Places of the table per slice: a power of two. */
+    /** Places of the table per slice, as a power of two. */
     private static final int PLACES_BITS = 4;
 
     private int next;
     private int lengthBits;
+
+    /** Whether a map lies as the cursor expects: only the class itself is known to. */
+    public static boolean isOver(Object map) {
+        return map.getClass() == HashMap.class;
+    }
 
     /**
      * Visits the entries of some slices, which {@code visitor} must not change the map for.
      *
      * @return whether there are more
      */
-    boolean visit(Map<UK, UV> map, int slices, Consumer<? super Map.Entry<UK, UV>> visitor) {
+    public boolean visit(Map<UK, UV> map, int slices, Consumer<? super Map.Entry<UK, UV>> visitor) {
         int bits = lengthBits(map);
         if (bits < lengthBits) {
             // A copy of the map, made for a snapshot: entries lie elsewhere in a shorter table.

@@ -47,7 +47,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     private static final int BUCKET_ENTRIES = 8;
 
     /** Maps with more user entries are moved in slices. */
-    static final int LARGE_ENTRIES = 64;
+    public static final int LARGE_ENTRIES = 64;
 
     /** The numbers of a map that is copied to buckets and has no head yet. */
     static final class Copied {
@@ -203,8 +203,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     @Override
     @Nullable
     public SlicedWrite<Map<UK, UV>> slicedWrite(Map<UK, UV> state) {
-        // Only this very class is known to lie as the cursor over it expects.
-        return state.size() > LARGE_ENTRIES && state.getClass() == HashMap.class
+        return state.size() > LARGE_ENTRIES && HashMapCursor.isOver(state)
                 ? new MapWrite<>(this)
                 : null;
     }
@@ -393,12 +392,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Takes the user entries of one bucket. */
-    interface UserEntryConsumer<UK, UV> {
+    public interface UserEntryConsumer<UK, UV> {
+        /** Takes one. */
         void accept(UK userKey, @Nullable UV userValue);
     }
 
     /** Buckets of the selected map; 0 if there is no map. */
-    int bucketCount(EntryReader entries) {
+    public int bucketCount(EntryReader entries) {
         readHead(entries);
         return buckets;
     }
@@ -406,8 +406,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     /**
      * Visits what a map of {@code bucketCount} buckets had in one bucket, wherever splits moved it
      * since.
+     *
+     * @throws IOException if a user entry cannot be read
      */
-    void visitBucket(
+    public void visitBucket(
             EntryReader entries, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
             throws IOException {
         if (!readHead(entries)) {

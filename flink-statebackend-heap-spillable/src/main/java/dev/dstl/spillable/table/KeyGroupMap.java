@@ -80,6 +80,12 @@ final class KeyGroupMap<K, N, S> {
         return residency;
     }
 
+    /** The state if it is on the heap, only to be read. */
+    @Nullable
+    S peekHeap(K key, N namespace) {
+        return heap.size() == 0 ? null : heap.peek(key, namespace);
+    }
+
     /** The state if it is on the heap; it may be changed in place. */
     @Nullable
     S heapState(K key, N namespace) {

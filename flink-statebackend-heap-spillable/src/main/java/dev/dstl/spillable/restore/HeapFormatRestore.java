@@ -251,6 +251,7 @@ public final class HeapFormatRestore<K> {
                         key,
                         keyGroup,
                         namespace,
+                        in,
                         input,
                         start);
             } else if (stateSerializer instanceof ListSerializer
@@ -262,6 +263,7 @@ public final class HeapFormatRestore<K> {
                         key,
                         keyGroup,
                         namespace,
+                        in,
                         input,
                         start);
             } else {
@@ -278,10 +280,10 @@ public final class HeapFormatRestore<K> {
             K key,
             int keyGroup,
             N namespace,
+            DataInputView in,
             SnapshotInput input,
             long start)
             throws IOException {
-        DataInputView in = new DataInputViewStreamWrapper(input);
         int size = in.readInt();
         boolean large = size > ElementRestore.LARGE_SIZE;
         Map<Object, Object> map = large ? null : new HashMap<>(size * 4 / 3 + 1);
@@ -309,10 +311,10 @@ public final class HeapFormatRestore<K> {
             K key,
             int keyGroup,
             N namespace,
+            DataInputView in,
             SnapshotInput input,
             long start)
             throws IOException {
-        DataInputView in = new DataInputViewStreamWrapper(input);
         int size = in.readInt();
         boolean large = size > ElementRestore.LARGE_SIZE;
         List<Object> list = large ? null : new ArrayList<>(size + 1);

@@ -75,6 +75,7 @@ public final class EntrySizes {
     private final ObjectSizes objects = new ObjectSizes();
     private Average entries = new Average(REMEMBERED);
     private final Average elements = new Average(REMEMBERED);
+    private final Average elementsPerEntry = new Average(REMEMBERED);
 
     /** Heap bytes of objects by the bytes they have in snapshots. */
     private final Average objectsPerSerialized = new Average(REMEMBERED_BYTES);
@@ -98,6 +99,7 @@ public final class EntrySizes {
         startSample();
         entries.add(1, ownBytes(key, namespace, state));
         int count = elementsOf(state);
+        elementsPerEntry.add(1, count);
         if (count > 0) {
             // A longer list has more to say about its elements, up to a point.
             double weight = Math.min(count, MOST_WEIGHT);
@@ -189,6 +191,11 @@ public final class EntrySizes {
         if (spilledBytes > 0) {
             heapPerSpilled.add((double) spilledBytes, heapBytes);
         }
+    }
+
+    /** Elements that the state of an entry has on average. */
+    public double elementsPerEntry() {
+        return elementsPerEntry.get(0);
     }
 
     /** Bytes that so many entries take on the heap, with so many elements in all of them. */

@@ -26,15 +26,18 @@ import dev.dstl.spillable.size.EntrySizes;
 final class ElementCount {
 
     private double elements;
+    private boolean isKnown;
     private double counted;
     private long countedUpTo;
 
-    double get() {
-        return elements;
+    /** Elements of that many entries; as many as those of other key groups have until counted. */
+    double of(int entries, EntrySizes sizes) {
+        return isKnown ? elements : entries * sizes.elementsPerEntry();
     }
 
     void add(int more) {
         elements += more;
+        isKnown = true;
     }
 
     void left(Object state) {
@@ -43,6 +46,7 @@ final class ElementCount {
 
     void clear() {
         elements = 0;
+        isKnown = false;
         counted = 0;
         countedUpTo = 0;
     }
@@ -73,6 +77,7 @@ final class ElementCount {
             return false;
         }
         elements = counted;
+        isKnown = true;
         counted = 0;
         countedUpTo = 0;
         return true;

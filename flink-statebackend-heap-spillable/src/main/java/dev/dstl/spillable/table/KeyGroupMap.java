@@ -371,7 +371,8 @@ final class KeyGroupMap<K, N, S> {
 
     /** What the entries on the heap take there. */
     double heapBytes() {
-        return heap.size() == 0 ? 0 : sizes.heapBytes(heap.size(), heapElements.get());
+        int entries = heap.size();
+        return entries == 0 ? 0 : sizes.heapBytes(entries, heapElements.of(entries, sizes));
     }
 
     /** What the spilled entries would take on the heap. */

@@ -38,7 +38,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 final class KeyGroups<K, N, S> {
 
     private static final int MEASURED_ENTRIES = 64;
-    private static final int MEASURED_GROUPS = 32;
+    private static final int MEASURED_GROUPS = 256;
 
     private final String stateName;
     private final KeyGroupRange range;

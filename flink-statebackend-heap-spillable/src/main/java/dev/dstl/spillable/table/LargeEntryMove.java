@@ -143,7 +143,12 @@ final class LargeEntryMove<K, N, S> {
         boolean failed = true;
         try {
             layout.selectBytes(keyBytes);
-            state = read.read(spilled.entries(), 1);
+            if (layout.exists(spilled.entries())) {
+                state = read.read(spilled.entries(), 1);
+            } else {
+                // It went with its last user entry.
+                cancel();
+            }
             failed = false;
         } finally {
             if (failed) {

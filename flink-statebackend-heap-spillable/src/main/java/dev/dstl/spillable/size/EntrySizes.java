@@ -33,12 +33,17 @@ import javax.annotation.Nullable;
 public final class EntrySizes {
 
     /** Of one entry in this many of a snapshot objects are measured; the others go by bytes. */
-    private static final int RESTORED_PER_SAMPLE = 16;
+    private static final int RESTORED_PER_SAMPLE = 17;
 
     /** So many entries or elements are remembered, about. */
     private static final int REMEMBERED = 4096;
 
     private static final double REMEMBERED_BYTES = 64 << 20;
+
+    /** Links and headers of an entry and of an element, whatever they serialize to. */
+    private static final int ENTRY_OVERHEAD_BYTES = 96;
+
+    private static final int ELEMENT_OVERHEAD_BYTES = 72;
 
     private static final int MOST_WEIGHT = 64;
 
@@ -77,7 +82,7 @@ public final class EntrySizes {
     private final Average elements = new Average(REMEMBERED);
     private final Average elementsPerEntry = new Average(REMEMBERED);
 
-    /** Heap bytes of objects by the bytes they have in snapshots. */
+    /** Heap bytes of objects, without overhead, by the bytes they have in snapshots. */
     private final Average objectsPerSerialized = new Average(REMEMBERED_BYTES);
 
     /** Heap bytes of entries by the bytes they have off-heap. */
@@ -139,6 +144,7 @@ public final class EntrySizes {
      */
     public void restored(Object key, Object namespace, Object state, long serializedBytes) {
         int count = elementsOf(state);
+        double overhead = ENTRY_OVERHEAD_BYTES + (double) count * ELEMENT_OVERHEAD_BYTES;
         if (restored++ % RESTORED_PER_SAMPLE == 0) {
             startSample();
             double own = ownBytes(key, namespace, state);
@@ -149,12 +155,12 @@ public final class EntrySizes {
                 elements.add(count, perElement * count);
                 all += perElement * count;
             }
-            measured(serializedBytes, all);
+            measured(serializedBytes, all, overhead);
         } else if (count == 0) {
-            entries.add(1, estimate(serializedBytes));
+            entries.add(1, estimate(serializedBytes, overhead));
         } else {
             double own = entries.get(ASSUMED_BYTES_PER_ENTRY);
-            elements.add(count, Math.max(0, estimate(serializedBytes) - own));
+            elements.add(count, Math.max(0, estimate(serializedBytes, overhead) - own));
         }
     }
 
@@ -171,19 +177,20 @@ public final class EntrySizes {
             double bytes =
                     (double) (ObjectSizes.ofNode() + objects.of(userKey) + objects.of(element));
             elements.add(1, bytes);
-            measured(serializedBytes, bytes);
+            measured(serializedBytes, bytes, ELEMENT_OVERHEAD_BYTES);
         } else {
-            elements.add(1, estimate(serializedBytes));
+            elements.add(1, estimate(serializedBytes, ELEMENT_OVERHEAD_BYTES));
         }
     }
 
-    private void measured(long serializedBytes, double heapBytes) {
-        objectsPerSerialized.add((double) serializedBytes, heapBytes);
+    private void measured(long serializedBytes, double heapBytes, double overheadBytes) {
+        objectsPerSerialized.add(
+                (double) serializedBytes, Math.max(0, heapBytes - overheadBytes));
         heapPerSpilled.add((double) serializedBytes, heapBytes);
     }
 
-    private double estimate(long serializedBytes) {
-        return serializedBytes * objectsPerSerialized.get(ASSUMED_FACTOR);
+    private double estimate(long serializedBytes, double overheadBytes) {
+        return overheadBytes + serializedBytes * objectsPerSerialized.get(ASSUMED_FACTOR);
     }
 
     /** Takes notice of entries that moved, in either direction. */

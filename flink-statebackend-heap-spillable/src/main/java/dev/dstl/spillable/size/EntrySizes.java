@@ -101,7 +101,7 @@ public final class EntrySizes {
 
     /** Measures an entry that is on the heap. */
     public void sample(Object key, Object namespace, Object state) {
-        startSample();
+        startSample(key);
         entries.add(1, ownBytes(key, namespace, state));
         int count = elementsOf(state);
         elementsPerEntry.add(1, count);
@@ -112,8 +112,8 @@ public final class EntrySizes {
         }
     }
 
-    private void startSample() {
-        objects.nextEntry();
+    private void startSample(Object key) {
+        objects.startEntry(key);
         // What all entries share is told from what each has by comparing two of them.
         if (++samples == 2) {
             entries = new Average(REMEMBERED);
@@ -146,7 +146,7 @@ public final class EntrySizes {
         int count = elementsOf(state);
         double overhead = ENTRY_OVERHEAD_BYTES + (double) count * ELEMENT_OVERHEAD_BYTES;
         if (restored++ % RESTORED_PER_SAMPLE == 0) {
-            startSample();
+            startSample(key);
             double own = ownBytes(key, namespace, state);
             double all = own;
             entries.add(1, own);
@@ -173,7 +173,7 @@ public final class EntrySizes {
     public void restoredElement(
             @Nullable Object userKey, @Nullable Object element, long serializedBytes) {
         if (restored++ % RESTORED_PER_SAMPLE == 0) {
-            objects.nextEntry();
+            objects.startEntry(userKey == null ? element : userKey);
             double bytes =
                     (double) (ObjectSizes.ofNode() + objects.of(userKey) + objects.of(element));
             elements.add(1, bytes);

@@ -29,12 +29,13 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import javax.annotation.Nullable;
 
 /**
  * Estimates how many bytes of heap objects take with all that they refer to. Used by one thread.
  *
  * <p>Costs no more than a look at {@value #MOST_OBJECTS} objects: of collections and arrays a few
- * elements stand for all. What one object shares with the one measured before it, such as a schema,
+ * elements stand for all. What one object shares with that of the entry measured before, such as a schema,
  * belongs to neither.
  */
 final class ObjectSizes {
@@ -63,17 +64,25 @@ final class ObjectSizes {
     private final Map<Class<?>, Shape> shapes = new HashMap<>();
     private Set<Object> before = newIdentitySet();
     private Set<Object> seen = newIdentitySet();
+    @Nullable private Object lastIdentity;
     private int left;
 
     private static Set<Object> newIdentitySet() {
         return Collections.newSetFromMap(new IdentityHashMap<>());
     }
 
-    /** To be called before the parts of another entry are measured. */
-    void nextEntry() {
-        Set<Object> free = before;
-        before = seen;
-        seen = free;
+    /**
+     * To be called before the parts of an entry are measured.
+     *
+     * @param identity an object that no other entry has
+     */
+    void startEntry(@Nullable Object identity) {
+        if (identity != lastIdentity) {
+            lastIdentity = identity;
+            Set<Object> free = before;
+            before = seen;
+            seen = free;
+        }
         seen.clear();
     }
 

@@ -24,6 +24,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,20 @@ class EntrySizesTest {
 
         assertThat(sizes.heapBytes(1, 0)).as("of an empty map").isBetween(80.0, 250.0);
         assertThat(sizes.heapBytes(1, 1_000_000)).isBetween(190e6, 280e6);
+    }
+
+    @Test
+    void aStateOfOneEntry_isMeasuredEachTime() {
+        List<Tuple2<Long, Long>> list = new ArrayList<>();
+        for (long i = 0; i < 100; i++) {
+            list.add(Tuple2.of(i, i));
+        }
+        for (int i = 0; i < 50; i++) {
+            sizes.sample("key", VoidNamespace.INSTANCE, list);
+        }
+
+        assertThat(sizes.heapBytes(0, 100)).isBetween(7000.0, 9000.0);
+        assertThat(sizes.elementsPerEntry()).isEqualTo(100);
     }
 
     @Test

@@ -58,7 +58,7 @@ class ObjectSizesTest {
     private final ObjectSizes sizes = new ObjectSizes();
 
     private long sizeOf(Object object) {
-        sizes.nextEntry();
+        sizes.startEntry(object);
         return sizes.of(object);
     }
 
@@ -106,6 +106,19 @@ class ObjectSizesTest {
 
         assertThat(second).isLessThan(150);
         assertThat(sizeOf(new Event(3, "third", schema))).as("remains known").isLessThan(150);
+    }
+
+    @Test
+    void anEntryThatIsMeasuredAgain_takesAsMuchAsBefore() {
+        Event other = new Event(1, "other", new Schema("other"));
+        Event event = new Event(1, "name", new Schema("b".repeat(1000)));
+        sizeOf(other);
+        long first = sizeOf(event);
+
+        assertThat(first).isGreaterThan(1000);
+        assertThat(sizeOf(event)).isEqualTo(first);
+        sizeOf(other);
+        assertThat(sizeOf(event)).isEqualTo(first);
     }
 
     @Test

@@ -35,7 +35,7 @@ import javax.annotation.Nullable;
  * Estimates how many bytes of heap objects take with all that they refer to. Used by one thread.
  *
  * <p>Costs no more than a look at {@value #MOST_OBJECTS} objects: of collections and arrays a few
- * elements stand for all. What one object shares with that of the entry measured before, such as a schema,
+ * elements stand for all. What an entry shares with the one measured before it, such as a schema,
  * belongs to neither.
  */
 final class ObjectSizes {

@@ -124,15 +124,12 @@ class LargeEntryMoveTest {
         return maps.get(1, 0, mapLayout);
     }
 
-    private <S> int spillAll(
+    private static <S> void spillAll(
             KeyGroupMap<Integer, Integer, S> group, SpilledLayout<Integer, Integer, S> layout)
             throws IOException {
-        int slices = 0;
         while (group.residency() == Residency.SPILLING) {
             group.spill(1, layout);
-            slices++;
         }
-        return slices;
     }
 
     private static <S> int loadAll(

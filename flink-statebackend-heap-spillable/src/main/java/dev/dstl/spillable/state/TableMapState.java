@@ -70,6 +70,8 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public void put(UK userKey, UV userValue) throws IOException {
+        // Before the change, which may be done even if it fails.
+        entry.userKeyChanged(namespace, userKey);
         PartitionedMap spilled = null;
         Map<UK, UV> map = entry.heapState(namespace);
         if (map == null) {
@@ -81,7 +83,6 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
         } else {
             layout().put(spilled, userKey, userValue);
         }
-        entry.userKeyChanged(namespace, userKey);
     }
 
     @Override
@@ -99,6 +100,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public void remove(UK userKey) throws IOException {
+        entry.userKeyChanged(namespace, userKey);
         Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             map.remove(userKey);
@@ -111,7 +113,6 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
                 layout().remove(spilled, userKey);
             }
         }
-        entry.userKeyChanged(namespace, userKey);
     }
 
     @Override
@@ -276,6 +277,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
         @Override
         public void put(UK userKey, UV userValue) {
+            table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             try {
                 PartitionedMap spilled = select();
                 if (spilled != null) {
@@ -283,7 +285,6 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
                 } else {
                     onHeap().put(userKey, userValue);
                 }
-                table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             } catch (IOException e) {
                 throw unreadable(e);
             }
@@ -291,6 +292,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
         @Override
         public void remove(UK userKey) {
+            table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             try {
                 PartitionedMap spilled = select();
                 if (spilled != null) {
@@ -298,7 +300,6 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
                 } else {
                     onHeap().remove(userKey);
                 }
-                table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             } catch (IOException e) {
                 throw unreadable(e);
             }

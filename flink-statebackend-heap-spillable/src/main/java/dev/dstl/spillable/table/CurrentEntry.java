@@ -81,7 +81,7 @@ public final class CurrentEntry<K, N, S> {
         return groups.spilledHome(group(namespace), key(), namespace, currentKey.epoch());
     }
 
-    /** Says that a user key of the state, a map, was set or removed, wherever that is. */
+    /** Says that a user key of the state, a map, is to be set or removed, wherever that is. */
     public void userKeyChanged(N namespace, Object userKey) {
         group(namespace).userKeyChanged(key(), namespace, userKey);
     }

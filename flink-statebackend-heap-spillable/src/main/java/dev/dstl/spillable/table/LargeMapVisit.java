@@ -140,6 +140,7 @@ final class LargeMapVisit<K, N, S> {
 
     @SuppressWarnings("unchecked") // only maps are visited
     private void remove(Object userKey) {
+        group.userKeyChanged(key, namespace, userKey);
         try {
             Map<Object, Object> onHeap = (Map<Object, Object>) group.heapState(key, namespace);
             if (onHeap == null) {
@@ -153,7 +154,6 @@ final class LargeMapVisit<K, N, S> {
                     groups.remove(group, key, namespace, SpilledLayout.NO_EPOCH);
                 }
             }
-            group.userKeyChanged(key, namespace, userKey);
         } catch (IOException e) {
             throw groups.unreadable(e);
         }

@@ -93,7 +93,7 @@ public final class TableEntries<K, N, S> {
         groups.spillRestored(groups.group(keyGroup), key, namespace);
     }
 
-    /** Says that a user key of a state, a map, was set or removed, wherever that is. */
+    /** Says that a user key of a state, a map, is to be set or removed, wherever that is. */
     public void userKeyChanged(K key, int keyGroup, N namespace, Object userKey) {
         groups.group(keyGroup).userKeyChanged(key, namespace, userKey);
     }

@@ -184,8 +184,7 @@ public final class EntrySizes {
     }
 
     private void measured(long serializedBytes, double heapBytes, double overheadBytes) {
-        objectsPerSerialized.add(
-                (double) serializedBytes, Math.max(0, heapBytes - overheadBytes));
+        objectsPerSerialized.add((double) serializedBytes, Math.max(0, heapBytes - overheadBytes));
         heapPerSpilled.add((double) serializedBytes, heapBytes);
     }
 

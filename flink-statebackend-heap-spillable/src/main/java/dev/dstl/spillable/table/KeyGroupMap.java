@@ -311,8 +311,7 @@ final class KeyGroupMap<K, N, S> {
 
     /** Spills an entry, or begins to if it is large; returns the state if it has been spilled. */
     @Nullable
-    private S spillOne(HeapEntry<K, N, S> entry, SpilledLayout<K, N, S> layout)
-            throws IOException {
+    private S spillOne(HeapEntry<K, N, S> entry, SpilledLayout<K, N, S> layout) throws IOException {
         layout.select(entry.key, entry.namespace);
         if (large.startWrite(entry, heap, layout)) {
             return null;

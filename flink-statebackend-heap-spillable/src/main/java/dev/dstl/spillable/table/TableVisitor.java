@@ -29,8 +29,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalV
 
 /**
  * Walks a table in small steps while it changes, for the clean-up of expired entries. Task thread
- * only. Large maps are given a slice at a time, as maps of their own. An entry that moves while its table splits or its key group spills may be met twice or not
- * at all in one walk.
+ * only. Large maps are given a slice at a time, as maps of their own. An entry that moves while its
+ * table splits or its key group spills may be met twice or not at all in one walk.
  */
 final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 

@@ -70,7 +70,9 @@ class ObjectSizesTest {
         assertThat(sizeOf(new byte[100])).isEqualTo(120);
         assertThat(sizeOf(new long[3])).isEqualTo(40);
         assertThat(sizeOf("0123456789")).as("24 and an array of 10 bytes").isBetween(56L, 64L);
-        assertThat(sizeOf("\u4e00".repeat(100))).as("two bytes per character").isBetween(240L, 248L);
+        assertThat(sizeOf("\u4e00".repeat(100)))
+                .as("two bytes per character")
+                .isBetween(240L, 248L);
         assertThat(sizeOf(Thread.State.NEW)).as("shared by all").isZero();
     }
 

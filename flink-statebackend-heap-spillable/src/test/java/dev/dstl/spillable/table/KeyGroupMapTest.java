@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -23,6 +23,7 @@ import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.DamagedPartitionException;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

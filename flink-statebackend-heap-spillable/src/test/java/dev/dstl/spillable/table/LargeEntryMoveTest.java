@@ -66,8 +66,7 @@ class LargeEntryMoveTest {
     private final Map<Integer, String> expected = new HashMap<>();
 
     private static <S> KeyGroupMap<Integer, Integer, S> group(TypeSerializer<S> serializer) {
-        return new KeyGroupMap<>(
-                serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+        return new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
     }
 
     @BeforeEach

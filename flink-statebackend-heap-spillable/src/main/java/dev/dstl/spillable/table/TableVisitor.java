@@ -34,6 +34,8 @@ import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalV
  */
 final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
+    private static final int MOST_LOOKS = 16;
+
     private final KeyGroups<K, N, S> groups;
     private final int recommendedEntries;
 
@@ -50,24 +52,24 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
         this.recommendedEntries = recommendedEntries;
     }
 
+    /** Whether there is something left to look at, which need not be an entry. */
     @Override
     public boolean hasNext() {
-        if (largeMap != null) {
+        if (largeMap != null || given < found.size()) {
             return true;
         }
-        while (given >= found.size()) {
-            if (position >= groups.count()) {
-                return false;
-            }
-            KeyGroupMap<K, N, S> group = groups.at(position);
-            if (group.size() == 0 || cursor < 0) {
-                position++;
-                cursor = 0;
-                continue;
-            }
-            find(group);
+        while (position < groups.count() && (cursor < 0 || groups.at(position).size() == 0)) {
+            position++;
+            cursor = 0;
         }
-        return true;
+        return position < groups.count();
+    }
+
+    /** Looks for keys, not for too long: most of what is spilled may be parts of a large map. */
+    private void findSome() {
+        for (int i = 0; i < MOST_LOOKS && given >= found.size() && hasNext(); i++) {
+            find(groups.at(position));
+        }
     }
 
     private void find(KeyGroupMap<K, N, S> group) {
@@ -93,8 +95,8 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     @Override
     public Collection<StateEntry<K, N, S>> nextEntries() {
         List<StateEntry<K, N, S>> entries = new ArrayList<>();
-        if (!hasNext()) {
-            return entries;
+        if (largeMap == null) {
+            findSome();
         }
         givenFrom = foundIn;
         if (largeMap != null) {

@@ -65,10 +65,11 @@ class ArchitectureTest {
         allowed.put("partition", List.of("chunk"));
         allowed.put("overlay", List.of("chunk", "partition"));
         allowed.put("layout", List.of("overlay", "partition"));
-        allowed.put("table", List.of("layout", "overlay", "partition"));
+        allowed.put("size", List.of());
+        allowed.put("table", List.of("layout", "overlay", "partition", "size"));
         allowed.put("state", List.of("layout", "overlay", "table"));
         allowed.put("pressure", List.of("config"));
-        allowed.put("spill", List.of("chunk", "config", "overlay", "pressure", "table"));
+        allowed.put("spill", List.of("chunk", "config", "overlay", "pressure", "size", "table"));
         allowed.put("snapshot", List.of("table"));
         allowed.put("restore", List.of("layout", "overlay", "spill", "table"));
         allowed.put(

@@ -185,9 +185,12 @@ class BackendModelTest {
     }
 
     private void operate(int operations) throws Exception {
+        // One entry changes again and again, so that it does so while it moves.
+        int busyKey = random.nextInt(KEYS);
         for (int i = 0; i < operations; i++) {
-            int key = random.nextInt(KEYS);
-            long namespace = random.nextInt(NAMESPACES);
+            boolean busy = random.nextInt(3) == 0;
+            int key = busy ? busyKey : random.nextInt(KEYS);
+            long namespace = busy ? 0 : random.nextInt(NAMESPACES);
             operate(select(key), key, namespace);
         }
     }
@@ -250,6 +253,13 @@ class BackendModelTest {
             subtask.list.clear();
             model.lists.remove(identity);
         } else if (kind == 1) {
+            List<String> many = new ArrayList<>();
+            for (int i = random.nextInt(300); i >= 0; i--) {
+                many.add(shortText());
+            }
+            subtask.list.addAll(many);
+            model.lists.computeIfAbsent(identity, k -> new ArrayList<>()).addAll(many);
+        } else if (kind == 2) {
             List<String> replacement = Arrays.asList(text(), text());
             subtask.list.update(replacement);
             model.lists.put(identity, new ArrayList<>(replacement));
@@ -265,7 +275,7 @@ class BackendModelTest {
         subtask.map.setCurrentNamespace(namespace);
         Map<String, String> expected = model.maps.computeIfAbsent(identity, k -> new HashMap<>());
         int kind = random.nextInt(30);
-        String userKey = "user key " + random.nextInt(60);
+        String userKey = "user key " + random.nextInt(expected.size() > 60 ? 1000 : 60);
         if (kind == 0) {
             subtask.map.clear();
             expected.clear();
@@ -276,7 +286,7 @@ class BackendModelTest {
             Iterator<Map.Entry<String, String>> entries = subtask.map.iterator();
             while (entries.hasNext()) {
                 Map.Entry<String, String> entry = entries.next();
-                if (random.nextInt(4) == 0) {
+                if (random.nextInt(16) == 0) {
                     entries.remove();
                     expected.remove(entry.getKey());
                 } else if (random.nextInt(4) == 0) {
@@ -286,9 +296,11 @@ class BackendModelTest {
                 }
             }
         } else if (kind == 5) {
+            // A few of them make a large map, which moves in slices.
+            int userEntries = random.nextInt(4) == 0 ? 500 : 30;
             Map<String, String> many = new HashMap<>();
-            for (int i = 0; i < 30; i++) {
-                many.put("user key " + random.nextInt(60), text());
+            for (int i = 0; i < userEntries; i++) {
+                many.put("user key " + random.nextInt(2 * userEntries), shortText());
             }
             subtask.map.putAll(many);
             expected.putAll(many);
@@ -319,6 +331,10 @@ class BackendModelTest {
                 model.sums.merge(Arrays.asList(key, 0L), sum, Long::sum);
             }
         }
+    }
+
+    private String shortText() {
+        return "text " + random.nextInt();
     }
 
     private String text() {

@@ -186,6 +186,11 @@ public final class PlacedBackends {
             }
         }
 
+        /** Mostly so few that large maps and lists are under way for some time. */
+        private int steps() {
+            return random.nextInt(16) == 0 ? 500 : random.nextInt(3);
+        }
+
         private void move(StateTable<?, ?, ?> table, int group) throws IOException {
             boolean turn = random.nextInt(8) == 0;
             switch (table.placement().residency(group)) {
@@ -198,7 +203,7 @@ public final class PlacedBackends {
                     if (turn) {
                         table.placement().startLoad(group);
                     } else {
-                        table.placement().spill(group, random.nextInt(3));
+                        table.placement().spill(group, steps());
                     }
                     break;
                 case SPILLED:
@@ -210,7 +215,7 @@ public final class PlacedBackends {
                     if (turn) {
                         table.placement().startSpill(group);
                     } else {
-                        table.placement().load(group, random.nextInt(3));
+                        table.placement().load(group, steps());
                     }
             }
         }

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable;
 
+import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.spillable.pressure.SpillArbiter;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.state.ListState;
@@ -50,6 +52,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RestoreLargerThanHeapTest {
 
     private static final int KEYS = 20_000;
+    private static final int LARGE_MAPS = 40;
+    private static final int USER_ENTRIES = 1000;
     private static final KeyGroupRange RANGE = new KeyGroupRange(0, 3);
 
     private enum Format {
@@ -103,6 +107,91 @@ class RestoreLargerThanHeapTest {
         restored.dispose();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void mapsOfManyUserEntries_countByTheirUserEntries(Format format) throws Exception {
+        Collection<KeyedStateHandle> snapshot =
+                snapshot(format, backend -> fillMaps(backend, LARGE_MAPS, USER_ENTRIES));
+        giveHeap(LARGE_MAPS * USER_ENTRIES * 60L);
+
+        AbstractKeyedStateBackend<String> restored = restore(snapshot);
+
+        restored.setCurrentKey("key 0");
+        long onHeap = gauge("heapEntries");
+        assertThat(onHeap).as("maps on the heap").isBetween(1L, LARGE_MAPS / 2L);
+        assertThat(gauge("heapStateBytesEstimate"))
+                .isBetween(onHeap * USER_ENTRIES * 60, (onHeap + 2) * USER_ENTRIES * 200);
+        verifyMaps(restored, LARGE_MAPS, USER_ENTRIES);
+        restored.dispose();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMapThatIsLargerThanTheHeap_isRestoredUserEntryByUserEntry(Format format)
+            throws Exception {
+        Collection<KeyedStateHandle> snapshot =
+                snapshot(format, backend -> fillMaps(backend, 1, 50_000));
+        giveHeap(1 << 20);
+
+        AbstractKeyedStateBackend<String> restored = restore(snapshot);
+
+        restored.setCurrentKey("key 0");
+        assertThat(gauge("heapEntries")).isZero();
+        assertThat(gauge("spilledEntries")).isOne();
+        assertThat(gauge("heapStateBytesEstimate")).isLessThan(1 << 20);
+        verifyMaps(restored, 1, 50_000);
+        restored.dispose();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CANONICAL")
+    void aListThatIsLargerThanTheHeap_isRestoredElementByElement(Format format) throws Exception {
+        List<String> elements =
+                IntStream.range(0, 50_000).mapToObj(i -> "element " + i).collect(toList());
+        Collection<KeyedStateHandle> snapshot =
+                snapshot(
+                        format,
+                        backend -> {
+                            ListState<String> list = NamedStates.list(backend);
+                            backend.setCurrentKey("key 0");
+                            list.addAll(elements);
+                        });
+        giveHeap(1 << 20);
+
+        AbstractKeyedStateBackend<String> restored = restore(snapshot);
+
+        restored.setCurrentKey("key 0");
+        assertThat(gauge("heapEntries")).isZero();
+        assertThat(NamedStates.list(restored).get()).containsExactlyElementsOf(elements);
+        restored.dispose();
+    }
+
+    private static void fillMaps(AbstractKeyedStateBackend<String> backend, int maps, int size)
+            throws Exception {
+        MapState<String, Long> map = NamedStates.map(backend);
+        for (int i = 0; i < maps; i++) {
+            backend.setCurrentKey("key " + i);
+            for (long j = 0; j < size; j++) {
+                map.put("user key " + j, i + j);
+            }
+        }
+    }
+
+    private static void verifyMaps(AbstractKeyedStateBackend<String> backend, int maps, int size)
+            throws Exception {
+        MapState<String, Long> map = NamedStates.map(backend);
+        for (int i = 0; i < maps; i++) {
+            backend.setCurrentKey("key " + i);
+            int found = 0;
+            for (Map.Entry<String, Long> entry : map.entries()) {
+                assertThat(entry.getKey()).isEqualTo("user key " + (entry.getValue() - i));
+                found++;
+            }
+            assertThat(found).isEqualTo(size);
+            assertThat(map.get("user key " + (size - 1))).isEqualTo(i + size - 1L);
+        }
+    }
+
     /** Sets the heap size on which decisions are based. */
     private void giveHeap(long bytes) throws Exception {
         environment
@@ -126,7 +215,17 @@ class RestoreLargerThanHeapTest {
                 environment);
     }
 
+    /** Gives a backend its state. */
+    private interface Filling {
+        void fill(AbstractKeyedStateBackend<String> backend) throws Exception;
+    }
+
     private static Collection<KeyedStateHandle> snapshot(Format format) throws Exception {
+        return snapshot(format, RestoreLargerThanHeapTest::fill);
+    }
+
+    private static Collection<KeyedStateHandle> snapshot(Format format, Filling filling)
+            throws Exception {
         MockEnvironment writer = MockEnvironment.builder().build();
         writer.getExecutionConfig().setUseSnapshotCompression(format == Format.COMPRESSED);
         AbstractKeyedStateBackend<String> backend =
@@ -138,6 +237,19 @@ class RestoreLargerThanHeapTest {
                         Collections.emptyList(),
                         new UnregisteredMetricsGroup(),
                         writer);
+        filling.fill(backend);
+        try {
+            return KeyedBackends.handles(
+                    format == Format.CANONICAL
+                            ? KeyedBackends.savepoint(backend, 1)
+                            : KeyedBackends.checkpoint(backend, 1));
+        } finally {
+            backend.dispose();
+            writer.close();
+        }
+    }
+
+    private static void fill(AbstractKeyedStateBackend<String> backend) throws Exception {
         ValueState<Long> value = NamedStates.value(backend);
         ListState<String> list = NamedStates.list(backend);
         MapState<String, Long> map = NamedStates.map(backend);
@@ -147,15 +259,6 @@ class RestoreLargerThanHeapTest {
             list.update(elements(i));
             map.put("first", (long) i);
             map.put("second", -(long) i);
-        }
-        try {
-            return KeyedBackends.handles(
-                    format == Format.CANONICAL
-                            ? KeyedBackends.savepoint(backend, 1)
-                            : KeyedBackends.checkpoint(backend, 1));
-        } finally {
-            backend.dispose();
-            writer.close();
         }
     }
 

@@ -21,6 +21,8 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.RandomAccess;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -36,7 +38,7 @@ import org.apache.flink.core.memory.DataOutputView;
  * </pre>
  *
  * Elements are as their serializer writes them, one after the other, over head and fragments in
- * order. An element lies in one piece, unless a whole list was written at once.
+ * order. An element lies in one piece.
  */
 public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
@@ -51,6 +53,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     /** A fragment that cannot change in place is copied up to this length. */
     private static final int COLD_ROOM = 512;
+
+    /** Lists with more elements are moved in slices. */
+    static final int LARGE_ELEMENTS = 64;
 
     private static final byte[] ZEROS = new byte[1024];
 
@@ -125,30 +130,115 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     @Override
     public void write(PartitionedMap map, List<V> list) throws IOException {
         elementOut.clear();
+        List<Integer> fragmentEnds = new ArrayList<>(2);
+        int start = 0;
         for (V element : list) {
             elementSerializer.serialize(element, elementOut);
+            if (elementOut.length() - start >= LARGEST_ROOM) {
+                start = elementOut.length();
+                fragmentEnds.add(start);
+            }
+        }
+        if (elementOut.length() > start) {
+            fragmentEnds.add(elementOut.length());
         }
         map.begin();
         try {
             delete(map);
-            writeElements(map, list.size());
+            writeElements(map, list.size(), fragmentEnds);
         } finally {
             map.end();
         }
     }
 
-    private void writeElements(PartitionedMap map, int elements) throws IOException {
+    private void writeElements(PartitionedMap map, int elements, List<Integer> fragmentEnds)
+            throws IOException {
         int bytes = elementOut.length();
         if (bytes <= HEAD_ROOM) {
             putHead(map, elements, 0, 0, bytes, bytes);
             return;
         }
-        int fragments = 0;
-        for (int done = 0; done < bytes; done += LARGEST_ROOM) {
-            int part = Math.min(LARGEST_ROOM, bytes - done);
-            putFragment(map, fragments++, done, part, part);
+        int start = 0;
+        for (int i = 0; i < fragmentEnds.size(); i++) {
+            int part = fragmentEnds.get(i) - start;
+            putFragment(map, i, start, part, part);
+            start = fragmentEnds.get(i);
         }
+        putHead(map, elements, fragmentEnds.size(), 0, 0, 0);
+    }
+
+    @Override
+    @Nullable
+    public SlicedWrite<List<V>> slicedWrite(List<V> state) {
+        return state.size() > LARGE_ELEMENTS && state instanceof RandomAccess
+                ? new ListWrite<>(this)
+                : null;
+    }
+
+    @Override
+    @Nullable
+    public SlicedRead<List<V>> slicedRead(EntryReader entries) {
+        return elements(entries) > LARGE_ELEMENTS ? new ListRead<>(this) : null;
+    }
+
+    @Override
+    public int elements(EntryReader entries) {
+        return find(entries) == 0 ? 0 : entries.segment().getIntLittleEndian(entries.valueOffset());
+    }
+
+    @Override
+    int parts(EntryReader entries) {
+        return find(entries) == 0
+                ? 0
+                : entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
+    }
+
+    /**
+     * Writes some elements as a fragment of a list that has no head, up to {@code mostBytes}.
+     *
+     * @return the first element that is not written
+     */
+    int copyFragment(PartitionedMap map, int number, List<V> list, int from, int mostBytes)
+            throws IOException {
+        elementOut.clear();
+        int element = from;
+        while (element < list.size() && elementOut.length() < mostBytes) {
+            elementSerializer.serialize(list.get(element++), elementOut);
+        }
+        map.begin();
+        try {
+            putFragment(map, number, 0, elementOut.length(), elementOut.length());
+        } finally {
+            map.end();
+        }
+        return element;
+    }
+
+    /** Gives a list its head, so that it exists. */
+    void finishCopied(PartitionedMap map, int elements, int fragments) throws IOException {
         putHead(map, elements, fragments, 0, 0, 0);
+    }
+
+    /**
+     * Reads elements of the selected list.
+     *
+     * @param fragment -1 for those in the head
+     */
+    void readFragment(EntryReader entries, int fragment, List<V> target) throws IOException {
+        int start = HEAD_BYTES;
+        int used;
+        if (fragment < 0) {
+            find(entries);
+            used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
+        } else {
+            findPart(entries, fragment);
+            start = FRAGMENT_BYTES;
+            used = entries.segment().getIntLittleEndian(entries.valueOffset());
+        }
+        in.setBuffer(copyValue(entries, start), 0, used);
+        while (in.available() > 0) {
+            target.add(elementSerializer.deserialize(in));
+        }
     }
 
     /**

@@ -46,6 +46,15 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     static final int HEAD_BYTES = 8;
     private static final int BUCKET_ENTRIES = 8;
 
+    /** Maps with more user entries are moved in slices. */
+    public static final int LARGE_ENTRIES = 64;
+
+    /** The numbers of a map that is copied to buckets and has no head yet. */
+    static final class Copied {
+        int userEntries;
+        int buckets = 2;
+    }
+
     private final MapSerializer<UK, UV> mapSerializer;
     private final TypeSerializer<UK> userKeySerializer;
     private final TypeSerializer<UV> userValueSerializer;
@@ -57,6 +66,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private int userEntries;
     private int buckets;
+
+    /** Whether the map being changed gets its head later. */
+    private boolean headless;
 
     /**
      * @param mapSerializer of the whole state; it and the other serializers are used by this
@@ -121,7 +133,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      * @throws IOException if the user entry cannot be serialized
      */
     public void put(PartitionedMap map, UK userKey, @Nullable UV userValue) throws IOException {
-        boolean found = findUserEntry(map.entries(), userKey);
+        put(map, findUserEntry(map.entries(), userKey), userValue);
+    }
+
+    private void put(PartitionedMap map, boolean found, @Nullable UV userValue) throws IOException {
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
@@ -183,6 +198,76 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         } finally {
             map.end();
         }
+    }
+
+    @Override
+    @Nullable
+    public SlicedWrite<Map<UK, UV>> slicedWrite(Map<UK, UV> state) {
+        return state.size() > LARGE_ENTRIES && HashMapCursor.isOver(state)
+                ? new MapWrite<>(this)
+                : null;
+    }
+
+    @Override
+    @Nullable
+    public SlicedRead<Map<UK, UV>> slicedRead(EntryReader entries) {
+        return elements(entries) > LARGE_ENTRIES ? new MapRead<>(this) : null;
+    }
+
+    @Override
+    public int elements(EntryReader entries) {
+        readHead(entries);
+        return userEntries;
+    }
+
+    @Override
+    int parts(EntryReader entries) {
+        readHead(entries);
+        return buckets > 1 ? buckets : 0;
+    }
+
+    /** A user key of which the job may change the original. */
+    UK copyUserKey(UK userKey) {
+        return userKeySerializer.copy(userKey);
+    }
+
+    /** Sets a user entry in the buckets of a map that has no head. */
+    void putCopied(PartitionedMap map, Copied copied, UK userKey, @Nullable UV userValue)
+            throws IOException {
+        boolean found = findCopied(map.entries(), copied, userKey);
+        headless = true;
+        try {
+            put(map, found, userValue);
+        } finally {
+            headless = false;
+            copied.userEntries = userEntries;
+            copied.buckets = buckets;
+        }
+    }
+
+    /** Removes a user entry from the buckets of a map that has no head. */
+    void removeCopied(PartitionedMap map, Copied copied, UK userKey) throws IOException {
+        if (findCopied(map.entries(), copied, userKey)) {
+            bucket.removeCurrent();
+            copied.userEntries--;
+            writeBucket(map, bucketOf(userKeyHash(map.entries().keyHash())), bucket);
+        }
+    }
+
+    /** Gives a map its head, so that it exists. */
+    void finishCopied(PartitionedMap map, Copied copied) throws IOException {
+        userEntries = copied.userEntries;
+        buckets = copied.buckets;
+        writeHead(map);
+    }
+
+    private boolean findCopied(EntryReader entries, Copied copied, UK userKey) throws IOException {
+        userKeyOut.clear();
+        userKeySerializer.serialize(userKey, userKeyOut);
+        userEntries = copied.userEntries;
+        buckets = copied.buckets;
+        readBucket(entries, bucketOf(userKeyHash(entries.keyHash())));
+        return bucket.seek(userKeyOut);
     }
 
     private boolean findUserEntry(EntryReader entries, UK userKey) throws IOException {
@@ -256,6 +341,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private void writeHead(PartitionedMap map) throws IOException {
+        if (headless) {
+            return;
+        }
         startHead();
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
@@ -304,12 +392,13 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Takes the user entries of one bucket. */
-    interface UserEntryConsumer<UK, UV> {
+    public interface UserEntryConsumer<UK, UV> {
+        /** Takes one. */
         void accept(UK userKey, @Nullable UV userValue);
     }
 
     /** Buckets of the selected map; 0 if there is no map. */
-    int bucketCount(EntryReader entries) {
+    public int bucketCount(EntryReader entries) {
         readHead(entries);
         return buckets;
     }
@@ -317,8 +406,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     /**
      * Visits what a map of {@code bucketCount} buckets had in one bucket, wherever splits moved it
      * since.
+     *
+     * @throws IOException if a user entry cannot be read
      */
-    void visitBucket(
+    public void visitBucket(
             EntryReader entries, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
             throws IOException {
         if (!readHead(entries)) {

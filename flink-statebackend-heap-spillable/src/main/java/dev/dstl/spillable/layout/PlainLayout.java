@@ -64,6 +64,16 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     }
 
     @Override
+    public int elements(EntryReader entries) {
+        return 0;
+    }
+
+    @Override
+    int parts(EntryReader entries) {
+        return 0;
+    }
+
+    @Override
     public boolean delete(PartitionedMap map) {
         return remove(map);
     }

@@ -21,6 +21,7 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.Presence;
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
+import java.util.Arrays;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
@@ -122,6 +123,11 @@ public abstract class SpilledLayout<K, N, S> {
         selected();
     }
 
+    /** A copy of the bytes of the selected key, for {@link #selectBytes}. */
+    public final byte[] copySelected() {
+        return Arrays.copyOf(key.getSharedBuffer(), keyLength);
+    }
+
     private void selected() {
         selectedHashBy = null;
         presence.forget();
@@ -176,6 +182,48 @@ public abstract class SpilledLayout<K, N, S> {
 
     /** Removes the selected entry and its parts; false if there is none. */
     public abstract boolean delete(PartitionedMap map);
+
+    /** Starts to copy a state to its spilled form in slices; null if it is small enough for one. */
+    @Nullable
+    public SlicedWrite<S> slicedWrite(S state) {
+        return null;
+    }
+
+    /** Starts to copy the selected entry's state in slices; null if it is small enough for one. */
+    @Nullable
+    public SlicedRead<S> slicedRead(EntryReader entries) {
+        return null;
+    }
+
+    /** Elements of the selected entry's list or user entries of its map, 0 for other states. */
+    public abstract int elements(EntryReader entries);
+
+    /** Number of parts of the selected entry; 0 if there is no entry. */
+    abstract int parts(EntryReader entries);
+
+    /**
+     * Removes the selected entry and leaves its parts, which nobody finds.
+     *
+     * @return their number, up to which {@link #deleteParts} is to remove them
+     */
+    public final int deleteHead(PartitionedMap map) {
+        int parts = parts(map.entries());
+        remove(map);
+        return parts;
+    }
+
+    /**
+     * Removes parts that an entry of the selected key has left, but none that it has.
+     *
+     * @param from the first part to remove
+     * @param to behind the last part to remove
+     */
+    public final void deleteParts(PartitionedMap map, int from, int to) {
+        int kept = parts(map.entries());
+        for (int i = Math.max(from, kept); i < to; i++) {
+            removePart(map, i);
+        }
+    }
 
     /** Writes the selected entry's state as its serializer would. The entry must exist. */
     abstract void copyState(EntryReader entries, DataOutputView out) throws IOException;

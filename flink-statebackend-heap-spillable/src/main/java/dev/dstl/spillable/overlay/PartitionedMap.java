@@ -122,6 +122,11 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         return size;
     }
 
+    /** Bytes of all entries that can be found, parts included. */
+    public long liveBytes() {
+        return liveBytes;
+    }
+
     /**
      * Begins a change of several entries that belong together: what fails because memory is used up
      * or a merge has failed, fails with {@link #end()} and not halfway.

@@ -16,14 +16,11 @@
 
 package dev.dstl.spillable.restore;
 
-import dev.dstl.spillable.layout.MapLayout;
-import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -57,6 +54,7 @@ public final class CanonicalRestore<K> {
     private final int keyGroupPrefixBytes;
     private final ClassLoader userClassLoader;
     private final StateMover mover;
+    private final ElementRestore<K> elements;
     private final DataInputDeserializer keyIn = new DataInputDeserializer();
     private final DataInputDeserializer valueIn = new DataInputDeserializer();
     private final ListDelimitedSerializer listSerializer = new ListDelimitedSerializer();
@@ -81,6 +79,7 @@ public final class CanonicalRestore<K> {
                         numberOfKeyGroups);
         this.userClassLoader = userClassLoader;
         this.mover = mover;
+        this.elements = new ElementRestore<>(mover);
     }
 
     /**
@@ -150,9 +149,7 @@ public final class CanonicalRestore<K> {
         K key = CompositeKeySerializationUtils.readKey(keySerializer, keyIn, ambiguous);
         N namespace =
                 CompositeKeySerializationUtils.readNamespace(namespaceSerializer, keyIn, ambiguous);
-        if (!mover.restoresToHeap((long) entry.getKey().length + entry.getValue().length)) {
-            table.placement().spillFromNowOn(keyGroup);
-        }
+        long bytes = (long) entry.getKey().length + entry.getValue().length;
         switch (metaInfo.getStateType()) {
             case LIST:
                 List<Object> list =
@@ -160,7 +157,7 @@ public final class CanonicalRestore<K> {
                                 entry.getValue(),
                                 ((ListSerializer<Object>) (TypeSerializer<?>) stateSerializer)
                                         .getElementSerializer());
-                table.entries().put(key, keyGroup, namespace, (S) list);
+                elements.entry(table, key, keyGroup, namespace, (S) list, bytes);
                 break;
             case MAP:
                 restoreUserEntry(
@@ -168,10 +165,12 @@ public final class CanonicalRestore<K> {
                         (MapSerializer<Object, Object>) (TypeSerializer<?>) stateSerializer,
                         key,
                         keyGroup,
-                        namespace);
+                        namespace,
+                        bytes);
                 break;
             default:
-                table.entries().put(key, keyGroup, namespace, stateSerializer.deserialize(valueIn));
+                S state = stateSerializer.deserialize(valueIn);
+                elements.entry(table, key, keyGroup, namespace, state, bytes);
         }
     }
 
@@ -180,22 +179,12 @@ public final class CanonicalRestore<K> {
             MapSerializer<Object, Object> serializer,
             K key,
             int keyGroup,
-            N namespace)
+            N namespace,
+            long bytes)
             throws IOException {
         Object userKey = serializer.getKeySerializer().deserialize(keyIn);
         boolean isNull = valueIn.readBoolean();
         Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(valueIn);
-        Map<Object, Object> map = table.entries().heapState(key, keyGroup, namespace);
-        if (map == null) {
-            PartitionedMap spilled = table.entries().spilledHome(key, keyGroup, namespace);
-            if (spilled != null) {
-                ((MapLayout<K, N, Object, Object>) table.entries().layout())
-                        .put(spilled, userKey, userValue);
-                return;
-            }
-            map = new HashMap<>();
-            table.entries().put(key, keyGroup, namespace, map);
-        }
-        map.put(userKey, userValue);
+        elements.userEntry(table, key, keyGroup, namespace, userKey, userValue, bytes);
     }
 }

@@ -21,10 +21,16 @@ import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
@@ -58,6 +64,7 @@ public final class HeapFormatRestore<K> {
     private final ClassLoader userClassLoader;
     private final CloseableRegistry cancelRegistry;
     private final StateMover mover;
+    private final ElementRestore<K> elements;
     private boolean keySerializerChecked;
 
     /**
@@ -79,6 +86,7 @@ public final class HeapFormatRestore<K> {
         this.userClassLoader = userClassLoader;
         this.cancelRegistry = cancelRegistry;
         this.mover = mover;
+        this.elements = new ElementRestore<>(mover);
     }
 
     /**
@@ -238,6 +246,7 @@ public final class HeapFormatRestore<K> {
         }
     }
 
+    @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
     private <N, S> void readTable(
             StateTable<K, N, S> table, int keyGroup, DataInputView in, SnapshotInput input)
             throws IOException {
@@ -250,11 +259,94 @@ public final class HeapFormatRestore<K> {
             long start = input.position();
             N namespace = namespaceSerializer.deserialize(in);
             K key = keySerializer.deserialize(in);
-            S state = stateSerializer.deserialize(in);
-            if (!mover.restoresToHeap(input.position() - start)) {
-                table.placement().spillFromNowOn(keyGroup);
+            if (stateSerializer instanceof MapSerializer
+                    && metaInfo.getStateType() == StateDescriptor.Type.MAP) {
+                readMap(
+                        (StateTable<K, N, Map<Object, Object>>) table,
+                        (MapSerializer<Object, Object>) (TypeSerializer<?>) stateSerializer,
+                        key,
+                        keyGroup,
+                        namespace,
+                        in,
+                        input,
+                        start);
+            } else if (stateSerializer instanceof ListSerializer
+                    && metaInfo.getStateType() == StateDescriptor.Type.LIST) {
+                readList(
+                        (StateTable<K, N, List<Object>>) table,
+                        ((ListSerializer<Object>) (TypeSerializer<?>) stateSerializer)
+                                .getElementSerializer(),
+                        key,
+                        keyGroup,
+                        namespace,
+                        in,
+                        input,
+                        start);
+            } else {
+                S state = stateSerializer.deserialize(in);
+                long bytes = input.position() - start;
+                elements.entry(table, key, keyGroup, namespace, state, bytes);
             }
-            table.entries().put(key, keyGroup, namespace, state);
+        }
+    }
+
+    private <N> void readMap(
+            StateTable<K, N, Map<Object, Object>> table,
+            MapSerializer<Object, Object> serializer,
+            K key,
+            int keyGroup,
+            N namespace,
+            DataInputView in,
+            SnapshotInput input,
+            long start)
+            throws IOException {
+        int size = in.readInt();
+        boolean large = size > ElementRestore.LARGE_SIZE;
+        Map<Object, Object> map = large ? null : new HashMap<>(size * 4 / 3 + 1);
+        long from = start;
+        for (int i = 0; i < size; i++) {
+            Object userKey = serializer.getKeySerializer().deserialize(in);
+            boolean isNull = in.readBoolean();
+            Object userValue = isNull ? null : serializer.getValueSerializer().deserialize(in);
+            if (large) {
+                long bytes = input.position() - from;
+                from = input.position();
+                elements.userEntry(table, key, keyGroup, namespace, userKey, userValue, bytes);
+            } else {
+                map.put(userKey, userValue);
+            }
+        }
+        if (!large) {
+            elements.entry(table, key, keyGroup, namespace, map, input.position() - start);
+        }
+    }
+
+    private <N> void readList(
+            StateTable<K, N, List<Object>> table,
+            TypeSerializer<Object> elementSerializer,
+            K key,
+            int keyGroup,
+            N namespace,
+            DataInputView in,
+            SnapshotInput input,
+            long start)
+            throws IOException {
+        int size = in.readInt();
+        boolean large = size > ElementRestore.LARGE_SIZE;
+        List<Object> list = large ? null : new ArrayList<>(size + 1);
+        long from = start;
+        for (int i = 0; i < size; i++) {
+            Object element = elementSerializer.deserialize(in);
+            if (large) {
+                long bytes = input.position() - from;
+                from = input.position();
+                elements.element(table, key, keyGroup, namespace, element, bytes);
+            } else {
+                list.add(element);
+            }
+        }
+        if (!large) {
+            elements.entry(table, key, keyGroup, namespace, list, input.position() - start);
         }
     }
 }

@@ -23,7 +23,8 @@ import java.util.Collection;
 import javax.annotation.Nullable;
 
 /**
- * Chooses which key group of which state moves next: the coldest per entry goes, the hottest comes.
+ * Chooses which key group of which state moves next: the coldest per byte goes, the hottest comes.
+ * Where spilling takes more memory than it frees, nothing goes.
  */
 final class ColdestPerByte {
 
@@ -40,7 +41,7 @@ final class ColdestPerByte {
 
     private ColdestPerByte() {}
 
-    /** What to spill next, or null if nothing is left on the heap. */
+    /** What to spill next, or null if nothing is left on the heap for which it is worth it. */
     @Nullable
     static Choice toSpill(Collection<? extends StateTable<?, ?, ?>> tables) {
         Choice coldest = null;
@@ -48,15 +49,12 @@ final class ColdestPerByte {
         for (StateTable<?, ?, ?> table : tables) {
             TablePlacement placement = table.placement();
             for (int i = 0; i < placement.groupCount(); i++) {
-                int entries = placement.heapEntries(i);
-                if (entries == 0) {
+                boolean halfDrained = placement.residency(i) == Residency.SPILLING;
+                if (!halfDrained && !placement.isWorthSpilling(i)) {
                     continue;
                 }
                 // A group that is half drained is finished first.
-                double heat =
-                        placement.residency(i) == Residency.SPILLING
-                                ? -1
-                                : placement.heat(i) / entries;
+                double heat = halfDrained ? -1 : placement.heat(i) / placement.heapBytes(i);
                 if (heat < least) {
                     least = heat;
                     coldest = new Choice(placement, i);
@@ -66,7 +64,7 @@ final class ColdestPerByte {
         return coldest;
     }
 
-    /** What to load next, or null if nothing is spilled. */
+    /** What to load next, or null if nothing is spilled, or nothing for which there is room. */
     @Nullable
     static Choice toLoad(Collection<? extends StateTable<?, ?, ?>> tables) {
         Choice hottest = null;
@@ -74,14 +72,13 @@ final class ColdestPerByte {
         for (StateTable<?, ?, ?> table : tables) {
             TablePlacement placement = table.placement();
             for (int i = 0; i < placement.groupCount(); i++) {
-                int entries = placement.spilledEntries(i);
-                if (entries == 0) {
+                if (placement.spilledEntries(i) == 0 || placement.nothingFits(i)) {
                     continue;
                 }
                 double heat =
                         placement.residency(i) == Residency.LOADING
                                 ? Double.MAX_VALUE
-                                : placement.heat(i) / entries;
+                                : placement.heat(i) / Math.max(1, placement.loadedBytes(i));
                 if (heat > most) {
                     most = heat;
                     hottest = new Choice(placement, i);

@@ -41,6 +41,11 @@ final class SpillRequest {
         return bytes > 0;
     }
 
+    /** Bytes to load that are left, 0 if there are none. */
+    double bytesToLoad() {
+        return Math.max(0.0, -(double) bytes);
+    }
+
     boolean isUrgent() {
         return urgent;
     }

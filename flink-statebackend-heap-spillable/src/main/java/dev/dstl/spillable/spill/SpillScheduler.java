@@ -123,7 +123,6 @@ public final class SpillScheduler implements StateMover, SpillMember {
         restoredEntries++;
         restoredBytes += bytes;
         if (restoredEntries >= RESTORED_PER_LOOK || restoredBytes >= RESTORED_BYTES_PER_LOOK) {
-            sizes.restored(restoredEntries, restoredBytes);
             restoredEntries = 0;
             restoredBytes = 0;
             report();
@@ -188,12 +187,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
                 && clockNanos.getAsLong() - sliceEnd < 0) {
             long before = pool.liveBytes();
             int moved = placement.spill(choice.position, SPILLED_PER_STEP);
-            long written = pool.liveBytes() - before;
-            if (moved > 0) {
-                sizes.spilled(moved, written);
-                counters.spilled(moved, written);
-                request.done(moved * sizes.bytesPerEntry());
-            }
+            counters.spilled(moved, Math.max(0, pool.liveBytes() - before));
+            request.done((long) placement.movedBytes(choice.position));
         }
         refusalLogged = false;
     }
@@ -218,9 +213,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (placement.residency(choice.position) != Residency.LOADING) {
             placement.startLoad(choice.position);
         }
-        int moved = placement.load(choice.position, LOADED_PER_STEP);
+        int moved = placement.load(choice.position, LOADED_PER_STEP, request.bytesToLoad());
         counters.loaded(moved);
-        request.done(moved * sizes.bytesPerEntry());
+        request.done((long) Math.ceil(placement.movedBytes(choice.position)));
     }
 
     private void drop() {

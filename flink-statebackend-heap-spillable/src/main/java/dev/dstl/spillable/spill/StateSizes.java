@@ -22,42 +22,18 @@ import dev.dstl.spillable.table.TablePlacement;
 import java.util.Collection;
 
 /**
- * Estimates how many bytes of heap the entries of one backend take or would take. Counted on the
- * task thread, read by any thread.
+ * How many bytes of heap the entries of all states of one backend take or would take, as each state
+ * estimates it. Counted on the task thread, read by any thread.
  */
 final class StateSizes {
 
-    /** Of an entry on the heap, beside what it serializes to: links, headers, table. */
-    private static final int OVERHEAD_BYTES = 96;
-
-    /** Objects take about this many times the bytes they serialize to. */
-    private static final int OBJECT_FACTOR = 2;
-
-    private static final long ASSUMED_SERIALIZED_BYTES = 32;
-
     private final SpillCounters counters;
-    private long serializedBytes = ASSUMED_SERIALIZED_BYTES;
     private volatile long heapBytes;
     private volatile long spilledBytes;
     private volatile double heatPerByte;
 
     StateSizes(SpillCounters counters) {
         this.counters = counters;
-    }
-
-    /** Of an entry on the heap. */
-    long bytesPerEntry() {
-        return OVERHEAD_BYTES + OBJECT_FACTOR * serializedBytes;
-    }
-
-    /** Entries were restored, of all sizes that there are; forgets what was known. */
-    void restored(int entries, long bytes) {
-        serializedBytes = Math.max(1, bytes / entries);
-    }
-
-    /** Entries were spilled, a few of one key group; counts an eighth. */
-    void spilled(int entries, long bytes) {
-        serializedBytes = Math.max(1, (serializedBytes * 7 + bytes / entries) / 8);
     }
 
     /**
@@ -70,12 +46,17 @@ final class StateSizes {
         long spilled = 0;
         int groups = 0;
         int spilledGroups = 0;
+        double onHeapBytes = 0;
+        double loadedBytes = 0;
         double heat = 0;
         for (StateTable<?, ?, ?> table : tables) {
             TablePlacement placement = table.placement();
+            placement.measure();
             for (int i = 0; i < placement.groupCount(); i++) {
                 onHeap += placement.heapEntries(i);
                 spilled += placement.spilledEntries(i);
+                onHeapBytes += placement.heapBytes(i);
+                loadedBytes += placement.loadedBytes(i);
                 groups++;
                 spilledGroups += placement.residency(i) == Residency.ON_HEAP ? 0 : 1;
                 heat += placement.heat(i);
@@ -84,8 +65,8 @@ final class StateSizes {
                 placement.coolDown();
             }
         }
-        heapBytes = onHeap * bytesPerEntry();
-        spilledBytes = spilled * bytesPerEntry();
+        heapBytes = (long) onHeapBytes;
+        spilledBytes = (long) loadedBytes;
         heatPerByte = heapBytes == 0 ? 0 : heat / heapBytes;
         counters.placed(onHeap, spilled, groups - spilledGroups, spilledGroups, heapBytes);
     }

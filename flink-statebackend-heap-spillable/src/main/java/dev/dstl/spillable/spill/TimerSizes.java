@@ -16,8 +16,7 @@
 
 package dev.dstl.spillable.spill;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
-import java.lang.management.ManagementFactory;
+import dev.dstl.spillable.size.ObjectLayout;
 import java.util.Collection;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 
@@ -41,7 +40,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapp
  */
 final class TimerSizes {
 
-    private static final int STRUCTURE_BYTES = hasCompressedReferences() ? 77 : 105;
+    private static final int STRUCTURE_BYTES = ObjectLayout.hasCompressedReferences() ? 77 : 105;
 
     /** Key and namespace take about this many times the bytes they serialize to. */
     private static final int OBJECT_FACTOR = 2;
@@ -91,17 +90,5 @@ final class TimerSizes {
     /** Of the timers, as last counted. */
     long bytes() {
         return bytes;
-    }
-
-    private static boolean hasCompressedReferences() {
-        try {
-            HotSpotDiagnosticMXBean vm =
-                    ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-            return vm == null
-                    || Boolean.parseBoolean(vm.getVMOption("UseCompressedOops").getValue());
-        } catch (IllegalArgumentException e) {
-            // Another JVM, or one without this option.
-            return true;
-        }
     }
 }

@@ -21,6 +21,7 @@ import dev.dstl.spillable.layout.UserEntryIterator;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
+import java.util.AbstractMap;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -69,6 +70,8 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public void put(UK userKey, UV userValue) throws IOException {
+        // Before the change, which may be done even if it fails.
+        entry.userKeyChanged(namespace, userKey);
         PartitionedMap spilled = null;
         Map<UK, UV> map = entry.heapState(namespace);
         if (map == null) {
@@ -97,17 +100,18 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
     @Override
     public void remove(UK userKey) throws IOException {
+        entry.userKeyChanged(namespace, userKey);
         Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
             map.remove(userKey);
             if (map.isEmpty()) {
                 clear();
             }
-            return;
-        }
-        PartitionedMap spilled = entry.spilledHome(namespace);
-        if (spilled != null) {
-            layout().remove(spilled, userKey);
+        } else {
+            PartitionedMap spilled = entry.spilledHome(namespace);
+            if (spilled != null) {
+                layout().remove(spilled, userKey);
+            }
         }
     }
 
@@ -130,7 +134,9 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
     public Iterable<Map.Entry<UK, UV>> entries() throws IOException {
         Map<UK, UV> map = entry.heapState(namespace);
         if (map != null) {
-            return map.entrySet();
+            return entry.isLeaving(namespace)
+                    ? new LeavingUserEntries(map, entry.key(), entry.keyGroup(), namespace)
+                    : map.entrySet();
         }
         return entry.spilledHome(namespace) == null
                 ? Collections.emptySet()
@@ -167,6 +173,71 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
                 }
             };
         };
+    }
+
+    /** The user entries of a map that is being copied off-heap; tells of changes. */
+    private final class LeavingUserEntries implements Iterable<Map.Entry<UK, UV>> {
+
+        private final Map<UK, UV> map;
+        private final K key;
+        private final int keyGroup;
+        private final N itsNamespace;
+
+        LeavingUserEntries(Map<UK, UV> map, K key, int keyGroup, N itsNamespace) {
+            this.map = map;
+            this.key = key;
+            this.keyGroup = keyGroup;
+            this.itsNamespace = itsNamespace;
+        }
+
+        private void changed(UK userKey) {
+            table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
+        }
+
+        @Override
+        public Iterator<Map.Entry<UK, UV>> iterator() {
+            Iterator<Map.Entry<UK, UV>> entries = map.entrySet().iterator();
+            return new Iterator<Map.Entry<UK, UV>>() {
+                private Map.Entry<UK, UV> current;
+
+                @Override
+                public boolean hasNext() {
+                    return entries.hasNext();
+                }
+
+                @Override
+                public Map.Entry<UK, UV> next() {
+                    current = entries.next();
+                    return new LeavingUserEntry(current);
+                }
+
+                @Override
+                public void remove() {
+                    entries.remove();
+                    changed(current.getKey());
+                }
+            };
+        }
+
+        private final class LeavingUserEntry extends AbstractMap.SimpleEntry<UK, UV> {
+
+            private static final long serialVersionUID = 1L;
+
+            private final transient Map.Entry<UK, UV> original;
+
+            LeavingUserEntry(Map.Entry<UK, UV> original) {
+                super(original);
+                this.original = original;
+            }
+
+            @Override
+            public UV setValue(UV value) {
+                super.setValue(value);
+                UV before = original.setValue(value);
+                changed(getKey());
+                return before;
+            }
+        }
     }
 
     /** The user entries of one key and namespace, which both may have changed when it is used. */
@@ -206,6 +277,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
         @Override
         public void put(UK userKey, UV userValue) {
+            table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             try {
                 PartitionedMap spilled = select();
                 if (spilled != null) {
@@ -220,6 +292,7 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
 
         @Override
         public void remove(UK userKey) {
+            table.entries().userKeyChanged(key, keyGroup, itsNamespace, userKey);
             try {
                 PartitionedMap spilled = select();
                 if (spilled != null) {

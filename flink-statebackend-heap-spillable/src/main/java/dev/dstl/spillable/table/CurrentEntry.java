@@ -81,6 +81,16 @@ public final class CurrentEntry<K, N, S> {
         return groups.spilledHome(group(namespace), key(), namespace, currentKey.epoch());
     }
 
+    /** Says that a user key of the state, a map, is to be set or removed, wherever that is. */
+    public void userKeyChanged(N namespace, Object userKey) {
+        group(namespace).userKeyChanged(key(), namespace, userKey);
+    }
+
+    /** Whether the state is on the heap and about to leave it. */
+    public boolean isLeaving(N namespace) {
+        return group(namespace).isLeaving(key(), namespace);
+    }
+
     /** Sets the state, which belongs to the table from then on. */
     public void put(N namespace, S state) {
         groups.put(group(namespace), key(), namespace, state, currentKey.epoch());

@@ -18,6 +18,7 @@ package dev.dstl.spillable.table;
 
 import java.util.Arrays;
 import java.util.function.Consumer;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /**
@@ -165,6 +166,13 @@ final class HeapMap<K, N, S> {
         if (entry == null) {
             return null;
         }
+        unlink(hash, entry);
+        return !statesNeverChange && entry.stateVersion < views.neededBelow()
+                ? stateSerializer.copy(entry.state)
+                : entry.state;
+    }
+
+    private void unlink(int hash, HeapEntry<K, N, S> entry) {
         Table<K, N, S> table = writableTable(directoryIndex(hash));
         int bucket = hash & (table.buckets.length - 1);
         HeapEntry<K, N, S> first = table.buckets[bucket];
@@ -179,9 +187,6 @@ final class HeapMap<K, N, S> {
         }
         table.entries--;
         size--;
-        return !statesNeverChange && entry.stateVersion < views.neededBelow()
-                ? stateSerializer.copy(entry.state)
-                : entry.state;
     }
 
     private void setState(int hash, HeapEntry<K, N, S> found, S state) {
@@ -349,47 +354,82 @@ final class HeapMap<K, N, S> {
         }
     }
 
-    /** Receives drained entries. */
-    interface Drain<K, N, S> {
-        void accept(K key, N namespace, S state) throws java.io.IOException;
+    /**
+     * Visits entries bucket by bucket from a position on; an entry that moves meanwhile, as its
+     * table grows, may be met twice or missed.
+     *
+     * @param position 0 or what the call before returned
+     * @param most number of entries after which to stop, with the bucket they are in
+     * @return where to go on, or -1 if there are no more
+     */
+    long visitFrom(long position, int most, Consumer<? super HeapEntry<K, N, S>> visitor) {
+        int index = (int) (position >>> Integer.SIZE);
+        int bucket = (int) position;
+        int visited = 0;
+        for (int looked = 0; index < tables.length; looked++) {
+            Table<K, N, S> table = tables[index];
+            if (table.entries == 0 || bucket >= table.buckets.length) {
+                index = afterTable(index, table);
+                bucket = 0;
+                continue;
+            }
+            if (visited >= most || looked >= MAX_BUCKETS) {
+                return ((long) index << Integer.SIZE) | bucket;
+            }
+            for (HeapEntry<K, N, S> entry = table.buckets[bucket++];
+                    entry != null;
+                    entry = entry.next) {
+                visitor.accept(entry);
+                visited++;
+            }
+        }
+        return -1;
+    }
+
+    private int afterTable(int index, Table<K, N, S> table) {
+        return (index | ((1 << (depth - table.depth)) - 1)) + 1;
     }
 
     /**
-     * Hands the entries of one bucket after another to {@code drain} and removes them, until at
-     * least {@code atLeast} entries left or the map is empty. If {@code drain} fails, the entry it
-     * failed on and all others stay.
-     *
-     * @return entries removed
+     * The entry to leave the map next: of one bucket after another, the same one until it is
+     * removed. Null if the map is empty.
      */
-    int drain(int atLeast, Drain<K, N, S> drain) throws java.io.IOException {
-        int drained = 0;
-        while (drained < atLeast && size > 0) {
+    @Nullable
+    HeapEntry<K, N, S> next() {
+        while (size > 0) {
             if (drainTable >= tables.length) {
                 drainTable = 0;
                 drainBucket = 0;
             }
             Table<K, N, S> table = tables[drainTable];
             if (table.entries == 0 || drainBucket >= table.buckets.length) {
-                drainTable = (drainTable | ((1 << (depth - table.depth)) - 1)) + 1;
+                drainTable = afterTable(drainTable, table);
                 drainBucket = 0;
                 continue;
             }
             HeapEntry<K, N, S> first = table.buckets[drainBucket];
-            if (first == null) {
-                drainBucket++;
-                continue;
+            if (first != null) {
+                return first;
             }
-            drain.accept(first.key, first.namespace, first.state);
-            table = writableTable(drainTable);
-            table.buckets[drainBucket] = first.next;
-            table.entries--;
-            size--;
-            drained++;
+            drainBucket++;
         }
+        return null;
+    }
+
+    /** Removes an entry whose state is on the other side; gives the tables back with the last. */
+    void discard(K key, N namespace) {
+        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
+        if (entry != null) {
+            discard(entry);
+        }
+    }
+
+    /** As the other {@code discard}, of what {@link #next} gave, even if its key has changed. */
+    void discard(HeapEntry<K, N, S> entry) {
+        unlink(entry.hash, entry);
         if (size == 0) {
             clear();
         }
-        return drained;
     }
 
     private int drainTable;

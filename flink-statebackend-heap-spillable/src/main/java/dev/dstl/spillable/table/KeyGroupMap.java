@@ -22,6 +22,7 @@ import dev.dstl.spillable.overlay.ForeignView;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,16 +40,27 @@ final class KeyGroupMap<K, N, S> {
     private final HeapMap<K, N, S> heap;
     @Nullable private PartitionedMap spilled;
     private Residency residency = Residency.ON_HEAP;
-    private int loadCursor;
-    private int loadFrom;
+    private final EntrySizes sizes;
+    private final LargeEntryMove<K, N, S> large = new LargeEntryMove<>();
+    private final ElementCount heapElements = new ElementCount();
+
+    /** Bytes of heap that the last step has freed or taken. */
+    private double movedBytes;
+
+    /** Bytes that slices of an entry have taken off-heap which has not moved yet. */
+    private long slicedBytes;
+
+    /** While the group is loading. */
+    @Nullable private HeapLoad<K, N, S> loading;
 
     /** Accesses since the heat was last updated. */
     private int accesses;
 
     private double heat;
 
-    KeyGroupMap(TypeSerializer<S> stateSerializer, StateIdentity identity) {
+    KeyGroupMap(TypeSerializer<S> stateSerializer, StateIdentity identity, EntrySizes sizes) {
         this.identity = identity;
+        this.sizes = sizes;
         this.heap = new HeapMap<>(stateSerializer);
     }
 
@@ -66,6 +78,12 @@ final class KeyGroupMap<K, N, S> {
 
     Residency residency() {
         return residency;
+    }
+
+    /** The state if it is on the heap, only to be read. */
+    @Nullable
+    S peekHeap(K key, N namespace) {
+        return heap.size() == 0 ? null : heap.peek(key, namespace);
     }
 
     /** The state if it is on the heap; it may be changed in place. */
@@ -121,6 +139,7 @@ final class KeyGroupMap<K, N, S> {
 
     void put(K key, N namespace, S state, SpilledLayout<K, N, S> layout) throws IOException {
         accesses++;
+        large.replaced(key, namespace);
         if (spilled == null) {
             heap.put(key, namespace, state);
         } else if (heap.size() == 0 || !heap.replace(key, namespace, state)) {
@@ -141,6 +160,7 @@ final class KeyGroupMap<K, N, S> {
 
     void remove(K key, N namespace, SpilledLayout<K, N, S> layout) {
         accesses++;
+        large.replaced(key, namespace);
         if (heap.remove(key, namespace) == null && spilled != null) {
             layout.delete(spilled);
         }
@@ -149,6 +169,7 @@ final class KeyGroupMap<K, N, S> {
     @Nullable
     S removeAndGet(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
         accesses++;
+        large.replaced(key, namespace);
         S state = heap.remove(key, namespace);
         if (state == null && spilled != null) {
             state = layout.read(spilled.entries());
@@ -193,7 +214,8 @@ final class KeyGroupMap<K, N, S> {
         }
         int spilledCursor = cursor - heap.cursorEnd();
         if (spilledCursor < 0) {
-            heap.visit(cursor, e -> consumer.accept(e.key, e.namespace));
+            long next = heap.visitFrom(position, most, e -> consumer.accept(e.key, e.namespace));
+            return next < 0 ? (long) heap.cursorEnd() << Integer.SIZE : next;
         } else {
             Addresses addresses = new Addresses();
             int next =
@@ -235,6 +257,8 @@ final class KeyGroupMap<K, N, S> {
     }
 
     void startSpill(PartitionPool pool) {
+        large.cancel();
+        loading = null;
         residency = residency.to(Residency.SPILLING);
         if (spilled == null) {
             spilled = new PartitionedMap(pool, identity);
@@ -266,19 +290,61 @@ final class KeyGroupMap<K, N, S> {
         }
     }
 
-    /** Moves about {@code entries} entries off-heap; returns how many it moved. */
-    int spill(int entries, SpilledLayout<K, N, S> layout) throws IOException {
-        int moved =
-                heap.drain(
-                        entries,
-                        (key, namespace, state) -> {
-                            layout.select(key, namespace);
-                            writeWholly(state, layout);
-                        });
-        if (heap.size() == 0) {
+    /**
+     * Moves about {@code steps} entries off-heap, or as many slices of large ones; returns how many
+     * entries it moved.
+     */
+    int spill(int steps, SpilledLayout<K, N, S> layout) throws IOException {
+        long bytesBefore = spilled.liveBytes();
+        int moved = 0;
+        double movedElements = 0;
+        try {
+            for (int step = 0; step < steps; step++) {
+                S state;
+                if (large.isWriting()) {
+                    state = large.writeSlice(heap, spilled, layout);
+                } else if (large.hasLeftovers()) {
+                    large.removeLeftovers(spilled, layout);
+                    state = null;
+                } else {
+                    HeapEntry<K, N, S> entry = heap.next();
+                    if (entry == null) {
+                        break;
+                    }
+                    state = spillOne(entry, layout);
+                }
+                if (state != null) {
+                    heapElements.left(state);
+                    movedElements += EntrySizes.elementsOf(state);
+                    moved++;
+                }
+            }
+        } finally {
+            movedBytes = sizes.heapBytes(moved, movedElements);
+            slicedBytes += spilled.liveBytes() - bytesBefore;
+            if (moved > 0) {
+                sizes.moved(movedBytes, slicedBytes);
+                slicedBytes = 0;
+            }
+        }
+        if (heap.size() == 0 && !large.hasLeftovers()) {
+            heapElements.clear();
             residency = residency.to(Residency.SPILLED);
         }
         return moved;
+    }
+
+    /** Spills an entry, or begins to if it is large; returns the state if it has been spilled. */
+    @Nullable
+    private S spillOne(HeapEntry<K, N, S> entry, SpilledLayout<K, N, S> layout) throws IOException {
+        layout.select(entry.key, entry.namespace);
+        if (large.startWrite(entry, heap, layout)) {
+            return null;
+        }
+        S state = entry.state;
+        writeWholly(state, layout);
+        heap.discard(entry);
+        return state;
     }
 
     /** Leaves nothing of a state of which not all can be written: it is on the heap still. */
@@ -295,51 +361,89 @@ final class KeyGroupMap<K, N, S> {
     }
 
     void startLoad() {
+        large.cancel();
         residency = residency.to(Residency.LOADING);
-        loadCursor = 0;
-        loadFrom = 0;
+        loading = new HeapLoad<>(heap, heapElements, large, sizes);
     }
 
-    /** Moves about {@code entries} entries onto the heap; returns how many it moved. */
-    int load(int entries, SpilledLayout<K, N, S> layout) throws IOException {
-        int moved = 0;
-        while (moved < entries && spilled.size() > 0) {
-            if (loadCursor >= spilled.entries().cursorEnd()) {
-                loadCursor = 0;
-                loadFrom = 0;
-            }
-            Addresses addresses = new Addresses();
-            int wanted = entries - moved;
-            int next = spilled.entries().addressesAt(loadCursor, loadFrom, wanted, addresses);
-            long[] found = addresses.toArray();
-            List<byte[]> keys = new ArrayList<>(found.length);
-            for (long address : found) {
-                spilled.entries().read(address);
-                keys.add(spilled.entries().copyKey());
-            }
-            for (byte[] key : keys) {
-                layout.selectBytes(key);
-                S state = layout.read(spilled.entries());
-                layout.readKey((k, n) -> heap.put(k, n, state));
-                layout.delete(spilled);
-            }
-            moved += found.length;
-            loadFrom = Math.max(0, next);
-            if (next < 0) {
-                loadCursor++;
-            }
-        }
+    /**
+     * Moves about {@code steps} entries onto the heap, or as many slices of large ones; returns how
+     * many entries it moved. Leaves entries where they are that need more than {@code room} bytes.
+     */
+    int load(int steps, double room, SpilledLayout<K, N, S> layout) throws IOException {
+        int moved = loading.load(steps, room, spilled, layout);
+        movedBytes = loading.movedBytes();
         if (spilled.size() == 0) {
             spilled.close();
             spilled = null;
+            loading = null;
+            large.forgetLeftovers();
             residency = residency.to(Residency.ON_HEAP);
         }
         return moved;
     }
 
+    /** Whether a load has found nothing that fits into the room it was given. */
+    boolean nothingFits() {
+        return loading != null && loading.nothingFits(spilled);
+    }
+
+    /** Bytes of heap that the last step of a spill has freed, or that of a load has taken. */
+    double movedBytes() {
+        return movedBytes;
+    }
+
+    /** What the entries on the heap take there. */
+    double heapBytes() {
+        int entries = heap.size();
+        return entries == 0 ? 0 : sizes.heapBytes(entries, heapElements.of(entries, sizes));
+    }
+
+    /** What the spilled entries would take on the heap. */
+    double loadedBytes() {
+        return spilled == null ? 0 : sizes.loadedBytes(spilled.liveBytes());
+    }
+
+    /** Elements were added to states on the heap by a restore. */
+    void restored(int elements) {
+        heapElements.add(elements);
+    }
+
+    /** A user key of a map was set or removed, wherever the map is. */
+    void userKeyChanged(K key, N namespace, Object userKey) {
+        large.changed(key, namespace, userKey);
+    }
+
+    /** Whether an entry is being copied from the heap. */
+    boolean isLeaving(K key, N namespace) {
+        return large.isWriting() && large.isOf(key, namespace);
+    }
+
+    /** Writes an entry off-heap that a restore has begun on the heap, if it is there. */
+    void spillRestored(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
+        S state = heap.peek(key, namespace);
+        if (state != null && residency.spillsNewEntries()) {
+            large.replaced(key, namespace);
+            layout.select(key, namespace);
+            writeWholly(state, layout);
+            heap.discard(key, namespace);
+            heapElements.left(state);
+        }
+    }
+
+    /**
+     * Counts the elements of some entries, others each time, and measures the first of them.
+     *
+     * @return whether all entries have been looked at since the count began
+     */
+    boolean measure(int entries) {
+        return heapElements.count(heap, entries, sizes);
+    }
+
     /** Rewrites what is spilled with another layout. */
     void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
+        large.forgetLeftovers();
         PartitionedMap target = new PartitionedMap(pool, identity);
         PartitionedMap obsolete = target;
         try {
@@ -370,6 +474,7 @@ final class KeyGroupMap<K, N, S> {
     }
 
     void setStateSerializer(TypeSerializer<S> stateSerializer) {
+        large.cancel();
         heap.setStateSerializer(stateSerializer);
     }
 

@@ -20,6 +20,7 @@ import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import javax.annotation.Nullable;
@@ -36,10 +37,15 @@ import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
  */
 final class KeyGroups<K, N, S> {
 
+    private static final int MEASURED_ENTRIES = 64;
+    private static final int MEASURED_GROUPS = 256;
+
     private final String stateName;
     private final KeyGroupRange range;
     private final KeyGroupMap<K, N, S>[] groups;
+    private final EntrySizes sizes = new EntrySizes();
     private SpilledLayout<K, N, S> layout;
+    private int nextToMeasure;
 
     /**
      * @param stateId number by which partitions name the state
@@ -58,7 +64,25 @@ final class KeyGroups<K, N, S> {
             groups[i] =
                     new KeyGroupMap<>(
                             stateSerializer,
-                            new StateIdentity(stateId, stateName, range.getKeyGroupId(i)));
+                            new StateIdentity(stateId, stateName, range.getKeyGroupId(i)),
+                            sizes);
+        }
+    }
+
+    /** What the entries of all groups take. */
+    EntrySizes sizes() {
+        return sizes;
+    }
+
+    /** Measures some entries on the heap, others each time. */
+    void measure() {
+        int groupsLeft = Math.min(groups.length, MEASURED_GROUPS);
+        for (int left = MEASURED_ENTRIES; left > 0 && groupsLeft > 0; groupsLeft--) {
+            KeyGroupMap<K, N, S> group = groups[nextToMeasure];
+            left -= Math.max(1, Math.min(left, group.heapSize()));
+            if (group.measure(MEASURED_ENTRIES)) {
+                nextToMeasure = (nextToMeasure + 1) % groups.length;
+            }
         }
     }
 
@@ -172,6 +196,14 @@ final class KeyGroups<K, N, S> {
             throws IOException {
         if (group.hasSpilled()) {
             layout.select(key, namespace, epoch);
+        }
+    }
+
+    void spillRestored(KeyGroupMap<K, N, S> group, K key, N namespace) {
+        try {
+            group.spillRestored(key, namespace, layout);
+        } catch (IOException e) {
+            throw unwritable(e);
         }
     }
 

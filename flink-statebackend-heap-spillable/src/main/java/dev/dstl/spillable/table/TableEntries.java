@@ -18,6 +18,7 @@ package dev.dstl.spillable.table;
 
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import javax.annotation.Nullable;
 
@@ -51,6 +52,50 @@ public final class TableEntries<K, N, S> {
     /** Sets the state, which belongs to the table from then on. */
     public void put(K key, int keyGroup, N namespace, S state) {
         groups.put(groups.group(keyGroup), key, namespace, state, SpilledLayout.NO_EPOCH);
+    }
+
+    /**
+     * Sets the state that a snapshot has, which belongs to the table from then on.
+     *
+     * @param serializedBytes what the entry took in the snapshot
+     */
+    public void restore(K key, int keyGroup, N namespace, S state, long serializedBytes) {
+        KeyGroupMap<K, N, S> group = groups.group(keyGroup);
+        groups.sizes().restored(key, namespace, state, serializedBytes);
+        int onHeap = group.heapSize();
+        put(key, keyGroup, namespace, state);
+        if (group.heapSize() > onHeap) {
+            group.restored(EntrySizes.elementsOf(state));
+        }
+    }
+
+    /**
+     * Says that an element was restored, which a snapshot has on its own.
+     *
+     * @param userKey of a map, null if the state is no map
+     * @param onHeap whether it was put into a state on the heap
+     * @param serializedBytes what it took in the snapshot
+     */
+    public void restoredElement(
+            int keyGroup,
+            @Nullable Object userKey,
+            @Nullable Object element,
+            boolean onHeap,
+            long serializedBytes) {
+        groups.sizes().restoredElement(userKey, element, serializedBytes);
+        if (onHeap) {
+            groups.group(keyGroup).restored(1);
+        }
+    }
+
+    /** Writes a state off-heap that was begun on the heap, if its key group is being spilled. */
+    public void spillRestored(K key, int keyGroup, N namespace) {
+        groups.spillRestored(groups.group(keyGroup), key, namespace);
+    }
+
+    /** Says that a user key of a state, a map, is to be set or removed, wherever that is. */
+    public void userKeyChanged(K key, int keyGroup, N namespace, Object userKey) {
+        groups.group(keyGroup).userKeyChanged(key, namespace, userKey);
     }
 
     /** The state if it is on the heap, where it may be changed in place, else null. */

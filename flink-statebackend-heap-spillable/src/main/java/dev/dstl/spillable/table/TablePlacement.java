@@ -30,6 +30,12 @@ import java.io.IOException;
  */
 public final class TablePlacement {
 
+    /**
+     * What a key group takes off-heap and on the heap as soon as one entry of it is spilled, twice,
+     * and what spilled entries take.
+     */
+    private static final double SMALLEST_SPILLED_BYTES = 4096;
+
     private final KeyGroups<?, ?, ?> groups;
     private final SpillSpace space;
 
@@ -58,6 +64,36 @@ public final class TablePlacement {
         return groups.at(position).spilledSize();
     }
 
+    /** Estimated bytes of the entries of a key group that are on the heap. */
+    public double heapBytes(int position) {
+        return groups.at(position).heapBytes();
+    }
+
+    /** Estimated bytes that the entries of a key group that are off-heap would take on the heap. */
+    public double loadedBytes(int position) {
+        return groups.at(position).loadedBytes();
+    }
+
+    /** Estimated bytes of heap that the last step of a spill has freed, or of a load has taken. */
+    public double movedBytes(int position) {
+        return groups.at(position).movedBytes();
+    }
+
+    /** Whether spilling a key group frees more memory than it takes. */
+    public boolean isWorthSpilling(int position) {
+        return groups.at(position).heapBytes() >= SMALLEST_SPILLED_BYTES;
+    }
+
+    /** Whether the last load of a key group has found that no entry fits into the room it had. */
+    public boolean nothingFits(int position) {
+        return groups.at(position).nothingFits();
+    }
+
+    /** Measures some entries on the heap, others each time. Takes some ten microseconds. */
+    public void measure() {
+        groups.measure();
+    }
+
     /** Accesses to a key group, older ones counting less; see {@link #coolDown}. */
     public double heat(int position) {
         return groups.at(position).heat();
@@ -80,14 +116,15 @@ public final class TablePlacement {
     }
 
     /**
-     * Lets entries new to a key group go off-heap from now on; those on the heap stay there.
+     * Lets entries new to a key group go off-heap from now on, as soon as that is worth it; those
+     * on the heap stay there.
      *
      * @param keyGroup number of the key group, not its position
      * @throws IOException if no spill directory can be made
      */
     public void spillFromNowOn(int keyGroup) throws IOException {
         KeyGroupMap<?, ?, ?> group = groups.group(keyGroup);
-        if (!group.residency().spillsNewEntries()) {
+        if (!group.residency().spillsNewEntries() && group.heapBytes() >= SMALLEST_SPILLED_BYTES) {
             group.startSpill(space.open());
         }
     }
@@ -112,18 +149,18 @@ public final class TablePlacement {
     }
 
     /**
-     * Moves about that many entries off-heap.
+     * Moves about that many entries off-heap, or as many slices of large ones.
      *
      * @return entries moved; fewer than asked for if the group has no more on the heap
      * @throws IOException if an entry cannot be serialized; it stays on the heap then
      */
-    public int spill(int position, int entries) throws IOException {
-        return spill(groups, position, entries);
+    public int spill(int position, int steps) throws IOException {
+        return spill(groups, position, steps);
     }
 
-    private static <K, N, S> int spill(KeyGroups<K, N, S> groups, int position, int entries)
+    private static <K, N, S> int spill(KeyGroups<K, N, S> groups, int position, int steps)
             throws IOException {
-        return groups.at(position).spill(entries, groups.layout());
+        return groups.at(position).spill(steps, groups.layout());
     }
 
     /** Lets the entries of a key group that is spilled or being spilled come back. */
@@ -132,17 +169,27 @@ public final class TablePlacement {
     }
 
     /**
-     * Moves about that many entries onto the heap.
+     * Moves about that many entries onto the heap, or as many slices of large ones.
      *
      * @return entries moved; fewer than asked for if the group has no more off-heap
      * @throws IOException if an entry cannot be deserialized; it stays where it is then
      */
-    public int load(int position, int entries) throws IOException {
-        return load(groups, position, entries);
+    public int load(int position, int steps) throws IOException {
+        return load(position, steps, Double.MAX_VALUE);
     }
 
-    private static <K, N, S> int load(KeyGroups<K, N, S> groups, int position, int entries)
-            throws IOException {
-        return groups.at(position).load(entries, groups.layout());
+    /**
+     * As the other {@code load}, and leaves large entries where they are for which there is no
+     * room.
+     *
+     * @param room bytes of heap that entries may take
+     */
+    public int load(int position, int steps, double room) throws IOException {
+        return load(groups, position, steps, room);
+    }
+
+    private static <K, N, S> int load(
+            KeyGroups<K, N, S> groups, int position, int steps, double room) throws IOException {
+        return groups.at(position).load(steps, room, groups.layout());
     }
 }

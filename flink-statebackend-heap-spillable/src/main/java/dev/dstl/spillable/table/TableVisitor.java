@@ -20,16 +20,21 @@ import dev.dstl.spillable.layout.SpilledLayout;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalVisitor;
 
 /**
  * Walks a table in small steps while it changes, for the clean-up of expired entries. Task thread
- * only. An entry that moves while its table splits or its key group spills may be met twice or not
- * at all in one walk.
+ * only. Large maps are given a slice at a time, as maps of their own. An entry that moves while its
+ * table splits or its key group spills may be met twice or not at all in one walk.
  */
 final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
+
+    private static final int MOST_LOOKS = 16;
 
     private final KeyGroups<K, N, S> groups;
     private final int recommendedEntries;
@@ -40,27 +45,31 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private int given;
     private KeyGroupMap<K, N, S> foundIn;
     private KeyGroupMap<K, N, S> givenFrom;
+    @Nullable private LargeMapVisit<K, N, S> largeMap;
 
     TableVisitor(KeyGroups<K, N, S> groups, int recommendedEntries) {
         this.groups = groups;
         this.recommendedEntries = recommendedEntries;
     }
 
+    /** Whether there is something left to look at, which need not be an entry. */
     @Override
     public boolean hasNext() {
-        while (given >= found.size()) {
-            if (position >= groups.count()) {
-                return false;
-            }
-            KeyGroupMap<K, N, S> group = groups.at(position);
-            if (group.size() == 0 || cursor < 0) {
-                position++;
-                cursor = 0;
-                continue;
-            }
-            find(group);
+        if (largeMap != null || given < found.size()) {
+            return true;
         }
-        return true;
+        while (position < groups.count() && (cursor < 0 || groups.at(position).size() == 0)) {
+            position++;
+            cursor = 0;
+        }
+        return position < groups.count();
+    }
+
+    /** Looks for keys, not for too long: most of what is spilled may be parts of a large map. */
+    private void findSome() {
+        for (int i = 0; i < MOST_LOOKS && given >= found.size() && hasNext(); i++) {
+            find(groups.at(position));
+        }
     }
 
     private void find(KeyGroupMap<K, N, S> group) {
@@ -86,11 +95,26 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     @Override
     public Collection<StateEntry<K, N, S>> nextEntries() {
         List<StateEntry<K, N, S>> entries = new ArrayList<>();
-        if (!hasNext()) {
-            return entries;
+        if (largeMap == null) {
+            findSome();
+        }
+        givenFrom = foundIn;
+        if (largeMap != null) {
+            return nextSlice();
         }
         int end = Math.min(found.size(), given + Math.max(1, recommendedEntries));
-        for (StateEntry<K, N, Void> entry : found.subList(given, end)) {
+        while (given < end) {
+            StateEntry<K, N, Void> entry = found.get(given);
+            LargeMapVisit<K, N, S> visit =
+                    LargeMapVisit.start(groups, foundIn, entry.getKey(), entry.getNamespace());
+            if (visit != null && !entries.isEmpty()) {
+                return entries;
+            }
+            given++;
+            if (visit != null) {
+                largeMap = visit;
+                return nextSlice();
+            }
             S state =
                     groups.get(
                             foundIn, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
@@ -100,18 +124,34 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
                                 entry.getKey(), entry.getNamespace(), state));
             }
         }
-        given = end;
-        givenFrom = foundIn;
         return entries;
+    }
+
+    private Collection<StateEntry<K, N, S>> nextSlice() {
+        S slice = largeMap.next();
+        if (slice == null) {
+            largeMap = null;
+            return Collections.emptyList();
+        }
+        return Collections.singletonList(
+                new StateEntry.SimpleStateEntry<>(largeMap.key(), largeMap.namespace(), slice));
     }
 
     @Override
     public void remove(StateEntry<K, N, S> entry) {
+        if (largeMap != null) {
+            largeMap.removeFromSlice(Collections.emptyMap());
+            return;
+        }
         groups.remove(givenFrom, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
     }
 
     @Override
     public void update(StateEntry<K, N, S> entry, S newValue) {
+        if (largeMap != null) {
+            largeMap.removeFromSlice((Map<?, ?>) newValue);
+            return;
+        }
         groups.put(
                 givenFrom, entry.getKey(), entry.getNamespace(), newValue, SpilledLayout.NO_EPOCH);
     }

@@ -86,7 +86,7 @@ class StatesViewTest {
 
     private static void spill(StateTable<Integer, VoidNamespace, String> table) throws IOException {
         for (int keyGroup = 0; keyGroup < RANGE.getNumberOfKeyGroups(); keyGroup++) {
-            table.placement().spillFromNowOn(keyGroup);
+            table.placement().startSpill(keyGroup);
             table.entries().put(keyGroup, keyGroup, VoidNamespace.INSTANCE, "state");
         }
     }

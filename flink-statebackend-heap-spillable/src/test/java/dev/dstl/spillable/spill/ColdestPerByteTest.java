@@ -18,10 +18,12 @@ package dev.dstl.spillable.spill;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.spillable.table.Residency;
 import dev.dstl.spillable.table.StateTable;
 import dev.dstl.spillable.table.TablePlacement;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Random;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.junit.jupiter.api.AfterEach;
@@ -41,8 +43,8 @@ class ColdestPerByteTest {
     @BeforeEach
     void open() {
         tables = new PlacedTables(disk, 1 << 20);
-        first = tables.add("first", 20);
-        second = tables.add("second", 20);
+        first = tables.add("first", 60);
+        second = tables.add("second", 60);
     }
 
     @AfterEach
@@ -90,18 +92,64 @@ class ColdestPerByteTest {
 
     @Test
     void aLargeGroup_isColderThanASmallOneWithTheSameAccesses() {
-        for (int key = 80; key < 2000; key += 4) {
+        for (int key = 240; key < 2000; key += 4) {
             PlacedTables.put(first, key, "more of group 0");
         }
         for (int group = 1; group < PlacedTables.GROUPS; group++) {
-            heat(first, group, 480);
+            heat(first, group, 440);
         }
         for (int group = 0; group < PlacedTables.GROUPS; group++) {
-            heat(second, group, 480);
+            heat(second, group, 440);
         }
 
         assertThat(toSpill().placement).isSameAs(first.placement());
         assertThat(toSpill().position).isZero();
+    }
+
+    @Test
+    void entriesCountByTheirBytes_notByTheirNumber() {
+        StateTable<Integer, VoidNamespace, String> large = tables.add("large", 0);
+        for (int key = 0; key < PlacedTables.GROUPS; key++) {
+            PlacedTables.put(large, key, "x".repeat(100_000));
+        }
+        heat(large, 3, 60);
+        for (int group = 0; group < PlacedTables.GROUPS; group++) {
+            heat(first, group, 1);
+            heat(second, group, 1);
+            heat(large, group, 30);
+        }
+        measure();
+
+        assertThat(toSpill().placement).as("30 accesses of one entry").isSameAs(large.placement());
+        assertThat(toSpill().position).isNotEqualTo(3);
+        assertThat(large.placement().heapBytes(0)).isBetween(100_000.0, 101_000.0);
+        assertThat(first.placement().heapBytes(0)).isBetween(60 * 90.0, 60 * 180.0);
+    }
+
+    private void measure() {
+        for (int i = 0; i < 20; i++) {
+            tables.states.tables().forEach(table -> table.placement().measure());
+        }
+    }
+
+    @Test
+    void groupsForWhichSpillingTakesMoreThanItFrees_stay() throws IOException {
+        StateTable<Integer, VoidNamespace, String> small = tables.add("small", 3);
+        for (StateTable<Integer, VoidNamespace, String> table : Arrays.asList(first, second)) {
+            for (int group = 0; group < PlacedTables.GROUPS; group++) {
+                spillAll(table.placement(), group);
+            }
+        }
+
+        assertThat(toSpill()).isNull();
+        small.placement().spillFromNowOn(0);
+        assertThat(small.placement().residency(0)).isEqualTo(Residency.ON_HEAP);
+        for (int key = 100; key < 400; key += PlacedTables.GROUPS) {
+            PlacedTables.put(small, key, "more of group 0");
+        }
+        assertThat(toSpill().position).isZero();
+        small.placement().spillFromNowOn(0);
+        assertThat(small.placement().residency(0)).isEqualTo(Residency.SPILLING);
     }
 
     @Test

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.spill;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
@@ -45,25 +46,6 @@ class StateSizesTest {
     }
 
     @Test
-    void anEntry_takesItsOverheadAndTwiceWhatItSerializesTo() {
-        assertThat(sizes.bytesPerEntry()).as("assumed").isEqualTo(96 + 2 * 32);
-
-        sizes.restored(10, 1000);
-        assertThat(sizes.bytesPerEntry()).as("as restored").isEqualTo(96 + 2 * 100);
-
-        sizes.spilled(10, 9000);
-        assertThat(sizes.bytesPerEntry()).as("an eighth towards 900").isEqualTo(96 + 2 * 200);
-    }
-
-    @Test
-    void entriesOfNoLength_takeTheirOverheadAtLeast() {
-        sizes.restored(1000, 0);
-        assertThat(sizes.bytesPerEntry()).isEqualTo(98);
-        sizes.spilled(1000, 0);
-        assertThat(sizes.bytesPerEntry()).isEqualTo(98);
-    }
-
-    @Test
     void counting_tellsWhatIsWhere() throws IOException {
         StateTable<Integer, VoidNamespace, String> one = tables.add("one", 50);
         tables.add("other", 10);
@@ -78,10 +60,12 @@ class StateSizesTest {
         assertThat(counters.spilledEntries()).isEqualTo(80);
         assertThat(counters.heapGroups()).isEqualTo(6);
         assertThat(counters.spilledGroups()).isEqualTo(2);
-        assertThat(sizes.heapBytes()).isEqualTo(160 * sizes.bytesPerEntry());
+        assertThat(sizes.heapBytes())
+                .as("strings of some 15 characters")
+                .isBetween(160L * 100, 160L * 180);
         assertThat(counters.heapBytes()).isEqualTo(sizes.heapBytes());
-        assertThat(sizes.spilledBytes()).isEqualTo(80 * sizes.bytesPerEntry());
-        assertThat(sizes.heatPerByte()).isEqualTo(240.0 / sizes.heapBytes());
+        assertThat(sizes.spilledBytes()).isBetween(80L * 100, 80L * 180);
+        assertThat(sizes.heatPerByte()).isCloseTo(240.0 / sizes.heapBytes(), offset(1e-4));
     }
 
     @Test

@@ -25,6 +25,7 @@ import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,7 +65,7 @@ class FailedMoveTest {
         MapLayout<Integer, Integer, String, String> layout =
                 new MapLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
         KeyGroupMap<Integer, Integer, Map<String, String>> map =
-                new KeyGroupMap<>(serializer, IDENTITY);
+                new KeyGroupMap<>(serializer, IDENTITY, new EntrySizes());
         Map<String, String> state = new LinkedHashMap<>();
         for (int i = 0; i < 100; i++) {
             state.put("user key " + i, null);
@@ -90,7 +91,7 @@ class FailedMoveTest {
     void aChangeThatTakesAnEntryBackToTheHeap_isNotLost_ifMemoryIsUsedUp() throws IOException {
         PlainLayout<Integer, Integer, String> layout = plainLayout();
         KeyGroupMap<Integer, Integer, String> map =
-                new KeyGroupMap<>(StringSerializer.INSTANCE, IDENTITY);
+                new KeyGroupMap<>(StringSerializer.INSTANCE, IDENTITY, new EntrySizes());
         map.startSpill(disks.pool());
         layout.select(1, 0);
         map.put(1, 0, "spilled", layout);
@@ -137,7 +138,10 @@ class FailedMoveTest {
         ListLayout<Integer, Integer, String> from = listLayout(StringSerializer.INSTANCE);
         ListLayout<Integer, Integer, String> to = listLayout(new RefusingSerializer());
         KeyGroupMap<Integer, Integer, List<String>> map =
-                new KeyGroupMap<>(new ListSerializer<>(StringSerializer.INSTANCE), IDENTITY);
+                new KeyGroupMap<>(
+                        new ListSerializer<>(StringSerializer.INSTANCE),
+                        IDENTITY,
+                        new EntrySizes());
         for (int key = 0; key < 100; key++) {
             map.put(key, 0, new ArrayList<>(), from);
         }

@@ -205,6 +205,24 @@ class HeapMapTest {
         assertThat(sameHash.size()).isZero();
     }
 
+    /** Takes entries, or fails on one. */
+    private interface Taker {
+        void accept(int key, int namespace, List<String> state) throws IOException;
+    }
+
+    /** Hands over entries that leave the map, up to {@code most}. */
+    private int drain(int most, Taker taker) throws IOException {
+        int drained = 0;
+        for (HeapEntry<Integer, Integer, List<String>> entry = map.next();
+                entry != null && drained < most;
+                entry = map.next()) {
+            taker.accept(entry.key, entry.namespace, entry.state);
+            map.discard(entry);
+            drained++;
+        }
+        return drained;
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 1000, Integer.MAX_VALUE})
     void drain_handsOverEveryEntryOnce(int step) throws IOException {
@@ -217,7 +235,7 @@ class HeapMapTest {
         while (map.size() > 0) {
             int before = map.size();
             int moved =
-                    map.drain(
+                    drain(
                             step,
                             (key, namespace, state) ->
                                     assertThat(drained.put(key, state)).as("twice").isNull());
@@ -240,7 +258,7 @@ class HeapMapTest {
 
         assertThatThrownBy(
                         () ->
-                                map.drain(
+                                drain(
                                         50,
                                         (key, namespace, state) -> {
                                             if (taken.size() == 20) {
@@ -255,7 +273,7 @@ class HeapMapTest {
         for (int key = 0; key < 100; key++) {
             assertThat(map.get(key, 1) == null).isEqualTo(taken.contains(key));
         }
-        assertThat(map.drain(Integer.MAX_VALUE, (key, namespace, state) -> {})).isEqualTo(80);
+        assertThat(drain(Integer.MAX_VALUE, (key, namespace, state) -> {})).isEqualTo(80);
     }
 
     @Test
@@ -263,11 +281,11 @@ class HeapMapTest {
         for (int key = 0; key < 500; key++) {
             map.put(key, 1, list());
         }
-        int drained = map.drain(250, (key, namespace, state) -> {});
+        int drained = drain(250, (key, namespace, state) -> {});
         for (int key = 1000; key < 1100; key++) {
             map.put(key, 1, list());
         }
-        drained += map.drain(Integer.MAX_VALUE, (key, namespace, state) -> {});
+        drained += drain(Integer.MAX_VALUE, (key, namespace, state) -> {});
 
         assertThat(drained).isEqualTo(600);
         assertThat(map.size()).isZero();

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -50,7 +51,8 @@ class KeyGroupMapTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private final KeyGroupMap<Integer, Integer, String> map =
-            new KeyGroupMap<>(StringSerializer.INSTANCE, new StateIdentity(0, "state", 0));
+            new KeyGroupMap<>(
+                    StringSerializer.INSTANCE, new StateIdentity(0, "state", 0), new EntrySizes());
     private final PlainLayout<Integer, Integer, String> layout =
             new PlainLayout<>(
                     IntSerializer.INSTANCE, IntSerializer.INSTANCE, StringSerializer.INSTANCE);
@@ -158,7 +160,7 @@ class KeyGroupMapTest {
                 if (random.nextInt(6) == 0) {
                     map.startSpill(disks.pool());
                 } else {
-                    map.load(entries, layout);
+                    map.load(entries, Double.MAX_VALUE, layout);
                 }
         }
     }
@@ -211,7 +213,7 @@ class KeyGroupMapTest {
         assertThat(map.heapSize()).isEqualTo(2);
         assertThat(map.spilledSize()).isEqualTo(9);
         verify();
-        assertThat(map.load(Integer.MAX_VALUE, layout)).isEqualTo(9);
+        assertThat(map.load(Integer.MAX_VALUE, Double.MAX_VALUE, layout)).isEqualTo(9);
         assertThat(map.residency()).isEqualTo(Residency.ON_HEAP);
         assertThat(map.hasSpilled()).isFalse();
         verify();
@@ -228,7 +230,7 @@ class KeyGroupMapTest {
         map.startLoad();
         int loaded = 0;
         while (map.residency() == Residency.LOADING) {
-            int moved = map.load(7, layout);
+            int moved = map.load(7, Double.MAX_VALUE, layout);
             assertThat(moved).isBetween(1, 7);
             loaded += moved;
         }

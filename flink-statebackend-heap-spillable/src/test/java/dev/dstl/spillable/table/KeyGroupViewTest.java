@@ -23,6 +23,7 @@ import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.DamagedPartitionException;
 import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -57,7 +58,8 @@ class KeyGroupViewTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private final KeyGroupMap<Integer, Long, String> map =
-            new KeyGroupMap<>(StringSerializer.INSTANCE, new StateIdentity(0, "state", 0));
+            new KeyGroupMap<>(
+                    StringSerializer.INSTANCE, new StateIdentity(0, "state", 0), new EntrySizes());
     private final PlainLayout<Integer, Long, String> layout =
             new PlainLayout<>(
                     IntSerializer.INSTANCE, LongSerializer.INSTANCE, StringSerializer.INSTANCE);

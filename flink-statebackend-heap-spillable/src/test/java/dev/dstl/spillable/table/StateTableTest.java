@@ -351,8 +351,7 @@ class StateTableTest {
                         StateDescriptor.Type.UNKNOWN,
                         new ListSerializer<>(StringSerializer.INSTANCE));
         assertThat(lists.current().layout()).isInstanceOf(PlainLayout.class);
-        lists.placement().spillFromNowOn(keyGroup(1));
-        lists.placement().spillFromNowOn(keyGroup(1));
+        lists.placement().startSpill(keyGroup(1));
         lists.entries().put(1, keyGroup(1), 0L, Arrays.asList("a", "b"));
 
         lists.setMetaInfo(

@@ -1,0 +1,353 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.layout.ListLayout;
+import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Large maps and lists that move in slices, while they change. */
+class LargeEntryMoveTest {
+
+    private static final int SIZE = 5000;
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+
+    private final MapSerializer<Integer, String> mapSerializer =
+            new MapSerializer<>(IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+    private final MapLayout<Integer, Integer, Integer, String> mapLayout =
+            new MapLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, mapSerializer);
+    private final KeyGroupMap<Integer, Integer, Map<Integer, String>> maps = group(mapSerializer);
+    private final ListSerializer<String> listSerializer =
+            new ListSerializer<>(StringSerializer.INSTANCE);
+    private final ListLayout<Integer, Integer, String> listLayout =
+            new ListLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, listSerializer);
+    private final KeyGroupMap<Integer, Integer, List<String>> lists = group(listSerializer);
+    private final Map<Integer, String> expected = new HashMap<>();
+
+    private static <S> KeyGroupMap<Integer, Integer, S> group(TypeSerializer<S> serializer) {
+        return new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+    }
+
+    @BeforeEach
+    void open() throws IOException {
+        disks = new PoolOnDisk(disk, 4 << 20);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        maps.close();
+        lists.close();
+        disks.close();
+    }
+
+    private void putMap(int size) throws IOException {
+        Map<Integer, String> map = new HashMap<>();
+        for (int i = 0; i < size; i++) {
+            map.put(i, "value " + i);
+        }
+        expected.clear();
+        expected.putAll(map);
+        mapLayout.select(1, 0);
+        maps.put(1, 0, map, mapLayout);
+    }
+
+    /** Sets a user entry as a state object does, or removes it if the value is null. */
+    private void change(int userKey, String value) throws IOException {
+        mapLayout.select(1, 0);
+        Map<Integer, String> map = maps.heapState(1, 0);
+        if (map != null) {
+            if (value == null) {
+                map.remove(userKey);
+            } else {
+                map.put(userKey, value);
+            }
+        } else {
+            PartitionedMap spilled = maps.spilledHome(mapLayout);
+            if (value == null) {
+                mapLayout.remove(spilled, userKey);
+            } else {
+                mapLayout.put(spilled, userKey, value);
+            }
+        }
+        maps.userKeyChanged(1, 0, userKey);
+        if (value == null) {
+            expected.remove(userKey);
+        } else {
+            expected.put(userKey, value);
+        }
+    }
+
+    private Map<Integer, String> map() throws IOException {
+        mapLayout.select(1, 0);
+        return maps.get(1, 0, mapLayout);
+    }
+
+    private static <S> void spillAll(
+            KeyGroupMap<Integer, Integer, S> group, SpilledLayout<Integer, Integer, S> layout)
+            throws IOException {
+        while (group.residency() == Residency.SPILLING) {
+            group.spill(1, layout);
+        }
+    }
+
+    private static <S> int loadAll(
+            KeyGroupMap<Integer, Integer, S> group, SpilledLayout<Integer, Integer, S> layout)
+            throws IOException {
+        int slices = 0;
+        while (group.residency() == Residency.LOADING) {
+            group.load(1, Double.MAX_VALUE, layout);
+            slices++;
+        }
+        return slices;
+    }
+
+    @Test
+    void aLargeMap_movesInSlices_andIsWholeAtAnyTime() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        long most = 0;
+        for (int slices = 0; maps.residency() == Residency.SPILLING; slices++) {
+            long before = disks.pool().putBytes();
+            maps.spill(1, mapLayout);
+            most = Math.max(most, disks.pool().putBytes() - before);
+            assertThat(maps.size()).isOne();
+            if (slices % 50 == 0) {
+                assertThat(map()).isEqualTo(expected);
+            }
+        }
+        assertThat(most).as("bytes written in one slice").isLessThan(32 << 10);
+        assertThat(maps.spilledSize()).isOne();
+        assertThat(maps.movedBytes()).isGreaterThan(SIZE * 50.0);
+
+        maps.startLoad();
+        int slices = loadAll(maps, mapLayout);
+        assertThat(slices).isGreaterThan(SIZE / 16);
+        assertThat(maps.hasSpilled()).isFalse();
+        assertThat(map()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void changesWhileAMapMoves_areNotLost(long seed) throws IOException {
+        Random random = new Random(seed);
+        putMap(random.nextInt(SIZE));
+        for (int move = 0; move < 4; move++) {
+            boolean grows = random.nextBoolean();
+            if (maps.residency() == Residency.ON_HEAP) {
+                maps.startSpill(disks.pool());
+            } else {
+                maps.startLoad();
+            }
+            Residency moving = maps.residency();
+            for (int step = 0; maps.residency() == moving; step++) {
+                if (moving == Residency.SPILLING) {
+                    maps.spill(1, mapLayout);
+                } else {
+                    maps.load(1, Double.MAX_VALUE, mapLayout);
+                }
+                for (int i = random.nextInt(5); i > 0 && step < 2000; i--) {
+                    int userKey = random.nextInt(2 * SIZE);
+                    boolean removes = random.nextInt(grows ? 10 : 2) == 0;
+                    if (!removes || expected.size() > 1) {
+                        change(userKey, removes ? null : "changed " + random.nextInt());
+                    }
+                }
+                if (random.nextInt(200) == 0) {
+                    assertThat(map()).isEqualTo(expected);
+                }
+            }
+            assertThat(map()).isEqualTo(expected);
+            assertThat(maps.size()).isOne();
+        }
+    }
+
+    @Test
+    void aSnapshotInTheMidst_hasTheMapOnce_asItWas() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        Map<Integer, String> then = new HashMap<>();
+        List<KeyGroupView<Integer, Integer, Map<Integer, String>>> views = new ArrayList<>();
+        for (int slices = 0; maps.residency() == Residency.SPILLING; slices++) {
+            maps.spill(1, mapLayout);
+            if (slices == 100) {
+                views.add(maps.view());
+                then.putAll(expected);
+            }
+            change(slices * 7 % SIZE, "changed");
+        }
+        views.add(maps.view());
+
+        assertThat(entries(views.get(0))).containsExactly(then);
+        assertThat(entries(views.get(1))).containsExactly(expected);
+        assertThat(map()).isEqualTo(expected);
+        views.forEach(KeyGroupView::close);
+    }
+
+    private List<Map<Integer, String>> entries(
+            KeyGroupView<Integer, Integer, Map<Integer, String>> view) {
+        List<Map<Integer, String>> entries = new ArrayList<>();
+        view.iterator(mapLayout.duplicate(), null)
+                .forEachRemaining(entry -> entries.add(entry.getState()));
+        return entries;
+    }
+
+    @Test
+    void aMapThatIsReplacedInTheMidst_leavesNothingBehind() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        maps.spill(200, mapLayout);
+        assertThat(disks.pool().liveBytes()).isPositive();
+        putMap(10);
+        assertThat(map()).isEqualTo(expected);
+
+        spillAll(maps, mapLayout);
+        long replaced = disks.pool().liveBytes();
+
+        assertThat(map()).isEqualTo(expected);
+        assertThat(replaced).as("ten user entries").isLessThan(400);
+        mapLayout.select(1, 0);
+        maps.remove(1, 0, mapLayout);
+        assertThat(disks.pool().liveBytes()).isZero();
+    }
+
+    @Test
+    void aMapThatIsRemovedInTheMidst_isGone() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        maps.spill(200, mapLayout);
+
+        mapLayout.select(1, 0);
+        maps.remove(1, 0, mapLayout);
+
+        assertThat(map()).isNull();
+        change(1, "new");
+        expected.keySet().retainAll(Arrays.asList(1));
+        spillAll(maps, mapLayout);
+        assertThat(map()).isEqualTo(expected);
+        assertThat(disks.pool().liveBytes()).isLessThan(100);
+    }
+
+    @Test
+    void aMoveThatTurnsBack_leavesTheMapWhereItWas() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        maps.spill(200, mapLayout);
+        maps.startLoad();
+        loadAll(maps, mapLayout);
+        assertThat(map()).isEqualTo(expected);
+        assertThat(disks.pool().liveBytes()).isZero();
+
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+        maps.startLoad();
+        maps.load(100, Double.MAX_VALUE, mapLayout);
+        change(3, "changed");
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+
+        assertThat(maps.heapSize()).isZero();
+        assertThat(map()).isEqualTo(expected);
+    }
+
+    @Test
+    void whatHasNoRoomOnTheHeap_staysWhereItIs() throws IOException {
+        putMap(SIZE);
+        for (int key = 2; key < 50; key++) {
+            mapLayout.select(key, 0);
+            maps.put(key, 0, new HashMap<>(Map.of(key, "small")), mapLayout);
+        }
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+        maps.startLoad();
+
+        int loaded = maps.load(Integer.MAX_VALUE, 100_000, mapLayout);
+
+        assertThat(loaded).isEqualTo(48);
+        assertThat(maps.nothingFits()).isTrue();
+        assertThat(maps.spilledSize()).isOne();
+        assertThat(map()).isEqualTo(expected);
+        assertThat(maps.load(Integer.MAX_VALUE, 100_000_000, mapLayout)).isOne();
+        assertThat(maps.residency()).isEqualTo(Residency.ON_HEAP);
+        assertThat(map()).isEqualTo(expected);
+    }
+
+    @Test
+    void aLargeList_movesInSlices_whileElementsAreAdded() throws IOException {
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            all.add("element " + i);
+        }
+        listLayout.select(1, 0);
+        lists.put(1, 0, new ArrayList<>(all), listLayout);
+        lists.startSpill(disks.pool());
+        while (lists.residency() == Residency.SPILLING) {
+            lists.spill(1, listLayout);
+            addElement(all);
+        }
+        assertThat(all).hasSizeGreaterThan(SIZE + 20);
+        listLayout.select(1, 0);
+        assertThat(lists.get(1, 0, listLayout)).isEqualTo(all);
+
+        lists.startLoad();
+        while (lists.residency() == Residency.LOADING) {
+            lists.load(1, Double.MAX_VALUE, listLayout);
+            addElement(all);
+        }
+        listLayout.select(1, 0);
+        assertThat(lists.get(1, 0, listLayout)).isEqualTo(all);
+        assertThat(lists.size()).isOne();
+    }
+
+    private void addElement(List<String> all) throws IOException {
+        String element = "added " + all.size();
+        all.add(element);
+        listLayout.select(1, 0);
+        List<String> list = lists.heapState(1, 0);
+        if (list != null) {
+            list.add(element);
+        } else {
+            listLayout.add(lists.spilledHome(listLayout), element);
+        }
+    }
+}

@@ -107,11 +107,6 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         addLiveBytes(bytes - liveBytes);
     }
 
-    /** Bytes of the entries that can be found. */
-    public long liveBytes() {
-        return liveBytes;
-    }
-
     /** Reads the entries; owned by the map, its position moves with every change. */
     public EntryReader entries() {
         return entries;

@@ -36,8 +36,10 @@ final class AgeConverter implements ITypeConverter<Duration> {
             throw refusal(text);
         }
         try {
-            return TimeUtils.parseDuration(text);
-        } catch (IllegalArgumentException e) {
+            Duration age = TimeUtils.parseDuration(text);
+            age.toMillis();
+            return age;
+        } catch (IllegalArgumentException | ArithmeticException e) {
             throw refusal(text);
         }
     }

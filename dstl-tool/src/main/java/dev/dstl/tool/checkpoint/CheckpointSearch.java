@@ -22,6 +22,7 @@ import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.FileNotFoundException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -71,21 +72,22 @@ final class CheckpointSearch {
     }
 
     /**
-     * Returns the number of checkpoints below each of the directories.
+     * Returns the number of checkpoints below each of the directories, the highest of all passes.
      *
      * @throws ToolException if a checkpoint cannot be read, or the passes do not agree
      */
     List<Integer> run() throws ToolException {
+        List<Integer> counts = new ArrayList<>(Collections.nCopies(roots.size(), 0));
         Pass before = new Pass();
         Set<Path> unsettled = Set.of();
         for (int number = 1; number <= MAX_PASSES; number++) {
             Pass pass = new Pass();
-            for (FileAccess root : roots) {
-                pass.visitRoot(root);
+            for (int i = 0; i < roots.size(); i++) {
+                counts.set(i, Math.max(counts.get(i), pass.visitRoot(roots.get(i))));
             }
             unsettled = pass.unsettledSince(before);
             if (number >= MIN_PASSES && unsettled.isEmpty()) {
-                return pass.counts;
+                return counts;
             }
             before = pass;
         }
@@ -105,8 +107,6 @@ final class CheckpointSearch {
     /** One walk through all directories. */
     private final class Pass {
 
-        private final List<Integer> counts = new ArrayList<>();
-
         /** Directories without metadata that may be those of a checkpoint, or that are gone. */
         private final Set<Path> missing = new LinkedHashSet<>();
 
@@ -116,7 +116,8 @@ final class CheckpointSearch {
         private final Set<String> visited = new HashSet<>();
         private int count;
 
-        void visitRoot(FileAccess root) throws ToolException {
+        /** Returns the number of checkpoints that were found. */
+        int visitRoot(FileAccess root) throws ToolException {
             if (!root.status().isDir()) {
                 throw new ToolException(
                         root.path() + " is not a directory, so no checkpoints are below it.");
@@ -124,7 +125,7 @@ final class CheckpointSearch {
             count = 0;
             visited.clear();
             visit(root, root.path());
-            counts.add(count);
+            return count;
         }
 
         /** Visits a directory and, in the order of their numbers, the checkpoints in it. */

@@ -352,7 +352,7 @@ class InspectCommandTest extends ToolTest {
             Files.write(metadata, Arrays.copyOf(bytes, bytes.length / 2));
 
             dstl("inspect", metadata)
-                    .fails(1, "_metadata is truncated or damaged", "another checkpoint");
+                    .fails(1, "_metadata cannot be read: it is truncated or damaged");
         }
     }
 }

@@ -103,8 +103,8 @@ public final class CheckpointFile {
         } catch (EOFException e) {
             throw new ToolException(
                     String.format(
-                            "%s is truncated or damaged: restore from another checkpoint, and delete"
-                                    + " this one if no job writes it.",
+                            "%s cannot be read: it is truncated or damaged, unless a job is just"
+                                    + " writing it; use another checkpoint.",
                             file),
                     e);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {

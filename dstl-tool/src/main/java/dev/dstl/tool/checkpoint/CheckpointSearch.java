@@ -138,6 +138,7 @@ final class CheckpointSearch {
                 missing.add(directory);
                 return;
             }
+            boolean expected = isOfCheckpoint(directory);
             boolean complete = false;
             List<Path> below = new ArrayList<>();
             for (FileStatus status : listed.get()) {
@@ -146,13 +147,14 @@ final class CheckpointSearch {
                         below.add(status.getPath());
                     }
                 } else if (CheckpointFile.NAME.equals(status.getPath().getName())) {
+                    expected = true;
                     complete = read(root, status);
                 }
             }
             if (complete) {
                 count++;
                 newest.merge(directory.getParent(), numberOf(directory), Math::max);
-            } else if (isOfCheckpoint(directory)) {
+            } else if (expected) {
                 missing.add(directory);
             }
             below.sort(

@@ -28,6 +28,7 @@ import picocli.CommandLine.TypeConversionException;
  */
 final class AgeConverter implements ITypeConverter<Duration> {
 
+    private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
     private static final Pattern UNITLESS = Pattern.compile("\\s*[0-9]+\\s*");
 
     @Override
@@ -36,8 +37,12 @@ final class AgeConverter implements ITypeConverter<Duration> {
             throw refusal(text);
         }
         try {
-            return TimeUtils.parseDuration(text);
-        } catch (IllegalArgumentException e) {
+            Duration age = TimeUtils.parseDuration(text);
+            if (age.compareTo(LONGEST) > 0) {
+                throw refusal(text);
+            }
+            return age;
+        } catch (IllegalArgumentException | ArithmeticException e) {
             throw refusal(text);
         }
     }

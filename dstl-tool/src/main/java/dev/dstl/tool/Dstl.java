@@ -21,6 +21,7 @@ import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,6 +54,8 @@ import picocli.CommandLine.Spec;
         })
 public final class Dstl implements Runnable {
 
+    private static final int FAILED = 1;
+
     @Spec private CommandSpec spec;
 
     @Option(
@@ -76,7 +79,16 @@ public final class Dstl implements Runnable {
     public static void main(String[] arguments) {
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        int exitCode = run(out, err, arguments);
+        int exitCode;
+        try {
+            exitCode = run(out, err, arguments);
+        } catch (OutOfMemoryError e) {
+            err.println("The tool needs more memory: set JDK_JAVA_OPTIONS, for example to -Xmx8g.");
+            exitCode = FAILED;
+        } catch (Error e) {
+            e.printStackTrace(err);
+            exitCode = FAILED;
+        }
         out.flush();
         // File systems of plugins leave threads behind.
         System.exit(exitCode);
@@ -86,6 +98,8 @@ public final class Dstl implements Runnable {
      * Runs the tool and returns its exit code. Sets up Flink's file systems for the whole process.
      */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        // Scripts read the numbers.
+        Locale.setDefault(Locale.ROOT);
         return new CommandLine(new Dstl())
                 .setOut(out)
                 .setErr(err)

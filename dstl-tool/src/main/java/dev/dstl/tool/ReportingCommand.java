@@ -61,7 +61,9 @@ abstract class ReportingCommand implements Callable<Integer> {
         Report report = report();
         PrintWriter out = spec.commandLine().getOut();
         out.print(json ? JsonText.of(report.json()) : report.text());
-        out.flush();
+        if (out.checkError()) {
+            throw new ToolException("The output could not be written completely.");
+        }
         Optional<String> problem = report.problem();
         if (problem.isEmpty()) {
             return ALL_IS_WELL;

@@ -19,8 +19,16 @@ package dev.dstl.tool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.fixture.GuardedFileSystem;
+import dev.dstl.tool.fixture.WrittenCheckpoint;
+import dev.dstl.tool.fixture.WrittenLog;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -58,7 +66,7 @@ class DstlTest extends ToolTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"60", "an hour", "-1h", "1 fortnight"})
+    @ValueSource(strings = {"60", "an hour", "-1h", "1 fortnight", "106751991168d"})
     void anAgeThatIsNone_isAUsageError(String age) {
         dstl("orphans", directory, "--without-checkpoints", "--min-age", age)
                 .fails(2, "--min-age", "a number and a unit", age);
@@ -68,6 +76,47 @@ class DstlTest extends ToolTest {
     void aConfigurationThatIsNotThere_isAUsageError() {
         dstl("inspect", directory, "--conf-dir", directory.resolve("conf"))
                 .fails(2, "conf", "does not describe an existing directory");
+    }
+
+    @Test
+    void outputThatCannotBeWritten_isAFailure() throws Exception {
+        try (WrittenLog log = new WrittenLog(basePath())) {
+            Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, log.writeSome());
+            StringWriter err = new StringWriter();
+
+            int exitCode =
+                    Dstl.run(
+                            new PrintWriter(new FullDisk(), false, StandardCharsets.UTF_8),
+                            new PrintWriter(err, true),
+                            "verify",
+                            checkpoint.toString(),
+                            "--json");
+
+            assertThat(err.toString()).isEqualTo("The output could not be written completely.\n");
+            assertThat(exitCode).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void numbersAreTheSameInEveryLocale() throws Exception {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+        try (WrittenLog log = new WrittenLog(basePath())) {
+            Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, log.writeSome());
+
+            assertThat(dstl("verify", checkpoint).isFine().out())
+                    .contains("id          7", "segments    1,");
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+
+    private static final class FullDisk extends OutputStream {
+
+        @Override
+        public void write(int unused) throws IOException {
+            throw new IOException("No space left on device");
+        }
     }
 
     @Test

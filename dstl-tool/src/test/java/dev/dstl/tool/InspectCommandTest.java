@@ -34,6 +34,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.junit.jupiter.api.Test;
@@ -214,6 +215,40 @@ class InspectCommandTest extends ToolTest {
         }
     }
 
+    /** Clients of object stores throw exceptions that are not checked. */
+    @Test
+    void aSegmentWhoseStoreFailsUnexpectedly_isAFailureThatNamesIt() throws Exception {
+        try (WrittenLog log = new WrittenLog(basePath())) {
+            ChangelogStateHandleStreamImpl written = log.writeSome();
+            Path segment = fileOf(written);
+            Path checkpoint =
+                    WrittenCheckpoint.of(
+                            checkpoints(),
+                            7,
+                            new ChangelogStateHandleStreamImpl(
+                                    List.of(
+                                            Tuple2.of(
+                                                    new FileStateHandle(
+                                                            new org.apache.flink.core.fs.Path(
+                                                                    GuardedFileSystem.uri(segment)),
+                                                            Files.size(segment)),
+                                                    12L)),
+                                    written.getKeyGroupRange(),
+                                    1,
+                                    1,
+                                    "dstl"));
+            GuardedFileSystem.guard(
+                    (call, path) -> {
+                        if (path.getPath().equals(segment.toString())) {
+                            throw new IllegalStateException("Connection pool shut down");
+                        }
+                    });
+
+            dstl("inspect", checkpoint)
+                    .fails(1, "1 of 1 changelogs", segment.toString(), "Connection pool shut down");
+        }
+    }
+
     @Test
     void anEmptyDirectory_isRefused() {
         dstl("inspect", directory).fails(1, directory.toString(), "has no _metadata", "chk-N");
@@ -316,7 +351,8 @@ class InspectCommandTest extends ToolTest {
             byte[] bytes = Files.readAllBytes(metadata);
             Files.write(metadata, Arrays.copyOf(bytes, bytes.length / 2));
 
-            dstl("inspect", metadata).fails(1, "_metadata cannot be read: EOFException");
+            dstl("inspect", metadata)
+                    .fails(1, "_metadata cannot be read: it is truncated or damaged");
         }
     }
 }

@@ -23,6 +23,7 @@ import dev.dstl.tool.fixture.CountingJob;
 import dev.dstl.tool.fixture.ToolRun;
 import dev.dstl.tool.fixture.WrittenLog;
 import java.io.File;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,6 +80,22 @@ class RealCheckpointITCase extends ToolTest {
         assertThat(inspected.json().get("states").findValuesAsText("name")).contains("count");
         refused.fails(1, "has no _metadata");
         misused.fails(2, "CHECKPOINT");
+    }
+
+    /** As of jobs that cron starts. */
+    @Test
+    void theScriptInTheLocaleC_findsFilesOfAnyName() throws Exception {
+        Path named = Files.createDirectories(directory.resolve("Prüfung 1"));
+        Path source = Path.of(URI.create(checkpoint));
+        Files.copy(source.resolve("_metadata"), named.resolve("_metadata"));
+        Path script = Files.createFile(directory.resolve("script"));
+        Files.writeString(script, "#!/bin/sh\nLC_ALL=C exec \"$@\"\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+
+        ToolRun verified =
+                run(script, flinkHome(), SCRIPT.toString(), "verify", named.toString()).isFine();
+
+        assertThat(verified.out()).contains("every segment is intact", "Prüfung 1");
     }
 
     @Test

@@ -19,8 +19,10 @@ package dev.dstl.tool.checkpoint;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.Optional;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
@@ -33,6 +35,9 @@ public final class CheckpointFile {
 
     /** Name of the file in which Flink stores the metadata of a checkpoint. */
     public static final String NAME = "_metadata";
+
+    /** How Flink begins its message about metadata of a later version. */
+    private static final String UNKNOWN_VERSION = "Unrecognized checkpoint version number";
 
     private final FileSystem fileSystem;
     private final Path file;
@@ -93,10 +98,31 @@ public final class CheckpointFile {
             return CheckpointContent.of(directory(), metadata);
         } catch (FileNotFoundException e) {
             throw e;
+        } catch (NoSuchFileException e) {
+            throw (FileNotFoundException) new FileNotFoundException(e.getMessage()).initCause(e);
+        } catch (EOFException e) {
+            throw new ToolException(
+                    String.format(
+                            "%s cannot be read: it is truncated or damaged, unless a job is just"
+                                    + " writing it; use another checkpoint.",
+                            file),
+                    e);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             // Lengths in a damaged file are arbitrary, and Flink allocates arrays of that size.
-            throw FileAccess.unreadable(file, e);
+            throw unreadable(e);
         }
+    }
+
+    private ToolException unreadable(Throwable cause) {
+        String reason = FileAccess.firstLine(cause);
+        return reason.startsWith(UNKNOWN_VERSION)
+                ? new ToolException(
+                        String.format(
+                                "%s cannot be read: %s, which this Flink does not know; set"
+                                        + " FLINK_HOME to the Flink that wrote it.",
+                                file, reason),
+                        cause)
+                : FileAccess.unreadable(file, cause);
     }
 
     /**

@@ -17,11 +17,20 @@
 package dev.dstl.tool.files;
 
 import dev.dstl.tool.output.ToolException;
+import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -29,10 +38,11 @@ import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 
-/** Walks directory trees, which a running job may change meanwhile. */
+/** Lists directories, which a running job may change meanwhile. */
 public final class Directories {
 
     private static final Pattern JOB_ID = Pattern.compile("[0-9a-f]{32}");
+    private static final String LOCAL = "file";
     private static final int ATTEMPTS = 5;
 
     private Directories() {}
@@ -43,7 +53,8 @@ public final class Directories {
     }
 
     /**
-     * Passes every file below a directory to a consumer.
+     * Passes every file below a directory to a consumer. Symbolic links are not followed: they may
+     * lead out of the directory, or back into it.
      *
      * @param descend called with a directory and its subdirectory; returns whether to walk the
      *     subdirectory
@@ -58,7 +69,7 @@ public final class Directories {
         waiting.add(root.path());
         while (!waiting.isEmpty()) {
             Path directory = waiting.poll();
-            for (FileStatus status : list(root, directory)) {
+            for (FileStatus status : list(root, directory, false).orElse(List.of())) {
                 if (!status.isDir()) {
                     files.accept(status);
                 } else if (descend.test(directory, status.getPath())) {
@@ -68,31 +79,118 @@ public final class Directories {
         }
     }
 
-    private static FileStatus[] list(FileAccess access, Path directory) throws ToolException {
+    /**
+     * Returns what is in a directory, also by symbolic links; empty if there is no such directory.
+     *
+     * @throws ToolException if it cannot be listed, or if something in it cannot be found
+     */
+    public static Optional<List<FileStatus>> list(FileAccess access, Path directory)
+            throws ToolException {
+        return list(access, directory, true);
+    }
+
+    /** Returns a name of a directory that is the same by whichever links it is reached. */
+    public static String identity(FileAccess access, Path directory) {
+        if (isLocal(access)) {
+            try {
+                return local(directory).toPath().toRealPath().toString();
+            } catch (IOException | InvalidPathException e) {
+                // Listing it shows whether it is gone.
+                return directory.toString();
+            }
+        }
+        return directory.toString();
+    }
+
+    private static boolean isLocal(FileAccess access) {
+        return LOCAL.equals(access.fileSystem().getUri().getScheme());
+    }
+
+    private static File local(Path path) {
+        return new File(path.getPath());
+    }
+
+    private static Optional<List<FileStatus>> list(
+            FileAccess access, Path directory, boolean withLinks) throws ToolException {
+        return isLocal(access)
+                ? listLocal(access, directory, withLinks)
+                : listRemote(access, directory);
+    }
+
+    private static Optional<List<FileStatus>> listRemote(FileAccess access, Path directory)
+            throws ToolException {
         FileSystem fileSystem = access.fileSystem();
         Optional<FileNotFoundException> vanished = Optional.empty();
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             try {
                 FileStatus[] found = fileSystem.listStatus(directory);
                 if (found != null) {
-                    return found;
+                    return Optional.of(Arrays.asList(found));
                 }
-                // Flink's local file system, of what may not be listed or is not there.
                 vanished = Optional.empty();
             } catch (FileNotFoundException e) {
-                // The directory, or on the local file system one of the files in it.
+                // The directory, or with some file systems one of the files in it.
                 vanished = Optional.of(e);
             } catch (IOException | RuntimeException e) {
                 throw FileAccess.unreadable(directory, e);
             }
             if (access.find(directory).isEmpty()) {
-                return new FileStatus[0];
+                return Optional.empty();
             }
         }
-        if (vanished.isPresent()) {
-            throw FileAccess.unreadable(directory, vanished.get());
+        throw vanished.isPresent()
+                ? FileAccess.unreadable(directory, vanished.get())
+                : notPermitted(directory);
+    }
+
+    /**
+     * Lists a local directory. Flink's file system fails whenever one file vanishes while it lists
+     * a directory, as happens all the time in a large one, or has a name with a colon.
+     */
+    private static Optional<List<FileStatus>> listLocal(
+            FileAccess access, Path directory, boolean withLinks) throws ToolException {
+        String[] names = local(directory).list();
+        if (names == null) {
+            if (access.find(directory).isEmpty()) {
+                return Optional.empty();
+            }
+            throw notPermitted(directory);
         }
-        throw new ToolException(
+        List<FileStatus> found = new ArrayList<>(names.length);
+        Set<String> vanished = new LinkedHashSet<>();
+        for (String name : names) {
+            File file = new File(local(directory), name);
+            if (withLinks || !isLink(file)) {
+                Optional<FileStatus> status = access.find(new Path(LOCAL, null, file.getPath()));
+                status.ifPresentOrElse(found::add, () -> vanished.add(name));
+            }
+        }
+        if (!vanished.isEmpty()) {
+            String[] now = local(directory).list();
+            vanished.retainAll(now == null ? Set.of() : new HashSet<>(Arrays.asList(now)));
+        }
+        if (!vanished.isEmpty()) {
+            throw new ToolException(
+                    String.format(
+                            "%s is listed, but cannot be found: it may be a symbolic link to what is"
+                                    + " not mounted, or its name needs another locale, such as"
+                                    + " LC_ALL=C.UTF-8.",
+                            new File(local(directory), vanished.iterator().next())));
+        }
+        return Optional.of(found);
+    }
+
+    private static boolean isLink(File file) {
+        try {
+            return Files.isSymbolicLink(file.toPath());
+        } catch (InvalidPathException e) {
+            // The locale cannot express the name, so the file cannot be found either.
+            return false;
+        }
+    }
+
+    private static ToolException notPermitted(Path directory) {
+        return new ToolException(
                 String.format(
                         "%s cannot be listed: user '%s' has no permission.",
                         directory, System.getProperty("user.name")));

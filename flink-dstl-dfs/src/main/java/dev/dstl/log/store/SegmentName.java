@@ -16,6 +16,7 @@
 
 package dev.dstl.log.store;
 
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -58,7 +59,7 @@ public final class SegmentName {
                             + DIRECTORY
                             + "/("
                             + INCARNATION
-                            + ")/([0-9]{1,18})-([0-9]{1,9})\\.seg");
+                            + ")/([0-9]{1,18})-(0*[1-9][0-9]{0,8})\\.seg");
 
     private static final Pattern WRITER =
             Pattern.compile(".*/[0-9a-f]{32}/" + DIRECTORY + "/" + INCARNATION);
@@ -93,7 +94,7 @@ public final class SegmentName {
      * @param createdEpochMillis in [0, 10^15)
      */
     public static String incarnation(long createdEpochMillis, long random) {
-        return String.format("%016x-%013d", random, createdEpochMillis);
+        return String.format(Locale.ROOT, "%016x-%013d", random, createdEpochMillis);
     }
 
     /** Returns the directory of all files of an incarnation. */

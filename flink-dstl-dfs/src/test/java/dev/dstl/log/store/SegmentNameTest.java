@@ -19,6 +19,7 @@ package dev.dstl.log.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Locale;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -82,6 +83,26 @@ class SegmentNameTest {
         assertThat(SegmentName.of(new Path("s3://bucket/changelog/_metadata"))).isEmpty();
         assertThat(SegmentName.of(new Path("s3://b/" + new JobID() + "/dstl/builtin-uuid")))
                 .isEmpty();
+    }
+
+    @Test
+    void nameWithAttemptZero_isOfAForeignFile() {
+        String writer = SegmentName.incarnation(1_763_640_000_000L, 1);
+        Path directory = SegmentName.directory(new Path("s3://b"), new JobID(1, 2), writer);
+        assertThat(SegmentName.of(new Path(directory, "1-0.seg"))).isEmpty();
+    }
+
+    /** Formats of Arabic locales have other digits. */
+    @Test
+    void nameIsTheSameInEveryLocale() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+        try {
+            assertThat(SegmentName.incarnation(1_763_640_000_000L, 0x9876543210987654L))
+                    .isEqualTo("9876543210987654-1763640000000");
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test

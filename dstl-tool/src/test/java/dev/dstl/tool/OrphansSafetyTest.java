@@ -1,0 +1,272 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.changelog.fixture.GuardedFileSystem;
+import dev.dstl.changelog.fixture.GuardedFileSystem.Call;
+import dev.dstl.tool.fixture.ToolRun;
+import dev.dstl.tool.fixture.WrittenCheckpoint;
+import dev.dstl.tool.fixture.WrittenLog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.util.FileUtils;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A segment that is needed although its writer ended long ago, as of a restored job, while
+ * checkpoints change; and directory trees with links.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OrphansSafetyTest extends ToolTest {
+
+    private ChangelogStateHandleStreamImpl log;
+    private Path needed;
+    private Path job;
+
+    @BeforeEach
+    void writeALog() throws Exception {
+        try (WrittenLog ended = new WrittenLog(basePath());
+                WrittenLog other = new WrittenLog(basePath())) {
+            log = ended.writeSome();
+            needed = age(fileOf(log));
+            job = checkpoints().resolve("job");
+            ChangelogStateHandleStreamImpl others = other.writeSome();
+            age(fileOf(others));
+            WrittenCheckpoint.of(checkpoints().resolve("other"), 1, others);
+        }
+    }
+
+    private static Path age(Path file) throws IOException {
+        return Files.setLastModifiedTime(
+                file, FileTime.from(Instant.now().minus(Duration.ofHours(2))));
+    }
+
+    private ToolRun delete(Object... checkpoints) {
+        Object[] arguments = new Object[checkpoints.length + 4];
+        arguments[0] = "orphans";
+        arguments[1] = basePath();
+        arguments[2] = "--delete";
+        arguments[3] = "--checkpoints";
+        System.arraycopy(checkpoints, 0, arguments, 4, checkpoints.length);
+        return dstl(arguments);
+    }
+
+    /** Does something before the first call of a kind on a file or directory. */
+    private static AtomicBoolean before(Call kind, Path file, Change change) {
+        AtomicBoolean done = new AtomicBoolean();
+        GuardedFileSystem.guard(
+                (call, path) -> {
+                    if (call == kind
+                            && path.getPath().equals(file.toString())
+                            && !done.getAndSet(true)) {
+                        change.make();
+                    }
+                });
+        return done;
+    }
+
+    private interface Change {
+        void make() throws IOException;
+    }
+
+    @Test
+    void aCheckpointThatIsGoneWhenItsDirectoryIsListed_hasASuccessorThatIsRead() throws Exception {
+        Path checkpoint = WrittenCheckpoint.of(job, 7, log);
+        AtomicBoolean replaced =
+                before(
+                        Call.LIST,
+                        checkpoint,
+                        () -> {
+                            WrittenCheckpoint.of(job, 8, log);
+                            FileUtils.deleteDirectory(checkpoint.toFile());
+                        });
+
+        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+
+        assertThat(replaced).isTrue();
+        assertThat(needed).exists();
+    }
+
+    /** Flink deletes the metadata of a checkpoint first and its directory last. */
+    @Test
+    void aCheckpointThatIsBeingDeleted_hasASuccessorThatIsRead() throws Exception {
+        Path checkpoint = WrittenCheckpoint.of(job, 7, log);
+        AtomicBoolean replaced =
+                before(
+                        Call.LIST,
+                        checkpoint,
+                        () -> {
+                            WrittenCheckpoint.of(job, 8, log);
+                            Files.delete(checkpoint.resolve("_metadata"));
+                        });
+
+        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+
+        assertThat(replaced).isTrue();
+        assertThat(needed).exists();
+    }
+
+    /** A job that claimed a savepoint deletes it after its own first checkpoint. */
+    @Test
+    void aSavepointThatIsClaimed_isFoundAsTheCheckpointOfItsNewJob() throws Exception {
+        Path savepoints = directory.resolve("savepoints");
+        WrittenCheckpoint.withoutChangelog(savepoints.resolve("kept"), 1);
+        Path claimed = WrittenCheckpoint.of(savepoints.resolve("taken"), 7, log);
+        AtomicBoolean replaced =
+                before(
+                        Call.LIST,
+                        savepoints,
+                        () -> {
+                            WrittenCheckpoint.of(job, 8, log);
+                            FileUtils.deleteDirectory(claimed.toFile());
+                        });
+
+        delete(checkpoints(), GuardedFileSystem.uri(savepoints)).isFine();
+
+        assertThat(replaced).isTrue();
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void checkpointsThatComeAndGoAllTheTime_doNotPreventTheSearch() throws Exception {
+        AtomicLong newest = new AtomicLong(7);
+        WrittenCheckpoint.of(job, newest.get(), log);
+        GuardedFileSystem.guard(
+                (call, path) -> {
+                    if (call == Call.LIST && path.getPath().equals(job.toString())) {
+                        long id = newest.incrementAndGet();
+                        WrittenCheckpoint.of(job, id, log);
+                        FileUtils.deleteDirectory(job.resolve("chk-" + (id - 1)).toFile());
+                        Files.createDirectories(job.resolve("chk-" + (id + 1)));
+                    }
+                });
+
+        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+
+        assertThat(newest.get()).isLessThan(20);
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void aLinkOutOfTheBasePath_isNotFollowed() throws Exception {
+        WrittenCheckpoint.of(job, 7, log);
+        Path elsewhere = directory.resolve("elsewhere");
+        Path foreign;
+        try (WrittenLog another = new WrittenLog(elsewhere)) {
+            foreign = age(fileOf(another.writeSome()));
+        }
+        Files.createSymbolicLink(basePath().resolve("linked"), elsewhere);
+        Files.createSymbolicLink(basePath().resolve("itself"), basePath());
+        Files.createSymbolicLink(basePath().resolve("itself-again"), basePath());
+
+        delete(checkpoints()).isFine();
+
+        assertThat(foreign).exists();
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void aLinkToNothingBelowTheBasePath_doesNotPreventTheSearch() throws Exception {
+        WrittenCheckpoint.of(job, 7, log);
+        Files.createSymbolicLink(
+                basePath().resolve("dangling"), directory.resolve("nothing-is-here"));
+
+        delete(checkpoints()).isFine();
+
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void linksToCheckpoints_areFollowedOnce() throws Exception {
+        Path elsewhere = directory.resolve("elsewhere");
+        WrittenCheckpoint.of(elsewhere, 7, log);
+        Files.createSymbolicLink(checkpoints().resolve("linked"), elsewhere);
+        Files.createSymbolicLink(checkpoints().resolve("itself"), checkpoints());
+        Files.createSymbolicLink(elsewhere.resolve("back"), checkpoints());
+
+        assertThat(delete(checkpoints()).isFine().out()).contains("checkpoints  2\n");
+
+        assertThat(needed).exists();
+    }
+
+    /** Of a disk that is not mounted, or with a name that the locale cannot express. */
+    @Test
+    void whatIsListedBesideCheckpointsButCannotBeFound_deletesNothing() throws Exception {
+        Files.createSymbolicLink(
+                checkpoints().resolve("unmounted"), directory.resolve("nothing-is-here"));
+
+        delete(checkpoints()).fails(1, "unmounted", "is listed, but cannot be found");
+
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void namesThatLookLikeUris_areNamesOfFiles() throws Exception {
+        WrittenCheckpoint.of(checkpoints().resolve("2026-11-20T17:12 ä%20"), 7, log);
+        Files.writeString(basePath().resolve("s3:notes"), "somebody else's");
+
+        delete(checkpoints()).isFine();
+
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void anAttemptWithNumberZero_isNoSegment() throws Exception {
+        WrittenCheckpoint.of(job, 7, log);
+        Path odd = needed.resolveSibling("1-0.seg");
+        Files.writeString(odd, "somebody else's");
+
+        assertThat(delete(checkpoints()).isFine().out()).contains("other files  1");
+
+        assertThat(odd).exists();
+    }
+
+    @Test
+    void aTruncatedMetadata_isReportedAsSuch() throws Exception {
+        Path metadata = WrittenCheckpoint.of(job, 7, log).resolve("_metadata");
+        byte[] bytes = Files.readAllBytes(metadata);
+        Files.write(metadata, java.util.Arrays.copyOf(bytes, bytes.length / 2));
+
+        delete(checkpoints()).fails(1, "chk-7/_metadata", "truncated");
+
+        assertThat(needed).exists();
+    }
+
+    @Test
+    void aMetadataOfALaterVersion_asksForTheFlinkThatWroteIt() throws Exception {
+        Path metadata = WrittenCheckpoint.of(job, 7, log).resolve("_metadata");
+        byte[] bytes = Files.readAllBytes(metadata);
+        bytes[7] = 99;
+        Files.write(metadata, bytes);
+
+        delete(checkpoints()).fails(1, "chk-7/_metadata", "version", "FLINK_HOME");
+
+        assertThat(needed).exists();
+    }
+}

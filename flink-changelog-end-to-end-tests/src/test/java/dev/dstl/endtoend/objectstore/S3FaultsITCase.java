@@ -182,7 +182,8 @@ class S3FaultsITCase {
             found.addAll(texts(handle));
         }
         assertThat(found).isEqualTo(expected);
-        // What an interrupted request stores after its file was deleted is deleted again 30 s later.
+        // What an interrupted request stores after its file was deleted is deleted again 30 s
+        // later.
         CommonTestUtils.waitUntilCondition(
                 () -> new HashSet<>(log.files()).equals(LogOnStore.named(handles)), 450);
     }

@@ -66,9 +66,9 @@ public final class LocalLog {
             return;
         }
         if (closing) {
-            copies.logs().left(task, copy, lastCheckpoint);
+            copies.logs().left(task, copy);
         } else {
-            copies.logs().truncated(copy, lastCheckpoint);
+            copies.logs().truncated(task, copy, lastCheckpoint);
         }
     }
 
@@ -98,9 +98,9 @@ public final class LocalLog {
     }
 
     /** Reports that all batches have left the tail. */
-    public void closed() {
+    public synchronized void closed() {
         if (isEnabled()) {
-            copies.logs().closed(task);
+            copies.logs().closed(task, lastCheckpoint);
         }
     }
 }

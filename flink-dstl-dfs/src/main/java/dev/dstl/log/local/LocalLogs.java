@@ -19,7 +19,6 @@ package dev.dstl.log.local;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,27 +29,30 @@ import java.util.TreeMap;
  * not contain it.
  *
  * <pre>
- *   in the tail of a log --truncated--> expiring ------------------.
- *        |                                ^                        |
- *        '--log closed--> inherited ------'                        |
- *                            |      successor truncates            |
- *                            |                                     v
- *                            '--no successor here--> a later checkpoint completes: released
+ *   in the tail of a log --truncated--> expiring -------------------.
+ *        |                               |    ^                     |
+ *        |                      log closed    |                     |
+ *        |                               v    | successor truncates |
+ *        '---------log closed---------> inherited                   |
+ *                                         |                         v
+ *                                         '--no successor here--> a later checkpoint completes:
+ *                                                                 released
  * </pre>
  *
  * <p>What a changelog leaves when it is closed belongs to every later checkpoint of the same task,
- * until that has a base of its own and truncates. Thread-safe; no method blocks.
+ * until that has a base of its own and truncates. This includes what was truncated after the latest
+ * completed checkpoint, as the task continues from that one. Thread-safe; no method blocks.
  */
 public final class LocalLogs {
 
+    private static final long NO_CHECKPOINT = -1;
     private static final long DEPENDENT = Long.MAX_VALUE;
 
-    /** Copies by the highest checkpoint that may contain them. */
     @GuardedBy("this")
-    private final TreeMap<Long, List<LocalCopy>> expiring = new TreeMap<>();
+    private final Map<String, Task> tasks = new HashMap<>();
 
     @GuardedBy("this")
-    private final Map<String, Inheritance> inheritances = new HashMap<>();
+    private long latestConfirmed = NO_CHECKPOINT;
 
     @GuardedBy("this")
     private Runnable whenIndependent = () -> {};
@@ -71,12 +73,12 @@ public final class LocalLogs {
      * @param task operator and key groups of the task, the same whenever the task is restarted
      */
     synchronized void opened(String task) {
-        inheritanceOf(task).liveLogs++;
+        task(task).liveLogs++;
     }
 
     @GuardedBy("this")
-    private Inheritance inheritanceOf(String task) {
-        return inheritances.computeIfAbsent(task, name -> new Inheritance());
+    private Task task(String task) {
+        return tasks.computeIfAbsent(task, name -> new Task());
     }
 
     /**
@@ -84,21 +86,15 @@ public final class LocalLogs {
      *
      * @param lastCheckpoint the last checkpoint that may contain it
      */
-    synchronized void truncated(LocalCopy copy, long lastCheckpoint) {
+    synchronized void truncated(String task, LocalCopy copy, long lastCheckpoint) {
         copy.retain();
-        expiring.computeIfAbsent(lastCheckpoint, id -> new ArrayList<>()).add(copy);
+        task(task).expire(lastCheckpoint, List.of(copy));
     }
 
-    /**
-     * Reports that a changelog was closed with a batch in its tail that was in checkpoints.
-     *
-     * @param lastCheckpoint the last checkpoint that may contain it
-     */
-    synchronized void left(String task, LocalCopy copy, long lastCheckpoint) {
+    /** Reports that a changelog was closed with a batch in its tail that was in checkpoints. */
+    synchronized void left(String task, LocalCopy copy) {
         copy.retain();
-        Inheritance inheritance = inheritanceOf(task);
-        inheritance.copies.add(copy);
-        inheritance.lastCheckpoint = Math.max(inheritance.lastCheckpoint, lastCheckpoint);
+        task(task).inherited.add(copy);
     }
 
     /**
@@ -107,20 +103,16 @@ public final class LocalLogs {
      * @param lastCheckpoint the last checkpoint that may contain inherited copies
      */
     synchronized void independent(String task, long lastCheckpoint) {
-        Inheritance inheritance = inheritanceOf(task);
-        if (inheritance.independentAfter == DEPENDENT) {
-            inheritance.independentAfter = lastCheckpoint;
-        }
-        if (!inheritance.copies.isEmpty()) {
-            long last = Math.max(lastCheckpoint, inheritance.lastCheckpoint);
-            expiring.computeIfAbsent(last, id -> new ArrayList<>()).addAll(inheritance.copies);
-            inheritance.copies.clear();
-        }
+        task(task).independent(lastCheckpoint);
     }
 
-    /** Reports that a changelog has ended, after {@link #left} was called for its copies. */
-    synchronized void closed(String task) {
-        inheritanceOf(task).liveLogs--;
+    /**
+     * Reports that a changelog has ended, after {@link #left} was called for its copies.
+     *
+     * @param lastCheckpoint the last checkpoint that may contain batches of it
+     */
+    synchronized void closed(String task, long lastCheckpoint) {
+        task(task).closed(lastCheckpoint, latestConfirmed);
     }
 
     /**
@@ -131,30 +123,29 @@ public final class LocalLogs {
         List<LocalCopy> unneeded = new ArrayList<>();
         Runnable independent = () -> {};
         synchronized (this) {
-            if (inheritances.values().stream().allMatch(log -> log.isIndependent(checkpointId))) {
+            latestConfirmed = Math.max(latestConfirmed, checkpointId);
+            tasks.values().forEach(task -> task.confirmed(checkpointId, unneeded));
+            tasks.values().removeIf(task -> task.hasNoSuccessor(checkpointId));
+            if (tasks.values().stream().allMatch(task -> task.independentAfter < checkpointId)) {
                 independent = whenIndependent;
                 whenIndependent = () -> {};
-            }
-            Map<Long, List<LocalCopy>> past = expiring.headMap(checkpointId);
-            past.values().forEach(unneeded::addAll);
-            past.clear();
-            Iterator<Inheritance> each = inheritances.values().iterator();
-            while (each.hasNext()) {
-                Inheritance inheritance = each.next();
-                if (inheritance.liveLogs == 0 && inheritance.lastCheckpoint < checkpointId) {
-                    unneeded.addAll(inheritance.copies);
-                    each.remove();
-                }
             }
         }
         unneeded.forEach(LocalCopy::release);
         independent.run();
     }
 
-    /** The copies that closed changelogs of a task left. */
-    private static final class Inheritance {
-        private final List<LocalCopy> copies = new ArrayList<>();
-        private long lastCheckpoint = -1;
+    /** The copies that a task may recover from and no open changelog of it holds. */
+    private static final class Task {
+
+        /** Copies by the highest checkpoint that may contain them. */
+        private final TreeMap<Long, List<LocalCopy>> expiring = new TreeMap<>();
+
+        private final List<LocalCopy> inherited = new ArrayList<>();
+
+        /** The last checkpoint that closed changelogs took part in. */
+        private long lastCheckpoint = NO_CHECKPOINT;
+
         private int liveLogs;
 
         /**
@@ -162,8 +153,41 @@ public final class LocalLogs {
          */
         private long independentAfter = DEPENDENT;
 
-        private boolean isIndependent(long checkpointId) {
-            return liveLogs == 0 || independentAfter < checkpointId;
+        private void expire(long last, List<LocalCopy> copies) {
+            expiring.computeIfAbsent(last, id -> new ArrayList<>()).addAll(copies);
+        }
+
+        private void independent(long last) {
+            if (independentAfter == DEPENDENT) {
+                independentAfter = last;
+            }
+            if (!inherited.isEmpty()) {
+                expire(Math.max(last, lastCheckpoint), inherited);
+                inherited.clear();
+            }
+        }
+
+        private void closed(long last, long latestConfirmed) {
+            liveLogs--;
+            lastCheckpoint = Math.max(lastCheckpoint, last);
+            expiring.values().forEach(inherited::addAll);
+            expiring.clear();
+            if (independentAfter >= latestConfirmed) {
+                independentAfter = DEPENDENT;
+            }
+        }
+
+        private void confirmed(long checkpointId, List<LocalCopy> unneeded) {
+            Map<Long, List<LocalCopy>> past = expiring.headMap(checkpointId);
+            past.values().forEach(unneeded::addAll);
+            past.clear();
+            if (hasNoSuccessor(checkpointId)) {
+                unneeded.addAll(inherited);
+            }
+        }
+
+        private boolean hasNoSuccessor(long checkpointId) {
+            return liveLogs == 0 && lastCheckpoint < checkpointId;
         }
     }
 }

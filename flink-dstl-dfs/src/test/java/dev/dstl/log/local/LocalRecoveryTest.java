@@ -29,6 +29,7 @@ import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.File;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -257,7 +258,7 @@ class LocalRecoveryTest {
         confirm();
         writer.truncate(afterA);
         disk.runAll();
-        assertThat(texts(local(first))).as("may be restored").containsExactly("a");
+        assertCopied(first, "a");
 
         append(writer, "b");
         persistFrom(afterA);
@@ -295,7 +296,7 @@ class LocalRecoveryTest {
         confirm();
         writer.close();
         disk.runAll();
-        assertThat(texts(local(restored))).containsExactly("a");
+        assertCopied(restored, "a");
 
         writer = log.writerOf(OPERATOR);
         append(writer, "b");
@@ -305,12 +306,12 @@ class LocalRecoveryTest {
         persist();
         confirm();
         disk.runAll();
-        assertThat(texts(local(restored))).as("in every checkpoint so far").containsExactly("a");
+        assertCopied(restored, "a");
 
         SequenceNumber base = writer.nextSequenceNumber();
         writer.truncate(base);
         disk.runAll();
-        assertThat(texts(local(restored))).as("in the latest checkpoint").containsExactly("a");
+        assertCopied(restored, "a");
         append(writer, "d");
         persistFrom(base);
         confirm();
@@ -334,8 +335,74 @@ class LocalRecoveryTest {
         persist();
         confirm();
         disk.runAll();
-        assertThat(texts(local(first))).containsExactly("a");
-        assertThat(texts(local(second))).containsExactly("b");
+        assertCopied(first, "a");
+        assertCopied(second, "b");
+    }
+
+    @Test
+    void taskRestartedAfterATruncation_stillRecoversFromWhatTheLatestCheckpointContains()
+            throws Exception {
+        append(writer, "a");
+        SnapshotResult<ChangelogStateHandleStreamImpl> latest = persist();
+        confirm();
+        writer.truncate(writer.nextSequenceNumber());
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "b");
+        SnapshotResult<ChangelogStateHandleStreamImpl> next = persist();
+        confirm();
+        disk.runAll();
+        assertCopied(latest, "a");
+
+        writer.truncate(writer.nextSequenceNumber());
+        writer.close();
+        writer = log.writerOf(OPERATOR);
+        append(writer, "c");
+        persist();
+        confirm();
+        disk.runAll();
+        assertCopied(latest, "a");
+        assertCopied(next, "b");
+
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.truncate(base);
+        append(writer, "d");
+        persistFrom(base);
+        confirm();
+        disk.runAll();
+        assertThat(copies()).hasSize(1);
+    }
+
+    @Test
+    void taskRestartedAfterATruncation_stillRecoversFromCopiesOfAnEarlierProcess()
+            throws Exception {
+        Path died =
+                Files.createDirectories(
+                        disks.resolve("disk")
+                                .resolve("dstl_jid_" + LogFixture.JOB_ID)
+                                .resolve("0000000000000-0000000000000001"));
+        Files.createFile(died.resolve("1.seg"));
+        append(writer, "a");
+        persist();
+        confirm();
+        writer.truncate(writer.nextSequenceNumber());
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "b");
+        persist();
+        confirm();
+        disk.runAll();
+        assertThat(died).as("restored from the checkpoint before the truncation").exists();
+
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.truncate(base);
+        append(writer, "c");
+        persistFrom(base);
+        confirm();
+        disk.runAll();
+        assertThat(died).doesNotExist();
     }
 
     @Test
@@ -463,6 +530,16 @@ class LocalRecoveryTest {
     private void confirm() {
         SequenceNumber to = writer.nextSequenceNumber();
         writer.confirm(to, to, checkpoint);
+    }
+
+    /** Asserts that the copies of a checkpoint are there: without them, originals are read. */
+    private static void assertCopied(
+            SnapshotResult<ChangelogStateHandleStreamImpl> checkpoint, String text)
+            throws Exception {
+        assertThat(filesOf(local(checkpoint)))
+                .hasSize(1)
+                .allSatisfy(file -> assertThat(Path.of(URI.create(file))).exists());
+        assertThat(texts(local(checkpoint))).containsExactly(text);
     }
 
     private static ChangelogStateHandleStreamImpl remote(

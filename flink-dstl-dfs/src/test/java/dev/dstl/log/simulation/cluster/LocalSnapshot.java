@@ -37,6 +37,10 @@ public final class LocalSnapshot {
         return taskManager == other;
     }
 
+    boolean isOf(SimulatedLog other) {
+        return log == other;
+    }
+
     List<LogHandle> parts() {
         return parts;
     }

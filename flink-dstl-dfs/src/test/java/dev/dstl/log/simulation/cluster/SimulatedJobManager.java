@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.SharedStateRegistry;
@@ -51,6 +52,7 @@ public final class SimulatedJobManager {
     private static final int LATE_MESSAGE_PERCENT = 15;
     private static final long MAX_LATENESS_MILLIS = 20_000;
     private static final long PATIENCE_MILLIS = 600_000;
+    private static final int IN_PLACE_PERCENT = 60;
 
     private final Cluster cluster;
     private final SimulatedJob job;
@@ -71,6 +73,10 @@ public final class SimulatedJobManager {
     private long nextCheckpointId = 1;
     private int attempt;
     private boolean restarting;
+
+    /** Where the tasks of the latest attempt started, in their order. */
+    private List<SimulatedTaskManager> places = List.of();
+
     private boolean over;
 
     SimulatedJobManager(Cluster cluster, SimulatedJob job, int epoch) {
@@ -333,10 +339,19 @@ public final class SimulatedJobManager {
         if (over) {
             return;
         }
-        releaseSomeLogs();
+        boolean inPlace =
+                !places.isEmpty()
+                        && cluster.conditions().has(Condition.LOCAL_COPIES)
+                        && dice.percent(IN_PLACE_PERCENT);
+        if (!inPlace) {
+            releaseSomeLogs();
+        }
         restarting = false;
         attempt++;
-        int parallelism = 1 + dice.below(overlapping ? 2 : Cluster.MAX_TASKS_OF_JOB);
+        int parallelism =
+                inPlace
+                        ? places.size()
+                        : 1 + dice.below(overlapping ? 2 : Cluster.MAX_TASKS_OF_JOB);
         List<TaskSnapshot> snapshots =
                 retained.isEmpty() ? List.of() : retained.getLast().snapshots();
         cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());
@@ -349,13 +364,16 @@ public final class SimulatedJobManager {
                             cluster,
                             this,
                             job,
-                            cluster.taskManager(),
+                            inPlace && places.get(index).isAlive()
+                                    ? places.get(index)
+                                    : cluster.taskManager(),
                             keyGroups,
                             job + "-task" + epoch + "." + attempt + "." + index);
             tasks.add(task);
             starting.add(task);
             task.lane().addIn(latency(), "starts", () -> task.start(snapshots));
         }
+        places = tasks.stream().map(SimulatedTask::taskManager).collect(Collectors.toList());
     }
 
     /** Releases the job on some processes, as when slots were released meanwhile. */

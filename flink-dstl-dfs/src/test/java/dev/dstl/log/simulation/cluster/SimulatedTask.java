@@ -78,6 +78,9 @@ final class SimulatedTask {
     private KeyedState state = new KeyedState();
     private List<LogHandle> restored = new ArrayList<>();
 
+    /** The same changelogs, read from the local disk where the task was restored from it. */
+    private List<LogHandle> restoredLocally = new ArrayList<>();
+
     /** Records since {@link #materializedTo}. */
     private List<TestRecord> records = new ArrayList<>();
 
@@ -138,6 +141,7 @@ final class SimulatedTask {
                 base.addAll(mine.base());
                 state.addAll(mine.expected());
                 restored.addAll(mine.log());
+                restoredLocally.addAll(mine.logFor(log));
             }
         } catch (LogMismatch mismatch) {
             cluster.watcher().mismatched(mismatch);
@@ -247,6 +251,7 @@ final class SimulatedTask {
     private void materialized(SequenceNumber upTo, KeyedState snapshot, int covered) {
         base = snapshot;
         restored = new ArrayList<>();
+        restoredLocally = new ArrayList<>();
         records = new ArrayList<>(records.subList(covered, records.size()));
         materializedTo = upTo;
         if (marksBases) {
@@ -276,6 +281,7 @@ final class SimulatedTask {
                 new CheckpointedRange(materializedTo, writer.nextSequenceNumber());
         checkpoints.put(checkpointId, range);
         List<LogHandle> older = new ArrayList<>(restored);
+        List<LogHandle> olderLocally = new ArrayList<>(restoredLocally);
         List<TestRecord> own = new ArrayList<>(records);
         KeyedState checkpointedBase = base;
         KeyedState expected = state.copy();
@@ -302,7 +308,7 @@ final class SimulatedTask {
                                             checkpointedBase,
                                             parts,
                                             expected,
-                                            localSnapshot(result, own, older),
+                                            localSnapshot(result, own, olderLocally),
                                             range.part,
                                             marksBases ? log.compactionBounds() : null);
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
@@ -331,11 +337,13 @@ final class SimulatedTask {
             List<TestRecord> own,
             List<LogHandle> older) {
         ChangelogStateHandleStreamImpl local = result.getTaskLocalSnapshot();
-        if (local == null) {
+        if (local == null && result.getJobManagerOwnedSnapshot() != null) {
             return null;
         }
         List<LogHandle> parts = new ArrayList<>(older);
-        parts.add(new LogHandle(local, own));
+        if (local != null) {
+            parts.add(new LogHandle(local, own));
+        }
         return new LocalSnapshot(taskManager, log, parts);
     }
 

@@ -61,6 +61,11 @@ public final class TaskSnapshot {
         return log;
     }
 
+    /** Changelogs as a task restores them, from the local copies of its changelog if possible. */
+    List<LogHandle> logFor(SimulatedLog restoring) {
+        return local != null && local.isOf(restoring) ? local.parts() : log;
+    }
+
     /** Part that a subtask with these key groups restores. */
     TaskSnapshot in(KeyGroupRange part) {
         List<LogHandle> parts = new ArrayList<>();

@@ -58,7 +58,7 @@ final class Simulation {
     /**
      * More than a changelog can make of the batches of one run, with two of them to a compaction.
      */
-    private static final int MAX_COMPACTIONS = 60;
+    private static final int MAX_COMPACTIONS = 200;
 
     /** Many times the steps of any seed. More indicates an endless loop. */
     private static final long MAX_STEPS = 100_000;

@@ -32,6 +32,9 @@ import org.apache.flink.core.fs.Path;
  */
 final class SimulatedOutputStream extends FSDataOutputStream {
 
+    /** Changelogs delete a file once more after so long. */
+    private static final int LATE_MILLIS = 30_000;
+
     private final SimulatedStore store;
     private final String client;
     private final Path path;
@@ -149,8 +152,11 @@ final class SimulatedOutputStream extends FSDataOutputStream {
                 stored = store.dice().percent(30);
                 break;
             case FAILS_AND_IS_STORED_LATER:
-                arrivalMillis = answerMillis + store.dice().between(1, 30_000);
-                store.willStoreSoon(path);
+                // Counted from the request, as its sender may give up before the answer.
+                arrivalMillis = Math.max(answerMillis, store.dice().between(1, LATE_MILLIS));
+                if (arrivalMillis < LATE_MILLIS) {
+                    store.willStoreSoon(path);
+                }
                 break;
             case FAILS_ON_CLOSE_AND_LEAVES_PART:
                 sent = Arrays.copyOf(sent, store.dice().below(sent.length));

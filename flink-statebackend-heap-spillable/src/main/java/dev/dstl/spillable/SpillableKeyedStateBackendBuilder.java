@@ -23,6 +23,7 @@ import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.incremental.IncrementalRestore;
 import dev.dstl.spillable.incremental.IncrementalSnapshot;
+import dev.dstl.spillable.incremental.LocalBackup;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.KeyHash;
@@ -46,6 +47,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StateBackend;
@@ -92,6 +94,8 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             throw e;
         }
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
+        LocalRecoveryConfig localRecovery =
+                parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();
         HeapFormatSnapshot<K> full =
                 new HeapFormatSnapshot<>(
                         states,
@@ -99,16 +103,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                         numberOfKeyGroups,
                         keySerializer,
                         keyGroupCompressionDecorator,
-                        parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig());
-        SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshot =
-                config.incrementalCheckpoints()
-                        ? new IncrementalSnapshot<>(
-                                full,
-                                keyGroupRange,
-                                incremental.backendId(),
-                                incremental.history(),
-                                space)
-                        : full;
+                        localRecovery);
         return new SpillableKeyedStateBackend<>(
                 kvStateRegistry,
                 keySerializer,
@@ -121,9 +116,22 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                 currentKey,
                 states,
                 queueFactory,
-                snapshot,
+                config.incrementalCheckpoints()
+                        ? incremental(full, incremental, space, localRecovery)
+                        : full,
                 incremental.history(),
                 mover);
+    }
+
+    private SnapshotStrategy<KeyedStateHandle, StatesView<K>> incremental(
+            HeapFormatSnapshot<K> full,
+            IncrementalRestore<K> restored,
+            SpillSpace space,
+            LocalRecoveryConfig localRecovery) {
+        LocalBackup localBackup = new LocalBackup(localRecovery);
+        localBackup.register(parameters.getMetricGroup());
+        return new IncrementalSnapshot<>(
+                full, keyGroupRange, restored.backendId(), restored.history(), space, localBackup);
     }
 
     private StateMover mover(StateRegistry<K> states, SpillSpace space)

@@ -148,7 +148,7 @@ final class PartitionDownload {
     private void copy(SharedFile file, List<Wanted> parts, CloseableRegistry streams)
             throws IOException {
         parts.sort(Comparator.comparingLong(part -> part.range.location.offset));
-        FSDataInputStream in = file.handle.openInputStream();
+        FSDataInputStream in = file.openInputStream();
         try {
             streams.registerCloseable(in);
             byte[] buffer = new byte[0];

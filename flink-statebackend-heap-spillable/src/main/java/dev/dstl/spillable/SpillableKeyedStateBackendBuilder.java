@@ -31,6 +31,7 @@ import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.snapshot.StatesView;
+import dev.dstl.spillable.spill.SpillMetrics;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
@@ -129,7 +130,8 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             SpillSpace space,
             LocalRecoveryConfig localRecovery) {
         LocalBackup localBackup = new LocalBackup(localRecovery);
-        localBackup.register(parameters.getMetricGroup());
+        SpillMetrics.registerLocalCopies(
+                parameters.getMetricGroup(), localBackup::copies, localBackup::failures);
         return new IncrementalSnapshot<>(
                 full, keyGroupRange, restored.backendId(), restored.history(), space, localBackup);
     }

@@ -22,8 +22,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.slf4j.Logger;
@@ -55,15 +53,14 @@ public final class LocalBackup {
                         : null;
     }
 
-    /**
-     * Registers the metrics, which Flink drops with the group.
-     *
-     * @param operator group of the operator's subtask
-     */
-    public void register(MetricGroup operator) {
-        MetricGroup group = operator.addGroup("spillable");
-        group.<Long, Gauge<Long>>gauge("localCopiesTotal", copies::get);
-        group.<Long, Gauge<Long>>gauge("localCopyFailuresTotal", failures::get);
+    /** Number of checkpoints copied so far. */
+    public long copies() {
+        return copies.get();
+    }
+
+    /** Number of checkpoints that could not be copied so far. */
+    public long failures() {
+        return failures.get();
     }
 
     /** Starts the copy of a checkpoint; null if checkpoints are not copied. */

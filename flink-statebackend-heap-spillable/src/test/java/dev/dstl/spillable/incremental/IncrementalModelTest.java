@@ -298,6 +298,7 @@ class IncrementalModelTest {
                     throw e;
                 }
                 DAMAGED_COPIES.incrementAndGet();
+                local.abort(completedId);
             }
         }
         return new Subtask(backend(), range, parts, local);

@@ -109,12 +109,9 @@ final class LocalStore {
     @Nullable
     KeyedStateHandle retrieve(long id) {
         TaskStateSnapshot snapshot = store.retrieveLocalState(id);
-        return snapshot == null
-                ? null
-                : snapshot.getSubtaskStateByOperatorID(OPERATOR)
-                        .getManagedKeyedState()
-                        .iterator()
-                        .next();
+        OperatorSubtaskState state =
+                snapshot == null ? null : snapshot.getSubtaskStateByOperatorID(OPERATOR);
+        return state == null ? null : state.getManagedKeyedState().iterator().next();
     }
 
     /** The subtask does not come back here. */

@@ -94,6 +94,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             closeAfter(e, states);
             throw e;
         }
+        mover.started();
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         LocalRecoveryConfig localRecovery =
                 parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();

@@ -152,7 +152,7 @@ public final class IncrementalSnapshot<K>
         }
 
         SnapshotResult<KeyedStateHandle> write(
-                StatesView<K> view, CheckpointHistory.Attempt attempt) throws IOException {
+                StatesView<K> view, CheckpointHistory.Attempt attempt) throws Exception {
             long[][] offsets = new long[1][];
             StreamStateHandle heap =
                     writePrivate(

@@ -23,13 +23,18 @@ import dev.dstl.changelog.fixture.LocalRecovery;
 import dev.dstl.spillable.SpilledBackendFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.CheckpointListener;
@@ -87,13 +92,36 @@ class SpilledStateJobITCase {
         assertThat(reads).as("reads of shared files").hasPositiveValue();
     }
 
+    /** Flink deletes other copies meanwhile. */
     private void truncateLocalCopies() {
-        try (Stream<Path> files = Files.walk(directory.resolve("local"))) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                if (file.endsWith("directory")) {
-                    Files.write(file, new byte[3]);
-                }
-            }
+        try {
+            Files.walkFileTree(
+                    directory.resolve("local"),
+                    new SimpleFileVisitor<>() {
+                        @Override
+                        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                                throws IOException {
+                            if (file.endsWith("directory")) {
+                                try (FileChannel one =
+                                        FileChannel.open(file, StandardOpenOption.WRITE)) {
+                                    one.truncate(3);
+                                } catch (NoSuchFileException deleted) {
+                                    return FileVisitResult.CONTINUE;
+                                }
+                            }
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult visitFileFailed(Path file, IOException deleted) {
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult postVisitDirectory(Path path, IOException deleted) {
+                            return FileVisitResult.CONTINUE;
+                        }
+                    });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -109,8 +109,7 @@ final class CheckpointFiles {
                 new CheckpointFiles(true, handle(directory), handle.getMetaDataStateHandle());
         for (HandleAndLocalPath file : handle.getSharedStateHandles()) {
             String name = file.getLocalPath();
-            files.shared.put(
-                    name, SharedFile.withCopy(name, file.getHandle(), copy.resolve(name)));
+            files.shared.put(name, SharedFile.withCopy(name, file.getHandle(), copy.resolve(name)));
         }
         return files;
     }

@@ -45,8 +45,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads incremental checkpoints and full snapshots, of any number of handles, keeping only the
- * task's key groups. Of a checkpoint with a copy on the local disk only the copy is read. Sealed partitions become parts of chunk files, and none of their entries is
- * deserialized. Runs on the task thread; a handle that is damaged or foreign fails the restore.
+ * task's key groups. Of a checkpoint with a copy on the local disk only the copy is read. Sealed
+ * partitions become parts of chunk files, and none of their entries is deserialized. Runs on the
+ * task thread; a handle that is damaged or foreign fails the restore.
  */
 public final class IncrementalRestore<K> {
 

@@ -57,8 +57,8 @@ import org.apache.flink.runtime.state.StreamStateHandle;
  * </pre>
  *
  * With local recovery each checkpoint is {@link LocalSnapshot copied} to the local disk once it is
- * written. Savepoints, and checkpoints of a backend that has nothing spilled, are full snapshots, which
- * Flink's HashMap backend restores.
+ * written. Savepoints, and checkpoints of a backend that has nothing spilled, are full snapshots,
+ * which Flink's HashMap backend restores.
  */
 public final class IncrementalSnapshot<K>
         implements SnapshotStrategy<KeyedStateHandle, StatesView<K>> {

@@ -188,7 +188,8 @@ final class LocalSnapshot {
         try {
             FileUtils.deleteDirectory(directory.toFile());
         } catch (IOException | RuntimeException e) {
-            LOG.warn("Cannot delete {}, which is an incomplete copy of a checkpoint.", directory, e);
+            LOG.warn(
+                    "Cannot delete {}, which is an incomplete copy of a checkpoint.", directory, e);
         }
     }
 }

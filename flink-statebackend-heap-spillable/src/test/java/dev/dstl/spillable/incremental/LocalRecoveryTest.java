@@ -121,8 +121,7 @@ class LocalRecoveryTest extends IncrementalFixture {
     }
 
     @Test
-    void taskThatComesBack_readsTheLocalDiskOnly_andRefersToTheCheckpointsFiles()
-            throws Exception {
+    void taskThatComesBack_readsTheLocalDiskOnly_andRefersToTheCheckpointsFiles() throws Exception {
         fill();
         loseTheCheckpointStorage();
 

@@ -23,6 +23,7 @@ import dev.dstl.spillable.chunk.SpillDirectories;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.incremental.IncrementalRestore;
 import dev.dstl.spillable.incremental.IncrementalSnapshot;
+import dev.dstl.spillable.incremental.LocalBackup;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.KeyHash;
@@ -30,6 +31,7 @@ import dev.dstl.spillable.restore.CanonicalRestore;
 import dev.dstl.spillable.restore.HeapFormatRestore;
 import dev.dstl.spillable.snapshot.HeapFormatSnapshot;
 import dev.dstl.spillable.snapshot.StatesView;
+import dev.dstl.spillable.spill.SpillMetrics;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
@@ -46,6 +48,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StateBackend;
@@ -91,7 +94,10 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             closeAfter(e, states);
             throw e;
         }
+        mover.started();
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
+        LocalRecoveryConfig localRecovery =
+                parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();
         HeapFormatSnapshot<K> full =
                 new HeapFormatSnapshot<>(
                         states,
@@ -99,16 +105,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                         numberOfKeyGroups,
                         keySerializer,
                         keyGroupCompressionDecorator,
-                        parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig());
-        SnapshotStrategy<KeyedStateHandle, StatesView<K>> snapshot =
-                config.incrementalCheckpoints()
-                        ? new IncrementalSnapshot<>(
-                                full,
-                                keyGroupRange,
-                                incremental.backendId(),
-                                incremental.history(),
-                                space)
-                        : full;
+                        localRecovery);
         return new SpillableKeyedStateBackend<>(
                 kvStateRegistry,
                 keySerializer,
@@ -121,9 +118,23 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                 currentKey,
                 states,
                 queueFactory,
-                snapshot,
+                config.incrementalCheckpoints()
+                        ? incremental(full, incremental, space, localRecovery)
+                        : full,
                 incremental.history(),
                 mover);
+    }
+
+    private SnapshotStrategy<KeyedStateHandle, StatesView<K>> incremental(
+            HeapFormatSnapshot<K> full,
+            IncrementalRestore<K> restored,
+            SpillSpace space,
+            LocalRecoveryConfig localRecovery) {
+        LocalBackup localBackup = new LocalBackup(localRecovery);
+        SpillMetrics.registerLocalCopies(
+                parameters.getMetricGroup(), localBackup::copies, localBackup::failures);
+        return new IncrementalSnapshot<>(
+                full, keyGroupRange, restored.backendId(), restored.history(), space, localBackup);
     }
 
     private StateMover mover(StateRegistry<K> states, SpillSpace space)

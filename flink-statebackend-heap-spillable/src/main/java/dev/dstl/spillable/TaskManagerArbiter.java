@@ -78,7 +78,6 @@ final class TaskManagerArbiter {
         SpillScheduler scheduler =
                 new SpillScheduler(
                         config, arbiter, states, space, mailbox, System::nanoTime, counters);
-        SpillMetrics.register(metricGroup, counters, space, arbiter);
         return new StateMover() {
             @Override
             public void keySelected() {
@@ -93,6 +92,11 @@ final class TaskManagerArbiter {
             @Override
             public void keyGroupRestored() {
                 scheduler.keyGroupRestored();
+            }
+
+            @Override
+            public void started() {
+                SpillMetrics.register(metricGroup, counters, space, arbiter);
             }
 
             @Override

@@ -23,7 +23,7 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
 /** Records the gauges that a backend registers. */
-final class Gauges extends UnregisteredMetricsGroup {
+public final class Gauges extends UnregisteredMetricsGroup {
 
     private final Map<String, Gauge<?>> gauges = new ConcurrentHashMap<>();
 
@@ -39,7 +39,7 @@ final class Gauges extends UnregisteredMetricsGroup {
     }
 
     /** Returns the current value; {@code none} if there is no such gauge. */
-    Object value(String name) {
+    public Object value(String name) {
         Gauge<?> gauge = gauges.get(name);
         return gauge == null ? "none" : gauge.getValue();
     }

@@ -37,7 +37,7 @@ public final class PlacedBackends {
     }
 
     /** Everything leaves the heap before the next key is selected. */
-    public static SpillableStateBackend spilled(Configuration config) {
+    public static SpillableStateBackend spilled(ReadableConfig config) {
         return new SpillableStateBackend(SpillConfig.of(config), SpillEverything::new);
     }
 

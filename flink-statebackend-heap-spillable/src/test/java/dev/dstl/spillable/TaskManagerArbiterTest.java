@@ -17,6 +17,7 @@
 package dev.dstl.spillable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.pressure.SpillArbiter;
 import java.util.ArrayList;
@@ -30,9 +31,14 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.runtime.memory.SharedResources;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.Test;
 
 /** All backends of a TaskManager share one arbiter, as long as one of them lives. */
@@ -42,12 +48,17 @@ class TaskManagerArbiterTest {
     private final Gauges gauges = new Gauges();
 
     private AbstractKeyedStateBackend<Integer> open() throws Exception {
+        return open(Collections.emptyList());
+    }
+
+    private AbstractKeyedStateBackend<Integer> open(List<KeyedStateHandle> handles)
+            throws Exception {
         return KeyedBackends.create(
                 new SpillableStateBackend(),
                 IntSerializer.INSTANCE,
                 4,
                 new KeyGroupRange(0, 3),
-                Collections.emptyList(),
+                handles,
                 gauges,
                 environment);
     }
@@ -107,6 +118,22 @@ class TaskManagerArbiterTest {
         assertThat(gauges.value("heapKeyGroups")).isEqualTo(4);
         assertThat((long) gauges.value("heapStateBytesEstimate")).isGreaterThan(4096L * 96);
         backend.dispose();
+    }
+
+    /** Flink tries the next copy of the snapshot, and refuses metrics that are registered twice. */
+    @Test
+    void aBackendWhoseRestoreFails_registersNoMetrics() throws Exception {
+        List<KeyedStateHandle> damaged =
+                Collections.singletonList(
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(0, 3),
+                                new ByteStreamStateHandle("damaged", new byte[1])));
+
+        assertThatThrownBy(() -> open(damaged)).isInstanceOf(BackendBuildingException.class);
+
+        assertThat(gauges.value("heapEntries")).isEqualTo("none");
+        open().dispose();
+        assertThat(gauges.value("heapEntries")).isEqualTo(0L);
     }
 
     @Test

@@ -18,6 +18,7 @@ package dev.dstl.spillable.incremental;
 
 import dev.dstl.spillable.partition.SealedPartition;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,17 @@ final class CheckpointedPartitions {
      * Without the partitions' ids, whose pages may not be in memory: an object is one partition.
      */
     private final Map<SealedPartition, PartitionLocation> locations = new HashMap<>();
+
+    /** A partition and where it is. */
+    static final class Located {
+        final SealedPartition partition;
+        final PartitionLocation location;
+
+        private Located(SealedPartition partition, PartitionLocation location) {
+            this.partition = partition;
+            this.location = location;
+        }
+    }
 
     private final Map<SharedFile, Integer> files = new HashMap<>();
     private final List<SharedFile> filesInOrder = new ArrayList<>();
@@ -44,6 +56,19 @@ final class CheckpointedPartitions {
     @Nullable
     PartitionLocation location(SealedPartition partition) {
         return locations.get(partition);
+    }
+
+    /** The partitions in one of the files, in the order in which they lie there. */
+    List<Located> in(SharedFile file) {
+        List<Located> located = new ArrayList<>();
+        locations.forEach(
+                (partition, location) -> {
+                    if (location.file == file) {
+                        located.add(new Located(partition, location));
+                    }
+                });
+        located.sort(Comparator.comparingLong(one -> one.location.offset));
+        return located;
     }
 
     /** The files, each with at least one of the partitions. */

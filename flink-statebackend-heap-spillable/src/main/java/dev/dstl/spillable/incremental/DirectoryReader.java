@@ -27,7 +27,6 @@ import java.util.Map;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
-import org.apache.flink.runtime.state.StreamStateHandle;
 
 /** Reads a {@link DirectoryFormat directory} from its start to its end, once. */
 final class DirectoryReader {
@@ -47,7 +46,7 @@ final class DirectoryReader {
      * @param files the shared files of the checkpoint by name
      * @throws IOException if it is no directory, damaged, or names a file that is not there
      */
-    DirectoryReader(InputStream stream, String file, Map<String, StreamStateHandle> files)
+    DirectoryReader(InputStream stream, String file, Map<String, SharedFile> files)
             throws IOException {
         this.file = file;
         DataInputStream header = new DataInputStream(stream);
@@ -90,19 +89,19 @@ final class DirectoryReader {
                 KeyGroupRange.of(firstKeyGroup, firstKeyGroup + starts.length - 1), starts);
     }
 
-    private List<SharedFile> readFiles(Map<String, StreamStateHandle> files) throws IOException {
+    private List<SharedFile> readFiles(Map<String, SharedFile> files) throws IOException {
         int count = in.readInt();
         List<SharedFile> shared = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             String name = in.readUTF();
-            StreamStateHandle handle = files.get(name);
-            if (handle == null) {
+            SharedFile one = files.get(name);
+            if (one == null) {
                 throw new IOException(
                         String.format(
                                 "%s refers to the file '%s', the checkpoint has only %s.",
                                 file, name, files.keySet()));
             }
-            shared.add(new SharedFile(name, handle));
+            shared.add(one);
         }
         return shared;
     }

@@ -35,20 +35,19 @@ import java.util.Map;
 import java.util.UUID;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads incremental checkpoints and full snapshots, of any number of handles, keeping only the
- * task's key groups. Sealed partitions become parts of chunk files, and none of their entries is
- * deserialized. Runs on the task thread; a handle that is damaged or foreign fails the restore.
+ * task's key groups. Of a checkpoint with a copy on the local disk only the copy is read. Sealed
+ * partitions become parts of chunk files, and none of their entries is deserialized. Runs on the
+ * task thread; a handle that is damaged or foreign fails the restore.
  */
 public final class IncrementalRestore<K> {
 
@@ -101,10 +100,10 @@ public final class IncrementalRestore<K> {
      */
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
         for (KeyedStateHandle handle : handles) {
-            if (handle instanceof IncrementalRemoteKeyedStateHandle) {
-                IncrementalRemoteKeyedStateHandle incremental =
-                        (IncrementalRemoteKeyedStateHandle) handle;
-                CheckpointedPartitions partitions = restore(incremental);
+            if (handle instanceof AbstractIncrementalStateHandle) {
+                AbstractIncrementalStateHandle incremental =
+                        (AbstractIncrementalStateHandle) handle;
+                CheckpointedPartitions partitions = restore(CheckpointFiles.of(incremental));
                 if (handles.size() == 1 && handle.getKeyGroupRange().equals(keyGroupRange)) {
                     backendId = incremental.getBackendIdentifier();
                     history = new CheckpointHistory(partitions);
@@ -115,23 +114,17 @@ public final class IncrementalRestore<K> {
         }
     }
 
-    private CheckpointedPartitions restore(IncrementalRemoteKeyedStateHandle handle)
-            throws Exception {
-        StreamStateHandle directory = directory(handle);
-        Map<String, StreamStateHandle> files = new HashMap<>();
-        for (HandleAndLocalPath file : handle.getSharedState()) {
-            files.put(file.getLocalPath(), file.getHandle());
-        }
+    private CheckpointedPartitions restore(CheckpointFiles files) throws Exception {
+        String directory = files.directory.toString();
         CheckpointedPartitions partitions = new CheckpointedPartitions();
-        FSDataInputStream stream = directory.openInputStream();
+        FSDataInputStream stream = files.directory.openInputStream();
         try {
             cancelRegistry.registerCloseable(stream);
             DirectoryReader reader =
-                    new DirectoryReader(
-                            new BufferedInputStream(stream), directory.toString(), files);
+                    new DirectoryReader(new BufferedInputStream(stream), directory, files.shared);
             heapFormat.restore(
-                    new KeyGroupsStateHandle(reader.offsets(), handle.getMetaDataStateHandle()),
-                    () -> restoreSpilled(reader, directory.toString(), partitions));
+                    new KeyGroupsStateHandle(reader.offsets(), files.heapEntries),
+                    () -> restoreSpilled(reader, directory, files.local, partitions));
         } finally {
             cancelRegistry.unregisterCloseable(stream);
             IOUtils.closeQuietly(stream);
@@ -139,21 +132,11 @@ public final class IncrementalRestore<K> {
         return partitions;
     }
 
-    private static StreamStateHandle directory(IncrementalRemoteKeyedStateHandle handle) {
-        for (HandleAndLocalPath file : handle.getPrivateState()) {
-            if (file.getLocalPath().equals(IncrementalSnapshot.DIRECTORY)) {
-                return file.getHandle();
-            }
-        }
-        throw new IllegalStateException(
-                String.format(
-                        "The spillable backend cannot read an incremental checkpoint of another"
-                                + " backend: %s. Take a canonical savepoint to move the job here.",
-                        handle));
-    }
-
     private void restoreSpilled(
-            DirectoryReader reader, String directory, CheckpointedPartitions partitions)
+            DirectoryReader reader,
+            String directory,
+            boolean local,
+            CheckpointedPartitions partitions)
             throws Exception {
         long start = System.nanoTime();
         PartitionPool pool = space.open();
@@ -165,8 +148,9 @@ public final class IncrementalRestore<K> {
         }
         download.run();
         LOG.info(
-                "Copied {} spilled partitions to local files in {} ms.",
+                "Copied {} spilled partitions from {} to chunk files in {} ms.",
                 download.partitions(),
+                local ? "a local copy of the checkpoint" : "the checkpoint storage",
                 (System.nanoTime() - start) / 1_000_000);
         List<PartitionedMap> restored = new ArrayList<>();
         for (DirectoryMap map : reader.maps()) {

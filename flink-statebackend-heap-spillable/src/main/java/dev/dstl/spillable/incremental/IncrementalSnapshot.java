@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SnapshotType.SharingFilesStrategy;
@@ -55,13 +56,12 @@ import org.apache.flink.runtime.state.StreamStateHandle;
  *   private   a {@link DirectoryFormat directory}: partitions, and what was changed since they were sealed
  * </pre>
  *
- * Savepoints, and checkpoints of a backend that has nothing spilled, are full snapshots, which
- * Flink's HashMap backend restores.
+ * With local recovery each checkpoint is {@link LocalSnapshot copied} to the local disk once it is
+ * written. Savepoints, and checkpoints of a backend that has nothing spilled, are full snapshots,
+ * which Flink's HashMap backend restores.
  */
 public final class IncrementalSnapshot<K>
         implements SnapshotStrategy<KeyedStateHandle, StatesView<K>> {
-
-    static final String DIRECTORY = "directory";
 
     private static final long FILE_BYTES = 64L << 20;
 
@@ -70,36 +70,28 @@ public final class IncrementalSnapshot<K>
     private final UUID backendId;
     private final CheckpointHistory history;
     private final SpillSpace space;
-    private final long fileBytes;
+    private final LocalBackup localBackup;
 
     /**
      * @param heapFormat writes full snapshots and what is on the heap
      * @param backendId whose shared files the checkpoints have
      * @param history told about checkpoints by the backend
      * @param space where the states spill
+     * @param localBackup where incremental checkpoints are copied to
      */
     public IncrementalSnapshot(
             HeapFormatSnapshot<K> heapFormat,
             KeyGroupRange keyGroupRange,
             UUID backendId,
             CheckpointHistory history,
-            SpillSpace space) {
-        this(heapFormat, keyGroupRange, backendId, history, space, FILE_BYTES);
-    }
-
-    IncrementalSnapshot(
-            HeapFormatSnapshot<K> heapFormat,
-            KeyGroupRange keyGroupRange,
-            UUID backendId,
-            CheckpointHistory history,
             SpillSpace space,
-            long fileBytes) {
+            LocalBackup localBackup) {
         this.heapFormat = heapFormat;
         this.keyGroupRange = keyGroupRange;
         this.backendId = backendId;
         this.history = history;
         this.space = space;
-        this.fileBytes = fileBytes;
+        this.localBackup = localBackup;
     }
 
     @Override
@@ -127,11 +119,10 @@ public final class IncrementalSnapshot<K>
         CheckpointHistory.Attempt attempt =
                 history.begin(checkpointId, sharing == SharingFilesStrategy.FORWARD_BACKWARD);
         return registry -> {
-            Writing writing = new Writing(streamFactory, registry);
+            Writing writing = new Writing(streamFactory, registry, checkpointId);
             boolean written = false;
             try {
-                SnapshotResult<KeyedStateHandle> result =
-                        SnapshotResult.of(writing.write(view, checkpointId, attempt));
+                SnapshotResult<KeyedStateHandle> result = writing.write(view, attempt);
                 written = true;
                 return result;
             } finally {
@@ -147,26 +138,32 @@ public final class IncrementalSnapshot<K>
     private final class Writing {
         private final CheckpointStreamFactory streams;
         private final CloseableRegistry registry;
+        private final long checkpointId;
         private final PartitionUpload upload;
+        @Nullable private final LocalSnapshot local;
         private final List<StateObject> privateFiles = new ArrayList<>();
 
-        Writing(CheckpointStreamFactory streams, CloseableRegistry registry) {
+        Writing(CheckpointStreamFactory streams, CloseableRegistry registry, long checkpointId) {
             this.streams = streams;
             this.registry = registry;
-            this.upload = new PartitionUpload(streams, registry, fileBytes);
+            this.checkpointId = checkpointId;
+            this.local = localBackup.begin(backendId, checkpointId);
+            this.upload = new PartitionUpload(streams, registry, FILE_BYTES);
         }
 
-        KeyedStateHandle write(
-                StatesView<K> view, long checkpointId, CheckpointHistory.Attempt attempt)
-                throws IOException {
+        SnapshotResult<KeyedStateHandle> write(
+                StatesView<K> view, CheckpointHistory.Attempt attempt) throws Exception {
             long[][] offsets = new long[1][];
             StreamStateHandle heap =
-                    writePrivate(stream -> offsets[0] = heapFormat.writeHeapEntries(view, stream));
+                    writePrivate(
+                            CheckpointFiles.HEAP_ENTRIES,
+                            stream -> offsets[0] = heapFormat.writeHeapEntries(view, stream));
             // Read after the heap: overlays that are sealed meanwhile are then shared at once.
             List<SpilledGroup> groups = groups(view);
             CheckpointedPartitions partitions = upload.write(groups, attempt);
             StreamStateHandle directory =
                     writePrivate(
+                            CheckpointFiles.DIRECTORY,
                             stream ->
                                     DirectoryWriter.write(
                                             stream, keyGroupRange, offsets[0], groups, partitions));
@@ -180,11 +177,26 @@ public final class IncrementalSnapshot<K>
                             keyGroupRange,
                             checkpointId,
                             shared(partitions),
-                            Collections.singletonList(HandleAndLocalPath.of(directory, DIRECTORY)),
+                            Collections.singletonList(
+                                    HandleAndLocalPath.of(directory, CheckpointFiles.DIRECTORY)),
                             heap,
                             newBytes);
+            KeyedStateHandle copy =
+                    local == null
+                            ? null
+                            : local.complete(
+                                    backendId, keyGroupRange, checkpointId, partitions, registry);
+            failIfCancelled(registry.isClosed());
             attempt.written(partitions);
-            return handle;
+            return copy == null
+                    ? SnapshotResult.of(handle)
+                    : SnapshotResult.withLocalState(handle, copy);
+        }
+
+        private void failIfCancelled(boolean cancelled) throws IOException {
+            if (cancelled) {
+                throw new IOException("The checkpoint was cancelled while it was written.");
+            }
         }
 
         private List<SpilledGroup> groups(StatesView<K> view) {
@@ -200,19 +212,23 @@ public final class IncrementalSnapshot<K>
             return groups;
         }
 
-        private StreamStateHandle writePrivate(Content content) throws IOException {
+        private StreamStateHandle writePrivate(String name, Content content) throws IOException {
             CheckpointStateOutputStream stream =
                     streams.createCheckpointStateOutputStream(CheckpointedStateScope.EXCLUSIVE);
+            if (local != null) {
+                stream = local.duplicate(stream, name);
+            }
             boolean finished = false;
             try {
                 registry.registerCloseable(stream);
                 content.write(stream);
-                if (!registry.unregisterCloseable(stream)) {
-                    throw new IOException("The checkpoint was cancelled while it was written.");
-                }
+                failIfCancelled(!registry.unregisterCloseable(stream));
                 StreamStateHandle handle = stream.closeAndGetHandle();
                 privateFiles.add(handle);
                 finished = true;
+                if (local != null) {
+                    local.closeCopy(stream, name);
+                }
                 return handle;
             } finally {
                 if (!finished) {
@@ -247,6 +263,9 @@ public final class IncrementalSnapshot<K>
                 privateFiles.add(file.handle);
             }
             privateFiles.forEach(StateUtil::discardStateObjectQuietly);
+            if (local != null) {
+                local.discard();
+            }
         }
     }
 

@@ -25,22 +25,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.IOUtils;
-import org.apache.flink.util.concurrent.ExecutorThreadFactory;
 
 /** Copies partitions from shared files to chunk files, several files at a time. */
 final class PartitionDownload {
-
-    private static final int THREADS = 4;
 
     /** Shorter gaps are read rather than sought over, which may cost a request. */
     private static final long LONGEST_GAP_READ = 1 << 20;
@@ -91,64 +83,15 @@ final class PartitionDownload {
      * @throws Exception if one cannot be read or is damaged, or no directory takes it
      */
     void run() throws Exception {
-        if (wanted.isEmpty()) {
-            return;
-        }
-        CloseableRegistry streams = new CloseableRegistry();
-        cancelRegistry.registerCloseable(streams);
-        ExecutorService executor =
-                Executors.newFixedThreadPool(
-                        Math.min(THREADS, wanted.size()),
-                        new ExecutorThreadFactory("dstl-partition-restore"));
-        try {
-            List<Future<?>> copies = new ArrayList<>();
-            wanted.forEach(
-                    (file, parts) ->
-                            copies.add(
-                                    executor.submit(
-                                            () -> {
-                                                copy(file, parts, streams);
-                                                return null;
-                                            })));
-            for (Future<?> copy : copies) {
-                copy.get();
-            }
-        } catch (ExecutionException e) {
-            throw asException(e.getCause());
-        } finally {
-            // Threads that still read fail by it and end.
-            cancelRegistry.unregisterCloseable(streams);
-            IOUtils.closeQuietly(streams);
-            executor.shutdownNow();
-            awaitEnd(executor);
-        }
-    }
-
-    private static Exception asException(Throwable failure) {
-        return failure instanceof Exception ? (Exception) failure : new IOException(failure);
-    }
-
-    /** No thread may write to chunk files that are being closed. */
-    private static void awaitEnd(ExecutorService executor) {
-        boolean interrupted = false;
-        while (true) {
-            try {
-                if (executor.awaitTermination(1, TimeUnit.SECONDS)) {
-                    break;
-                }
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        List<FileTransfers.Transfer> copies = new ArrayList<>();
+        wanted.forEach((file, parts) -> copies.add(streams -> copy(file, parts, streams)));
+        FileTransfers.run(copies, "dstl-partition-restore", cancelRegistry);
     }
 
     private void copy(SharedFile file, List<Wanted> parts, CloseableRegistry streams)
             throws IOException {
         parts.sort(Comparator.comparingLong(part -> part.range.location.offset));
-        FSDataInputStream in = file.handle.openInputStream();
+        FSDataInputStream in = file.openInputStream();
         try {
             streams.registerCloseable(in);
             byte[] buffer = new byte[0];

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -34,6 +35,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 /**
  * Writes those sealed partitions of one checkpoint to shared files that earlier checkpoints do not
  * have, or have only in files of which less than half is still in use or which are many and small.
+ * Several files are written at a time.
  */
 final class PartitionUpload {
 
@@ -43,11 +45,10 @@ final class PartitionUpload {
     private final CheckpointStreamFactory streams;
     private final CloseableRegistry cancelRegistry;
     private final long fileBytes;
-    private final byte[] buffer = new byte[COPY_BYTES];
-    private final List<SharedFile> written = new ArrayList<>();
+    private final List<SharedFile> written = new CopyOnWriteArrayList<>();
 
     /**
-     * @param cancelRegistry closes the stream being written if the checkpoint is cancelled
+     * @param cancelRegistry closes the streams being written if the checkpoint is cancelled
      * @param fileBytes after so many bytes another file begins
      */
     PartitionUpload(
@@ -67,10 +68,10 @@ final class PartitionUpload {
      *
      * @param groups all that is spilled
      * @return where the partitions are, new files and old ones
-     * @throws IOException if a file cannot be written, or the checkpoint was cancelled
+     * @throws Exception if a file cannot be written, or the checkpoint was cancelled
      */
     CheckpointedPartitions write(List<SpilledGroup> groups, CheckpointHistory.Attempt attempt)
-            throws IOException {
+            throws Exception {
         CheckpointedPartitions base = attempt.base();
         Map<SharedFile, Long> liveBytes = new HashMap<>();
         List<SealedPartition> sealed = new ArrayList<>();
@@ -103,10 +104,24 @@ final class PartitionUpload {
                 missing.add(partition);
             }
         }
-        for (int next = 0; next < missing.size(); ) {
-            next = writeFile(missing, next, result);
-        }
+        List<NewFile> files = split(missing);
+        FileTransfers.run(files, "dstl-partition-upload", cancelRegistry);
+        files.forEach(file -> file.addTo(result));
         return result;
+    }
+
+    private List<NewFile> split(List<SealedPartition> partitions) {
+        List<NewFile> files = new ArrayList<>();
+        long length = fileBytes;
+        for (SealedPartition partition : partitions) {
+            if (length >= fileBytes) {
+                files.add(new NewFile());
+                length = 0;
+            }
+            files.get(files.size() - 1).partitions.add(partition);
+            length += partition.length();
+        }
+        return files;
     }
 
     /** Small files are written anew together when there are too many files. */
@@ -118,48 +133,55 @@ final class PartitionUpload {
         }
     }
 
-    /** Writes one file; returns the number of the first partition that is not in it. */
-    private int writeFile(List<SealedPartition> partitions, int from, CheckpointedPartitions result)
-            throws IOException {
-        CheckpointStateOutputStream stream =
-                streams.createCheckpointStateOutputStream(CheckpointedStateScope.SHARED);
-        boolean finished = false;
-        try {
-            cancelRegistry.registerCloseable(stream);
-            int[] checksums = new int[partitions.size() - from];
-            int next = from;
-            long length = 0;
-            while (next < partitions.size() && (next == from || length < fileBytes)) {
-                checksums[next - from] = copy(partitions.get(next), stream);
-                length += partitions.get(next).length();
-                next++;
+    /** A file to be written. */
+    private final class NewFile implements FileTransfers.Transfer {
+
+        private final List<SealedPartition> partitions = new ArrayList<>();
+        private int[] checksums;
+        private SharedFile file;
+
+        @Override
+        public void run(CloseableRegistry openStreams) throws IOException {
+            CheckpointStateOutputStream stream =
+                    streams.createCheckpointStateOutputStream(CheckpointedStateScope.SHARED);
+            boolean finished = false;
+            try {
+                openStreams.registerCloseable(stream);
+                byte[] buffer = new byte[COPY_BYTES];
+                checksums = new int[partitions.size()];
+                for (int i = 0; i < checksums.length; i++) {
+                    checksums[i] = copy(partitions.get(i), stream, buffer);
+                }
+                if (!openStreams.unregisterCloseable(stream)) {
+                    throw new IOException("The checkpoint was cancelled while it was written.");
+                }
+                StreamStateHandle handle = stream.closeAndGetHandle();
+                finished = true;
+                file = new SharedFile(UUID.randomUUID().toString(), handle);
+                written.add(file);
+            } finally {
+                if (!finished) {
+                    openStreams.unregisterCloseable(stream);
+                    // Closed before its handle was taken, a stream deletes its file.
+                    stream.close();
+                }
             }
-            if (!cancelRegistry.unregisterCloseable(stream)) {
-                throw new IOException("The checkpoint was cancelled while it was written.");
-            }
-            StreamStateHandle handle = stream.closeAndGetHandle();
-            finished = true;
-            SharedFile file = new SharedFile(UUID.randomUUID().toString(), handle);
-            written.add(file);
+        }
+
+        void addTo(CheckpointedPartitions result) {
             long offset = 0;
-            for (int i = from; i < next; i++) {
+            for (int i = 0; i < checksums.length; i++) {
                 int bytes = partitions.get(i).length();
                 result.add(
                         partitions.get(i),
-                        new PartitionLocation(file, offset, bytes, checksums[i - from]));
+                        new PartitionLocation(file, offset, bytes, checksums[i]));
                 offset += bytes;
-            }
-            return next;
-        } finally {
-            if (!finished) {
-                cancelRegistry.unregisterCloseable(stream);
-                // Closed before its handle was taken, a stream deletes its file.
-                stream.close();
             }
         }
     }
 
-    private int copy(SealedPartition partition, CheckpointStateOutputStream stream)
+    private static int copy(
+            SealedPartition partition, CheckpointStateOutputStream stream, byte[] buffer)
             throws IOException {
         // What was damaged on the local disk must not replace what a checkpoint has.
         partition.check();

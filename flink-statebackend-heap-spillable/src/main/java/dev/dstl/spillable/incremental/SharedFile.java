@@ -16,7 +16,11 @@
 
 package dev.dstl.spillable.incremental;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** A file with sealed partitions that several checkpoints may contain. Equal to itself only. */
 final class SharedFile {
@@ -24,11 +28,34 @@ final class SharedFile {
     /** Distinguishes the files of one checkpoint. */
     final String name;
 
+    /** In the checkpoint storage, also if a copy is read. */
     final StreamStateHandle handle;
 
+    final LocalCopies copies = new LocalCopies();
+
+    private final StreamStateHandle source;
+
     SharedFile(String name, StreamStateHandle handle) {
+        this(name, handle, handle);
+    }
+
+    private SharedFile(String name, StreamStateHandle handle, StreamStateHandle source) {
         this.name = name;
         this.handle = handle;
+        this.source = source;
+    }
+
+    /** A file of which a copy on the local disk is read instead. */
+    static SharedFile withCopy(String name, StreamStateHandle handle, Path copy) {
+        SharedFile file =
+                new SharedFile(
+                        name,
+                        handle,
+                        new FileStateHandle(
+                                new org.apache.flink.core.fs.Path(copy.toUri()),
+                                handle.getStateSize()));
+        file.copies.add(copy);
+        return file;
     }
 
     /** Length of the file. */
@@ -36,8 +63,13 @@ final class SharedFile {
         return handle.getStateSize();
     }
 
+    /** Opens the copy if there was one when the file was restored. */
+    FSDataInputStream openInputStream() throws IOException {
+        return source.openInputStream();
+    }
+
     @Override
     public String toString() {
-        return handle.toString();
+        return source.toString();
     }
 }

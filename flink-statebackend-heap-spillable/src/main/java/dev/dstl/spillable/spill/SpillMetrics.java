@@ -19,6 +19,7 @@ package dev.dstl.spillable.spill;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.pressure.SpillArbiter;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -67,6 +68,20 @@ public final class SpillMetrics {
         metrics.poolGauge("offHeapLimitBytes", pool -> pool.budget().limitBytes());
         metrics.poolGauge("chunkFileBytes", pool -> pool.chunks().fileBytes());
         metrics.poolGauge("chunkOccupiedBytes", pool -> pool.chunks().occupiedBytes());
+    }
+
+    /**
+     * Registers the metrics of the copies of incremental checkpoints on the local disk.
+     *
+     * @param operator group of the operator's subtask
+     * @param copies number of checkpoints that were copied
+     * @param failures number of checkpoints that could not be copied
+     */
+    public static void registerLocalCopies(
+            MetricGroup operator, LongSupplier copies, LongSupplier failures) {
+        MetricGroup group = operator.addGroup("spillable");
+        group.<Long, Gauge<Long>>gauge("localCopiesTotal", copies::getAsLong);
+        group.<Long, Gauge<Long>>gauge("localCopyFailuresTotal", failures::getAsLong);
     }
 
     private <T> void gauge(String name, Gauge<T> gauge) {

@@ -38,6 +38,12 @@ public interface StateMover extends AutoCloseable {
     /** All entries and timers that a snapshot has of a key group were placed. */
     void keyGroupRestored();
 
+    /**
+     * The backend has restored its state and starts. Not called if a restore fails, after which
+     * Flink may make another backend for the same operator.
+     */
+    default void started() {}
+
     /** Ends it; state stays where it is. */
     @Override
     void close();

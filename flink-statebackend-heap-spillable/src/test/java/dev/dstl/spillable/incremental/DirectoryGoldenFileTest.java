@@ -101,7 +101,7 @@ class DirectoryGoldenFileTest extends PartitionedMapFixture {
                 new DirectoryReader(
                         new ByteArrayInputStream(golden()),
                         "golden",
-                        Collections.singletonMap("file", SHARED));
+                        Collections.singletonMap("file", new SharedFile("file", SHARED)));
 
         assertThat(reader.offsets().getKeyGroupOffset(5)).isEqualTo(18);
         DirectoryMap one = reader.maps().get(0);

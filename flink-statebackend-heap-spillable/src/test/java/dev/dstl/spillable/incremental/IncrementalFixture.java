@@ -30,8 +30,12 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -77,7 +81,9 @@ abstract class IncrementalFixture {
                         IntSerializer.INSTANCE,
                         KEY_GROUPS,
                         new KeyGroupRange(0, KEY_GROUPS - 1),
-                        handles);
+                        handles,
+                        metrics(),
+                        environment());
         register();
     }
 
@@ -97,6 +103,17 @@ abstract class IncrementalFixture {
                 new Configuration().set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true));
     }
 
+    MetricGroup metrics() {
+        return new UnregisteredMetricsGroup();
+    }
+
+    Environment environment() {
+        return MockEnvironment.builder().build();
+    }
+
+    /** A checkpoint that {@link #checkpoint()} took has completed. */
+    void completed(long id, SnapshotResult<KeyedStateHandle> checkpoint) throws Exception {}
+
     final void put(int key, String value) throws Exception {
         backend.setCurrentKey(key);
         state.update(value);
@@ -109,21 +126,28 @@ abstract class IncrementalFixture {
 
     /** Takes a checkpoint that does not complete yet. */
     final KeyedStateHandle write(long id, SnapshotType type) throws Exception {
+        return snapshot(id, type).getJobManagerOwnedSnapshot();
+    }
+
+    /** Takes a checkpoint that does not complete yet; with its local copy if there is one. */
+    final SnapshotResult<KeyedStateHandle> snapshot(long id, SnapshotType type) throws Exception {
         RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
                 KeyedBackends.checkpoint(backend, id, store.streams(), type);
         snapshot.run();
-        return snapshot.get().getJobManagerOwnedSnapshot();
+        return snapshot.get();
     }
 
     /** Takes a checkpoint that completes. */
     final KeyedStateHandle checkpoint() throws Exception {
         long id = nextId++;
-        KeyedStateHandle handle = write(id, CheckpointType.CHECKPOINT);
+        SnapshotResult<KeyedStateHandle> result = snapshot(id, CheckpointType.CHECKPOINT);
+        KeyedStateHandle handle = result.getJobManagerOwnedSnapshot();
         List<KeyedStateHandle> handles = new ArrayList<>();
         handles.add(handle);
         store.acknowledge(id, handles);
         store.complete(id);
         backend.notifyCheckpointComplete(id);
+        completed(id, result);
         return handle;
     }
 

@@ -21,6 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.spillable.KeyedBackends;
 import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.config.SpillableOptions;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +36,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -43,9 +47,12 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
@@ -65,7 +72,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random operations, checkpoints that overlap, complete and are aborted in any order, crashes and
- * rescales, against plain maps and Flink's registry of shared state. The seed is the parameter.
+ * rescales, against plain maps, Flink's registry of shared state and its store of local copies,
+ * which disks lose or damage now and then. The seed is the parameter.
  */
 class IncrementalModelTest {
 
@@ -76,7 +84,14 @@ class IncrementalModelTest {
     /** To files of earlier checkpoints, by those of all seeds. */
     private static final AtomicInteger REFERENCES = new AtomicInteger();
 
+    /** Restores of subtasks from local copies, by all seeds. */
+    private static final AtomicInteger LOCAL_RESTORES = new AtomicInteger();
+
+    /** Local copies of incremental checkpoints that could not be restored, by all seeds. */
+    private static final AtomicInteger DAMAGED_COPIES = new AtomicInteger();
+
     @TempDir Path directory;
+    @TempDir Path disks;
 
     private static final class Model {
         final Map<Integer, String> values = new HashMap<>();
@@ -99,12 +114,22 @@ class IncrementalModelTest {
         final InternalListState<Integer, VoidNamespace, String> list;
         final InternalMapState<Integer, VoidNamespace, String, String> map;
 
-        Subtask(StateBackend stateBackend, KeyGroupRange range, Collection<KeyedStateHandle> from)
+        Subtask(
+                StateBackend stateBackend,
+                KeyGroupRange range,
+                Collection<KeyedStateHandle> from,
+                LocalStore local)
                 throws Exception {
             this.range = range;
             this.backend =
                     KeyedBackends.create(
-                            stateBackend, IntSerializer.INSTANCE, KEY_GROUPS, range, from);
+                            stateBackend,
+                            IntSerializer.INSTANCE,
+                            KEY_GROUPS,
+                            range,
+                            from,
+                            new UnregisteredMetricsGroup(),
+                            local.environment());
             value = state(new ValueStateDescriptor<>("value", Types.STRING));
             list = state(new ListStateDescriptor<>("list", Types.STRING));
             map = state(new MapStateDescriptor<>("map", Types.STRING, Types.STRING));
@@ -134,7 +159,9 @@ class IncrementalModelTest {
     private CheckpointStore store;
     private Model model = new Model();
     private Model completedModel = new Model();
+    private long completedId;
     private List<Subtask> subtasks = new ArrayList<>();
+    private Map<KeyGroupRange, LocalStore> localStores = new HashMap<>();
     private final TreeMap<Long, Pending> pending = new TreeMap<>();
     private boolean full;
     private long nextId = 1;
@@ -184,6 +211,11 @@ class IncrementalModelTest {
         trigger();
         complete(pending.lastKey());
         assertThat(store.filesOnDisk()).isEqualTo(CheckpointStore.files(store.completed()));
+        for (LocalStore local : localStores.values()) {
+            assertThat(local.files())
+                    .isNotEmpty()
+                    .allMatch(file -> file.toString().contains("chk_" + completedId));
+        }
         crash();
         verify();
         dispose();
@@ -192,6 +224,8 @@ class IncrementalModelTest {
     @AfterAll
     static void checkpointsHaveSharedFiles() {
         assertThat(REFERENCES).hasValueGreaterThan(10);
+        assertThat(LOCAL_RESTORES).hasValueGreaterThan(10);
+        assertThat(DAMAGED_COPIES).hasPositiveValue();
     }
 
     private long any() {
@@ -209,7 +243,13 @@ class IncrementalModelTest {
     }
 
     private void start(List<KeyedStateHandle> handles) throws Exception {
-        int parallelism = 1 + random.nextInt(3);
+        // Mostly with the former parallelism, for which there are local copies.
+        int parallelism =
+                localStores.isEmpty() || random.nextInt(3) == 0
+                        ? 1 + random.nextInt(3)
+                        : localStores.size();
+        Map<KeyGroupRange, LocalStore> former = localStores;
+        localStores = new HashMap<>();
         for (int i = 0; i < parallelism; i++) {
             KeyGroupRange range =
                     KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
@@ -221,10 +261,62 @@ class IncrementalModelTest {
                     parts.add(part);
                 }
             }
-            subtasks.add(new Subtask(backend(), range, parts));
+            LocalStore local = former.remove(range);
+            if (local == null) {
+                local = new LocalStore(disks.resolve("1"), disks.resolve("2"));
+            }
+            localStores.put(range, local);
+            subtasks.add(start(range, parts, local));
         }
+        former.values().forEach(LocalStore::dispose);
         // As with claim mode NO_CLAIM.
         full = random.nextInt(4) == 0;
+    }
+
+    /** As Flink does: from the local copy, if that fails from the checkpoint. */
+    private Subtask start(KeyGroupRange range, List<KeyedStateHandle> parts, LocalStore local)
+            throws Exception {
+        if (random.nextInt(4) == 0) {
+            local.restartProcess();
+        }
+        KeyedStateHandle copy = local.retrieve(completedId);
+        local.restoreFrom(completedId);
+        if (copy != null && parts.size() == 1) {
+            assertThat(copy.getKeyGroupRange()).isEqualTo(parts.get(0).getKeyGroupRange());
+            boolean damaged =
+                    copy instanceof IncrementalLocalKeyedStateHandle
+                            && random.nextInt(6) == 0
+                            && damage(LocalStore.directory(copy));
+            try {
+                Subtask subtask =
+                        new Subtask(backend(), range, Collections.singletonList(copy), local);
+                assertThat(damaged).as("was damaged").isFalse();
+                LOCAL_RESTORES.incrementAndGet();
+                return subtask;
+            } catch (BackendBuildingException e) {
+                if (!damaged) {
+                    throw e;
+                }
+                DAMAGED_COPIES.incrementAndGet();
+                local.abort(completedId);
+            }
+        }
+        return new Subtask(backend(), range, parts, local);
+    }
+
+    private boolean damage(Path copy) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.list(copy)) {
+            files = all.sorted().collect(Collectors.toList());
+        }
+        Path file = files.get(random.nextInt(files.size()));
+        byte[] bytes = Files.readAllBytes(file);
+        if (random.nextBoolean()) {
+            Files.delete(file);
+        } else {
+            Files.write(file, new byte[bytes.length / 2]);
+        }
+        return true;
     }
 
     private void dispose() {
@@ -237,11 +329,10 @@ class IncrementalModelTest {
             Pending one = pending.remove(id);
             finish(one);
             if (!one.acknowledged) {
-                for (KeyedStateHandle handle : handles(one)) {
-                    handle.discardState();
-                }
+                discard(one);
             }
             store.abort(id);
+            localStores.values().forEach(local -> local.abort(id));
         }
         dispose();
         model = completedModel.copy();
@@ -280,6 +371,12 @@ class IncrementalModelTest {
         return handles;
     }
 
+    private static void discard(Pending one) throws Exception {
+        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot : one.snapshots) {
+            snapshot.get().discardState();
+        }
+    }
+
     private void acknowledge(long id) throws Exception {
         Pending one = pending.get(id);
         if (!one.acknowledged) {
@@ -295,6 +392,9 @@ class IncrementalModelTest {
                 }
             }
             store.acknowledge(id, handles);
+            for (int i = 0; i < subtasks.size(); i++) {
+                localStores.get(subtasks.get(i).range).store(id, one.snapshots.get(i).get());
+            }
             one.acknowledged = true;
         }
     }
@@ -306,6 +406,8 @@ class IncrementalModelTest {
             abort(pending.firstKey());
         }
         store.complete(id);
+        completedId = id;
+        localStores.values().forEach(local -> local.confirm(id));
         assertThat(store.filesOnDisk()).containsAll(CheckpointStore.files(store.completed()));
         for (Subtask subtask : subtasks) {
             subtask.backend.notifyCheckpointComplete(id);
@@ -320,10 +422,9 @@ class IncrementalModelTest {
             store.abort(id);
         } else {
             // What comes too late is registered nowhere, and its receiver discards it.
-            for (KeyedStateHandle handle : handles(one)) {
-                handle.discardState();
-            }
+            discard(one);
         }
+        localStores.values().forEach(local -> local.abort(id));
         if (random.nextInt(4) > 0) {
             for (Subtask subtask : subtasks) {
                 subtask.backend.notifyCheckpointAborted(id);

@@ -17,15 +17,24 @@
 package dev.dstl.spillable.incremental;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory.MemoryCheckpointOutputStream;
 import org.junit.jupiter.api.Test;
 
 class PartitionUploadTest extends PartitionedMapFixture {
@@ -37,6 +46,12 @@ class PartitionUploadTest extends PartitionedMapFixture {
 
     private CheckpointedPartitions checkpoint(List<PartitionedMap> maps, long fileBytes)
             throws Exception {
+        return checkpoint(maps, fileBytes, new MemCheckpointStreamFactory(1 << 26));
+    }
+
+    private CheckpointedPartitions checkpoint(
+            List<PartitionedMap> maps, long fileBytes, CheckpointStreamFactory streams)
+            throws Exception {
         List<SpilledView> views = new ArrayList<>();
         List<SpilledGroup> groups = new ArrayList<>();
         for (PartitionedMap one : maps) {
@@ -45,16 +60,16 @@ class PartitionUploadTest extends PartitionedMapFixture {
             groups.add(new SpilledGroup("a state", groups.size(), view));
         }
         CheckpointHistory.Attempt attempt = history.begin(++checkpointId, true);
-        CheckpointedPartitions partitions =
-                new PartitionUpload(
-                                new MemCheckpointStreamFactory(1 << 26),
-                                new CloseableRegistry(),
-                                fileBytes)
-                        .write(groups, attempt);
-        attempt.written(partitions);
-        history.confirmed(checkpointId);
-        views.forEach(SpilledView::close);
-        return partitions;
+        try {
+            CheckpointedPartitions partitions =
+                    new PartitionUpload(streams, new CloseableRegistry(), fileBytes)
+                            .write(groups, attempt);
+            attempt.written(partitions);
+            history.confirmed(checkpointId);
+            return partitions;
+        } finally {
+            views.forEach(SpilledView::close);
+        }
     }
 
     private PartitionedMap sealedMap() {
@@ -98,6 +113,67 @@ class PartitionUploadTest extends PartitionedMapFixture {
         for (SharedFile file : files.subList(0, files.size() - 1)) {
             assertThat(file.bytes()).isBetween((long) FILE_BYTES, FILE_BYTES + (512L << 10));
         }
+        maps.forEach(PartitionedMap::close);
+    }
+
+    private List<PartitionedMap> sealedMaps(int count) {
+        List<PartitionedMap> maps = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            maps.add(sealedMap());
+        }
+        return maps;
+    }
+
+    @Test
+    void severalFiles_areWrittenAtATime() throws Exception {
+        List<PartitionedMap> maps = sealedMaps(60);
+        CountDownLatch others = new CountDownLatch(4);
+        CheckpointStreamFactory streams =
+                new MemCheckpointStreamFactory(1 << 26) {
+                    @Override
+                    public CheckpointStateOutputStream createCheckpointStateOutputStream(
+                            CheckpointedStateScope scope) throws IOException {
+                        others.countDown();
+                        try {
+                            assertThat(others.await(60, TimeUnit.SECONDS)).isTrue();
+                        } catch (InterruptedException e) {
+                            throw new IOException(e);
+                        }
+                        return super.createCheckpointStateOutputStream(scope);
+                    }
+                };
+
+        assertThat(checkpoint(maps, FILE_BYTES / 8, streams).files()).hasSizeGreaterThan(4);
+
+        maps.forEach(PartitionedMap::close);
+    }
+
+    @Test
+    void fileThatFails_endsTheOthers() throws Exception {
+        List<PartitionedMap> maps = sealedMaps(60);
+        List<MemoryCheckpointOutputStream> opened = new CopyOnWriteArrayList<>();
+        CheckpointStreamFactory streams =
+                new MemCheckpointStreamFactory(1 << 26) {
+                    @Override
+                    public CheckpointStateOutputStream createCheckpointStateOutputStream(
+                            CheckpointedStateScope scope) throws IOException {
+                        if (opened.size() >= 3) {
+                            throw new IOException("No more files");
+                        }
+                        MemoryCheckpointOutputStream stream =
+                                new MemoryCheckpointOutputStream(1 << 26);
+                        opened.add(stream);
+                        return stream;
+                    }
+                };
+
+        assertThatThrownBy(() -> checkpoint(maps, FILE_BYTES / 8, streams))
+                .isInstanceOf(IOException.class)
+                .hasMessage("No more files");
+
+        assertThat(opened)
+                .isNotEmpty()
+                .allMatch(MemoryCheckpointOutputStream::isClosed, "is closed");
         maps.forEach(PartitionedMap::close);
     }
 }

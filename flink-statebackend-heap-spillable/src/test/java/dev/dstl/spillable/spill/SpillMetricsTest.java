@@ -114,6 +114,14 @@ class SpillMetricsTest {
     }
 
     @Test
+    void localCopies_areShownAsTheyAre() {
+        SpillMetrics.registerLocalCopies(new Group("", gauges), () -> 3, () -> 4);
+
+        assertThat(value("localCopiesTotal")).isEqualTo(3L);
+        assertThat(value("localCopyFailuresTotal")).isEqualTo(4L);
+    }
+
+    @Test
     void thePool_isShownAsItIs() throws IOException {
         StateTable<Integer, VoidNamespace, String> table = tables.add("state", 5000);
         for (int group = 0; group < PlacedTables.GROUPS; group++) {

@@ -1,0 +1,29 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable;
+
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.runtime.state.StateBackendFactory;
+
+/** For end-to-end jobs: backends that spill all entries before the next record. */
+public final class SpilledBackendFactory implements StateBackendFactory<SpillableStateBackend> {
+
+    @Override
+    public SpillableStateBackend createFromConfig(ReadableConfig config, ClassLoader classLoader) {
+        return PlacedBackends.spilled(config);
+    }
+}

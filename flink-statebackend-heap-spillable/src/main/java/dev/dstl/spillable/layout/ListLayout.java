@@ -18,6 +18,7 @@ package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.partition.EntryFormat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,14 +28,16 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.core.memory.MemorySegment;
 
 /**
  * A list as a head with its first elements and fragments with the rest. Adding an element touches
  * the head and the last fragment, whatever the length of the list.
  *
  * <pre>
- *   head       int elements | int fragments | int used | elements ... room
- *   fragment                                  int used | elements ... room
+ *   head       byte elements | elements ...       no fragments, fewer than 255 elements
+ *              byte 255 | int elements | int fragments | int used | elements ... room
+ *   fragment                                             int used | elements ... room
  * </pre>
  *
  * Elements are as their serializer writes them, one after the other, over head and fragments in
@@ -42,12 +45,14 @@ import org.apache.flink.core.memory.DataOutputView;
  */
 public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
-    private static final int FRAGMENTS_AT = 4;
-    private static final int HEAD_USED_AT = 8;
-    private static final int HEAD_BYTES = 12;
+    private static final int LONG_HEAD = 255;
+    private static final int ELEMENTS_AT = 1;
+    private static final int FRAGMENTS_AT = 5;
+    private static final int HEAD_USED_AT = 9;
+    private static final int LONG_HEAD_BYTES = 13;
+    private static final int SHORT_HEAD_BYTES = 1;
     private static final int FRAGMENT_BYTES = 4;
 
-    private static final int SMALLEST_ROOM = 16;
     private static final int HEAD_ROOM = 256;
     private static final int LARGEST_ROOM = 16 * 1024;
 
@@ -63,6 +68,13 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     private final TypeSerializer<V> elementSerializer;
     private final DataOutputSerializer elementOut = new DataOutputSerializer(64);
     private final DataOutputSerializer gathered = new DataOutputSerializer(64);
+
+    /** What the head read last says, and how long it is before its elements. */
+    private int elements;
+
+    private int fragments;
+    private int used;
+    private int headBytes;
 
     /**
      * @param listSerializer of the whole state; it and the other serializers are used by this
@@ -90,7 +102,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         if (find(entries) == 0) {
             return null;
         }
-        int elements = gather(entries);
+        gather(entries);
         in.setBuffer(gathered.getSharedBuffer(), 0, gathered.length());
         List<V> list = new ArrayList<>(elements);
         for (int i = 0; i < elements; i++) {
@@ -102,21 +114,32 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     @Override
     void copyState(EntryReader entries, DataOutputView out) throws IOException {
         find(entries);
-        int elements = gather(entries);
+        gather(entries);
         out.writeInt(elements);
         out.write(gathered.getSharedBuffer(), 0, gathered.length());
     }
 
-    /** Collects the bytes of all elements of the head read last; returns their number. */
-    private int gather(EntryReader entries) throws IOException {
+    private void readHead(EntryReader entries) {
+        MemorySegment segment = entries.segment();
+        int value = entries.valueOffset();
+        elements = segment.get(value) & 0xFF;
+        if (elements == LONG_HEAD) {
+            elements = segment.getIntLittleEndian(value + ELEMENTS_AT);
+            fragments = segment.getIntLittleEndian(value + FRAGMENTS_AT);
+            used = segment.getIntLittleEndian(value + HEAD_USED_AT);
+            headBytes = LONG_HEAD_BYTES;
+        } else {
+            fragments = 0;
+            used = entries.valueLength() - SHORT_HEAD_BYTES;
+            headBytes = SHORT_HEAD_BYTES;
+        }
+    }
+
+    /** Collects the bytes of all elements of the list whose head the reader is at. */
+    private void gather(EntryReader entries) throws IOException {
+        readHead(entries);
         gathered.clear();
-        int head = entries.valueOffset();
-        int elements = entries.segment().getIntLittleEndian(head);
-        int fragments = entries.segment().getIntLittleEndian(head + FRAGMENTS_AT);
-        gathered.write(
-                entries.segment(),
-                head + HEAD_BYTES,
-                entries.segment().getIntLittleEndian(head + HEAD_USED_AT));
+        gathered.write(entries.segment(), entries.valueOffset() + headBytes, used);
         for (int i = 0; i < fragments; i++) {
             findPart(entries, i);
             gathered.write(
@@ -124,7 +147,6 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
                     entries.valueOffset() + FRAGMENT_BYTES,
                     entries.segment().getIntLittleEndian(entries.valueOffset()));
         }
-        return elements;
     }
 
     @Override
@@ -151,11 +173,11 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         }
     }
 
-    private void writeElements(PartitionedMap map, int elements, List<Integer> fragmentEnds)
+    private void writeElements(PartitionedMap map, int count, List<Integer> fragmentEnds)
             throws IOException {
         int bytes = elementOut.length();
         if (bytes <= HEAD_ROOM) {
-            putHead(map, elements, 0, 0, bytes, bytes);
+            putHead(map, count, 0, bytes);
             return;
         }
         int start = 0;
@@ -164,7 +186,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             putFragment(map, i, start, part, part);
             start = fragmentEnds.get(i);
         }
-        putHead(map, elements, fragmentEnds.size(), 0, 0, 0);
+        putHead(map, count, fragmentEnds.size(), 0);
     }
 
     @Override
@@ -183,14 +205,20 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     @Override
     public int elements(EntryReader entries) {
-        return find(entries) == 0 ? 0 : entries.segment().getIntLittleEndian(entries.valueOffset());
+        if (find(entries) == 0) {
+            return 0;
+        }
+        readHead(entries);
+        return elements;
     }
 
     @Override
     int parts(EntryReader entries) {
-        return find(entries) == 0
-                ? 0
-                : entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
+        if (find(entries) == 0) {
+            return 0;
+        }
+        readHead(entries);
+        return fragments;
     }
 
     /**
@@ -215,8 +243,8 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     }
 
     /** Gives a list its head, so that it exists. */
-    void finishCopied(PartitionedMap map, int elements, int fragments) throws IOException {
-        putHead(map, elements, fragments, 0, 0, 0);
+    void finishCopied(PartitionedMap map, int itsElements, int itsFragments) throws IOException {
+        putHead(map, itsElements, itsFragments, 0);
     }
 
     /**
@@ -225,17 +253,18 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      * @param fragment -1 for those in the head
      */
     void readFragment(EntryReader entries, int fragment, List<V> target) throws IOException {
-        int start = HEAD_BYTES;
-        int used;
+        int start = FRAGMENT_BYTES;
+        int bytes;
         if (fragment < 0) {
             find(entries);
-            used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
+            readHead(entries);
+            start = headBytes;
+            bytes = used;
         } else {
             findPart(entries, fragment);
-            start = FRAGMENT_BYTES;
-            used = entries.segment().getIntLittleEndian(entries.valueOffset());
+            bytes = entries.segment().getIntLittleEndian(entries.valueOffset());
         }
-        in.setBuffer(copyValue(entries, start), 0, used);
+        in.setBuffer(copyValue(entries, start), 0, bytes);
         while (in.available() > 0) {
             target.add(elementSerializer.deserialize(in));
         }
@@ -264,46 +293,51 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         long head = find(entries);
         if (head == 0) {
             if (bytes <= HEAD_ROOM) {
-                putHead(map, 1, 0, 0, bytes, Math.max(SMALLEST_ROOM, bytes));
+                putHead(map, 1, 0, bytes);
             } else {
                 putFragment(map, 0, 0, bytes, bytes);
-                putHead(map, 1, 1, 0, 0, 0);
+                putHead(map, 1, 1, 0);
             }
             return;
         }
-        int elements = entries.segment().getIntLittleEndian(entries.valueOffset());
-        int fragments = entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
-        int used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
+        readHead(entries);
         if (fragments == 0 && used + bytes <= HEAD_ROOM) {
-            addToHead(map, head, elements, used, bytes);
+            addToHead(map, head, bytes);
             return;
         }
-        setHead(map, head, elements + 1, fragments);
-        if (fragments > 0 && addToFragment(map, fragments - 1, bytes)) {
-            return;
+        int last = fragments - 1;
+        if (last < 0 || !addToFragment(map, last, bytes)) {
+            last++;
+            putFragment(map, last, 0, bytes, bytes);
         }
-        putFragment(map, fragments, 0, bytes, bytes);
-        setHead(map, find(entries), elements + 1, fragments + 1);
+        setHead(map, elements + 1, last + 1);
     }
 
-    private void addToHead(PartitionedMap map, long head, int elements, int used, int bytes)
-            throws IOException {
+    /** Adds to the head read last, in place if there is room behind it. */
+    private void addToHead(PartitionedMap map, long head, int bytes) throws IOException {
         EntryReader entries = map.entries();
-        int room = entries.valueLength() - HEAD_BYTES;
-        if (used + bytes <= room && map.isMutable(head)) {
+        int count = elements + 1;
+        int missing = used + bytes - (entries.valueLength() - headBytes);
+        boolean isLong = headBytes == LONG_HEAD_BYTES;
+        if ((isLong || count < LONG_HEAD)
+                && (missing <= 0 ? map.isMutable(head) : map.extend(head, missing))) {
+            MemorySegment segment = entries.segment();
             int value = entries.valueOffset();
-            entries.segment()
-                    .put(value + HEAD_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-            entries.segment().putIntLittleEndian(value, elements + 1);
-            entries.segment().putIntLittleEndian(value + HEAD_USED_AT, used + bytes);
+            EntryFormat.copyIn(
+                    elementOut.getSharedBuffer(), segment, value + headBytes + used, bytes);
+            if (isLong) {
+                segment.putIntLittleEndian(value + ELEMENTS_AT, count);
+                segment.putIntLittleEndian(value + HEAD_USED_AT, used + bytes);
+            } else {
+                segment.put(value, (byte) count);
+            }
             return;
         }
-        int newRoom = Math.min(HEAD_ROOM, Math.max(used + bytes, room * 2));
-        byte[] old = copyValue(entries, HEAD_BYTES);
-        startHead(elements + 1, 0, used + bytes);
+        byte[] old = copyBytes(entries, entries.valueOffset() + headBytes, used);
+        startHead(count, 0, used + bytes);
         valueOut.write(old, 0, used);
         valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
-        putPadded(map, HEAD_BYTES + newRoom);
+        put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 
     /**
@@ -315,58 +349,64 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         EntryReader entries = map.entries();
         long address = findPart(entries, fragment);
         int value = entries.valueOffset();
-        int used = entries.segment().getIntLittleEndian(value);
+        int filled = entries.segment().getIntLittleEndian(value);
         int room = entries.valueLength() - FRAGMENT_BYTES;
         boolean mutable = map.isMutable(address);
-        if (mutable && used + bytes <= room) {
+        int needed = filled + bytes;
+        if (mutable && needed <= room) {
             entries.segment()
-                    .put(value + FRAGMENT_BYTES + used, elementOut.getSharedBuffer(), 0, bytes);
-            entries.segment().putIntLittleEndian(value, used + bytes);
+                    .put(value + FRAGMENT_BYTES + filled, elementOut.getSharedBuffer(), 0, bytes);
+            entries.segment().putIntLittleEndian(value, needed);
             return true;
         }
-        if (used + bytes > (mutable ? LARGEST_ROOM : COLD_ROOM)) {
+        if (needed > (mutable ? LARGEST_ROOM : COLD_ROOM)) {
             return false;
         }
         byte[] old = copyValue(entries, FRAGMENT_BYTES);
         valueOut.clear();
-        writeLittleEndian(used + bytes);
-        valueOut.write(old, 0, used);
+        writeLittleEndian(needed);
+        valueOut.write(old, 0, filled);
         valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
-        int newRoom = mutable ? Math.min(LARGEST_ROOM, (used + bytes) * 2) : used + bytes;
+        int newRoom = mutable ? Math.min(LARGEST_ROOM, needed * 2) : needed;
         pad(FRAGMENT_BYTES + newRoom);
         putPart(map, fragment, valueOut.getSharedBuffer(), FRAGMENT_BYTES + newRoom);
         return true;
     }
 
-    /** Changes the numbers in the head read last, in place if that is allowed. */
-    private void setHead(PartitionedMap map, long head, int elements, int fragments)
-            throws IOException {
+    /** Changes the numbers in the head of a list with fragments, in place if that is allowed. */
+    private void setHead(PartitionedMap map, int newElements, int newFragments) throws IOException {
         EntryReader entries = map.entries();
-        if (map.isMutable(head)) {
-            entries.segment().putIntLittleEndian(entries.valueOffset(), elements);
-            entries.segment().putIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT, fragments);
+        long head = find(entries);
+        readHead(entries);
+        if (headBytes == LONG_HEAD_BYTES && map.isMutable(head)) {
+            int value = entries.valueOffset();
+            entries.segment().putIntLittleEndian(value + ELEMENTS_AT, newElements);
+            entries.segment().putIntLittleEndian(value + FRAGMENTS_AT, newFragments);
             return;
         }
-        int used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
-        byte[] old = copyValue(entries, HEAD_BYTES);
-        startHead(elements, fragments, used);
+        byte[] old = copyBytes(entries, entries.valueOffset() + headBytes, used);
+        startHead(newElements, newFragments, used);
         valueOut.write(old, 0, used);
-        putPadded(map, HEAD_BYTES + used);
+        put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 
-    private void putHead(
-            PartitionedMap map, int elements, int fragments, int from, int bytes, int room)
+    private void putHead(PartitionedMap map, int itsElements, int itsFragments, int bytes)
             throws IOException {
-        startHead(elements, fragments, bytes);
-        valueOut.write(elementOut.getSharedBuffer(), from, bytes);
-        putPadded(map, HEAD_BYTES + room);
+        startHead(itsElements, itsFragments, bytes);
+        valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
+        put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 
-    private void startHead(int elements, int fragments, int used) throws IOException {
+    private void startHead(int itsElements, int itsFragments, int bytes) throws IOException {
         valueOut.clear();
-        writeLittleEndian(elements);
-        writeLittleEndian(fragments);
-        writeLittleEndian(used);
+        if (itsFragments == 0 && itsElements < LONG_HEAD) {
+            valueOut.writeByte(itsElements);
+            return;
+        }
+        valueOut.writeByte(LONG_HEAD);
+        writeLittleEndian(itsElements);
+        writeLittleEndian(itsFragments);
+        writeLittleEndian(bytes);
     }
 
     private void putFragment(PartitionedMap map, int number, int from, int bytes, int room)
@@ -376,11 +416,6 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         valueOut.write(elementOut.getSharedBuffer(), from, bytes);
         pad(FRAGMENT_BYTES + room);
         putPart(map, number, valueOut.getSharedBuffer(), FRAGMENT_BYTES + room);
-    }
-
-    private void putPadded(PartitionedMap map, int length) throws IOException {
-        pad(length);
-        put(map, valueOut.getSharedBuffer(), length);
     }
 
     private void pad(int length) throws IOException {
@@ -399,7 +434,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         if (find(entries) == 0) {
             return false;
         }
-        int fragments = entries.segment().getIntLittleEndian(entries.valueOffset() + FRAGMENTS_AT);
+        readHead(entries);
         map.begin();
         try {
             for (int i = 0; i < fragments; i++) {

@@ -22,11 +22,13 @@ import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.core.memory.MemorySegment;
 
 /**
  * A map as a head and buckets of user entries. A small map lies in its head; a larger one is spread
@@ -34,8 +36,8 @@ import org.apache.flink.core.memory.DataOutputView;
  * costs more than one small bucket, whatever the size of the map.
  *
  * <pre>
- *   head      int userEntries | int buckets | user entries, if buckets = 1
- *   bucket                                    user entries       (no bucket: none)
+ *   head      see {@link MapHead} | user entries, if buckets = 1
+ *   bucket    user entries                                 (no bucket: none)
  *   user entry     varint key length | varint value length | key | boolean isNull | value
  * </pre>
  *
@@ -43,7 +45,6 @@ import org.apache.flink.core.memory.DataOutputView;
  */
 public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, UV>> {
 
-    static final int HEAD_BYTES = 8;
     private static final int BUCKET_ENTRIES = 8;
 
     /** Maps with more user entries are moved in slices. */
@@ -141,6 +142,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
             userValueSerializer.serialize(userValue, userValueOut);
+        }
+        if (found && bucket.overwriteValue(map, userValueOut)) {
+            return;
         }
         map.begin();
         try {
@@ -305,32 +309,36 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     /** Reads the head's numbers and, of a small map, its user entries; false if there is no map. */
     private boolean readHead(EntryReader entries) {
-        if (find(entries) == 0) {
+        long address = find(entries);
+        if (address == 0) {
             userEntries = 0;
             buckets = 0;
             bucket.clear();
             return false;
         }
-        userEntries = entries.segment().getIntLittleEndian(entries.valueOffset());
-        buckets = entries.segment().getIntLittleEndian(entries.valueOffset() + Integer.BYTES);
+        MemorySegment segment = entries.segment();
+        int value = entries.valueOffset();
+        userEntries = MapHead.userEntries(segment, value);
+        buckets = MapHead.buckets(segment, value);
         if (buckets == 1) {
-            bucket.set(entries, HEAD_BYTES);
+            bucket.set(entries, address, MapHead.bytes(segment, value));
         }
         return true;
     }
 
     private void readBucket(EntryReader entries, int number) {
-        if (findPart(entries, number) == 0) {
+        long address = findPart(entries, number);
+        if (address == 0) {
             bucket.clear();
         } else {
-            bucket.set(entries, 0);
+            bucket.set(entries, address, 0);
         }
     }
 
     private void writeBucket(PartitionedMap map, int number, UserEntries entries)
             throws IOException {
         if (buckets == 1) {
-            startHead();
+            MapHead.write(valueOut, userEntries, buckets);
             valueOut.write(entries.bytes(), 0, entries.length());
             put(map, valueOut.getSharedBuffer(), valueOut.length());
         } else if (entries.length() == 0) {
@@ -344,14 +352,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (headless) {
             return;
         }
-        startHead();
+        MapHead.write(valueOut, userEntries, buckets);
         put(map, valueOut.getSharedBuffer(), valueOut.length());
-    }
-
-    private void startHead() throws IOException {
-        valueOut.clear();
-        valueOut.writeInt(Integer.reverseBytes(userEntries));
-        valueOut.writeInt(Integer.reverseBytes(buckets));
     }
 
     private void split(PartitionedMap map) throws IOException {
@@ -391,12 +393,6 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         return map;
     }
 
-    /** Takes the user entries of one bucket. */
-    public interface UserEntryConsumer<UK, UV> {
-        /** Takes one. */
-        void accept(UK userKey, @Nullable UV userValue);
-    }
-
     /** Buckets of the selected map; 0 if there is no map. */
     public int bucketCount(EntryReader entries) {
         readHead(entries);
@@ -410,7 +406,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      * @throws IOException if a user entry cannot be read
      */
     public void visitBucket(
-            EntryReader entries, int number, int bucketCount, UserEntryConsumer<UK, UV> consumer)
+            EntryReader entries, int number, int bucketCount, BiConsumer<UK, UV> consumer)
             throws IOException {
         if (!readHead(entries)) {
             return;

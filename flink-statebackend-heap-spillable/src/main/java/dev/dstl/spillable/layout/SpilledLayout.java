@@ -257,7 +257,8 @@ public abstract class SpilledLayout<K, N, S> {
     }
 
     final boolean remove(PartitionedMap map) {
-        return map.remove(key.getSharedBuffer(), keyLength, keyHash(map.entries()), false);
+        int hash = keyHash(map.entries());
+        return map.remove(key.getSharedBuffer(), keyLength, hash, false, presence);
     }
 
     final long findPart(EntryReader entries, int part) {

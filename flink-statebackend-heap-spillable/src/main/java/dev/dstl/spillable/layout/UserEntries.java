@@ -17,6 +17,8 @@
 package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.partition.EntryFormat;
 import dev.dstl.spillable.partition.KeyHash;
 import java.util.Arrays;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -29,6 +31,11 @@ final class UserEntries {
     private byte[] bytes = new byte[256];
     private int length;
 
+    /** Where the bytes come from, 0 if they are new, and where in the value there. */
+    private long address;
+
+    private int origin;
+
     private int start;
     private int keyOffset;
     private int keyLength;
@@ -36,12 +43,19 @@ final class UserEntries {
 
     void clear() {
         length = 0;
+        address = 0;
         rewind();
     }
 
-    /** Takes over the value read last, from {@code from} on. */
-    void set(EntryReader entries, int from) {
+    /**
+     * Takes over the value read last, from {@code from} on.
+     *
+     * @param itsAddress of the entry
+     */
+    void set(EntryReader entries, long itsAddress, int from) {
         length = 0;
+        address = itsAddress;
+        origin = from;
         int newLength = entries.valueLength() - from;
         ensureRoom(newLength);
         entries.segment().get(entries.valueOffset() + from, bytes, 0, newLength);
@@ -97,13 +111,26 @@ final class UserEntries {
         rewind();
         byte[] wanted = key.getSharedBuffer();
         while (next()) {
-            if (keyLength == key.length()
-                    && Arrays.equals(
-                            bytes, keyOffset, keyOffset + keyLength, wanted, 0, keyLength)) {
+            if (keyLength == key.length() && hasKey(wanted)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean hasKey(byte[] wanted) {
+        int i = 0;
+        for (; i + Long.BYTES <= keyLength; i += Long.BYTES) {
+            if (EntryFormat.longAt(bytes, keyOffset + i) != EntryFormat.longAt(wanted, i)) {
+                return false;
+            }
+        }
+        for (; i < keyLength; i++) {
+            if (bytes[keyOffset + i] != wanted[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     int keyOffset() {
@@ -158,6 +185,19 @@ final class UserEntries {
             rest >>>= 7;
         }
         bytes[length++] = (byte) rest;
+    }
+
+    /**
+     * Gives the current user entry another value where it lies.
+     *
+     * @param map where the bytes come from, with no change since
+     * @return false if the bytes have to be put
+     */
+    boolean overwriteValue(PartitionedMap map, DataOutputSerializer value) {
+        return address != 0
+                && value.length() == valueLength
+                && map.overwrite(
+                        address, origin + valueOffset(), value.getSharedBuffer(), valueLength);
     }
 
     /** Gives the current user entry another value. */

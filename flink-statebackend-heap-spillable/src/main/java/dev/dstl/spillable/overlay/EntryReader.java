@@ -149,7 +149,7 @@ public final class EntryReader {
         if (overlay.isRemoved(cell)) {
             return 0;
         }
-        goTo(overlay.segment(), overlay.entryAt(cell));
+        goTo(overlay, cell);
         return address(index, layer, cell);
     }
 
@@ -201,10 +201,10 @@ public final class EntryReader {
                 }
                 break;
             case FROZEN:
-                goTo(layers.frozen.segment(), layers.frozen.entryAt((int) address));
+                goTo(layers.frozen, (int) address);
                 break;
             default:
-                goTo(layers.active.segment(), layers.active.entryAt((int) address));
+                goTo(layers.active, (int) address);
         }
     }
 
@@ -212,6 +212,10 @@ public final class EntryReader {
         // First located: a window that is too small for the entry gets other memory.
         int at = sealed.locate(entry, window);
         goTo(window.segment(), at);
+    }
+
+    private void goTo(Overlay overlay, int cell) {
+        goTo(overlay.segmentAt(cell), overlay.entryAt(cell));
     }
 
     private void goTo(MemorySegment memory, int entry) {
@@ -247,6 +251,24 @@ public final class EntryReader {
     boolean isMutable(long address) {
         return layer(address) == ACTIVE
                 && !directory[(int) (address >>> INDEX_SHIFT)].active.isShared();
+    }
+
+    /**
+     * Makes the value of an entry longer where it lies.
+     *
+     * @param address of the entry read last, which is mutable
+     * @return false if there is no room
+     */
+    boolean extend(long address, int bytes) {
+        Overlay active = directory[(int) (address >>> INDEX_SHIFT)].active;
+        int newLength = valueLength + bytes;
+        if (EntryFormat.varintBytes(newLength) != EntryFormat.varintBytes(valueLength)
+                || !active.hasRoom((int) address, entryBytes() + bytes)) {
+            return false;
+        }
+        EntryFormat.putValueLength(segment, keyOffset, newLength);
+        valueLength = newLength;
+        return true;
     }
 
     /** What was found before is worth nothing any more. */
@@ -384,7 +406,7 @@ public final class EntryReader {
         if (!overlay.isUsed(cell) || overlay.isRemoved(cell)) {
             return 0;
         }
-        goTo(overlay.segment(), overlay.entryAt(cell));
+        goTo(overlay, cell);
         if (isPart()) {
             return 0;
         }

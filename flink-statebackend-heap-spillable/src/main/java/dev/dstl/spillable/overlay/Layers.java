@@ -72,14 +72,16 @@ class Layers {
 
     /** Hands over what the overlays have, each key once, as the upper one has it. */
     final void forEachChange(KeyHash hash, ChangeConsumer consumer) throws IOException {
-        byte[] key = new byte[64];
+        byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
         for (Overlay overlay : new Overlay[] {frozen, active}) {
             for (int cell = 0; overlay != null && cell < overlay.cells(); cell++) {
                 if (overlay.isUsed(cell)) {
+                    MemorySegment segment = overlay.segmentAt(cell);
                     int at = overlay.entryAt(cell);
-                    key = overlay.keyOf(cell, key);
-                    if (overlay == active || !isChanged(key, overlay.segment(), at, hash)) {
-                        consumer.accept(overlay.segment(), at, overlay.isRemoved(cell));
+                    if (overlay == active
+                            || !isChanged(
+                                    segment, at, overlay.hashOf(cell, hash, scratch), scratch)) {
+                        consumer.accept(segment, at, overlay.isRemoved(cell));
                     }
                 }
             }
@@ -87,10 +89,13 @@ class Layers {
     }
 
     /** Whether the active overlay has the key of an entry of the frozen one. */
-    private boolean isChanged(byte[] key, MemorySegment segment, int entry, KeyHash hash) {
+    private boolean isChanged(MemorySegment segment, int entry, int hash, byte[] buffer) {
+        if (active == null) {
+            return false;
+        }
         int word = EntryFormat.varintAt(segment, entry);
-        int length = EntryFormat.keyLength(word);
-        return active != null && active.find(key, length, word, hash.of(key, length)) >= 0;
+        byte[] key = EntryFormat.copyKey(segment, entry, buffer);
+        return active.find(key, EntryFormat.keyLength(word), word, hash) >= 0;
     }
 
     /** Gives up all layers, which this object has no more then. */

@@ -22,6 +22,11 @@ import dev.dstl.spillable.partition.StateIdentity;
 /** A partition that changes. Task thread only. */
 final class LivePartition extends Layers {
 
+    private static final int OVERLAY_BYTES_TO_SPLIT = 512 << 10;
+
+    /** An overlay of large entries is split with so many times fewer of them. */
+    private static final int FEW_LARGE = 64;
+
     final PartitionOwner owner;
 
     /** Entries that can be found, parts included. */
@@ -61,6 +66,12 @@ final class LivePartition extends Layers {
             input.active = null;
         }
         return new PartitionMerge(owner, this, input, identity, keyHash, memory);
+    }
+
+    /** Whether the active overlay is to be split or merged. */
+    boolean isTooLarge() {
+        return active.used() > splitAt
+                || (active.bytes() > OVERLAY_BYTES_TO_SPLIT && active.used() > splitAt / FEW_LARGE);
     }
 
     /** Bytes of memory that a merge would give back. */

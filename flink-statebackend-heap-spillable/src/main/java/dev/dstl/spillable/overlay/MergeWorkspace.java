@@ -46,6 +46,7 @@ final class MergeWorkspace {
     private int count;
     private KeyHash hash;
     private byte[] key = new byte[64];
+    private final byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
 
     MergeWorkspace(OverlayMemory memory, OffHeapBudget budget) {
         this.memory = memory;
@@ -108,9 +109,8 @@ final class MergeWorkspace {
         }
         for (int cell = 0; cell < overlay.cells(); cell++) {
             if (overlay.isUsed(cell) && !overlay.isRemoved(cell)) {
-                key = overlay.keyOf(cell, key);
-                int entryHash = hash.of(key, overlay.keyLength(cell));
-                if (!has(above, overlay.segment(), overlay.entryAt(cell), entryHash)) {
+                int entryHash = overlay.hashOf(cell, hash, scratch);
+                if (!has(above, overlay.segmentAt(cell), overlay.entryAt(cell), entryHash)) {
                     add(entryHash, layer, cell);
                 }
             }
@@ -163,7 +163,7 @@ final class MergeWorkspace {
                                 layers.sealed.base() + layers.sealed.entryAt(cellOf(one)));
             } else {
                 Overlay overlay = overlayOf(layers, one);
-                bytes += EntryFormat.entryBytesAt(overlay.segment(), overlay.entryAt(cellOf(one)));
+                bytes += overlay.lengthOf(cellOf(one));
             }
         }
         return bytes;
@@ -186,7 +186,8 @@ final class MergeWorkspace {
                         hashOf(i), sealed.segment(), sealed.base() + sealed.entryAt(cellOf(one)));
             } else {
                 Overlay overlay = overlayOf(layers, one);
-                writer.add(hashOf(i), overlay.segment(), overlay.entryAt(cellOf(one)));
+                int cell = cellOf(one);
+                writer.add(hashOf(i), overlay.segmentAt(cell), overlay.entryAt(cell));
             }
         }
         try {

@@ -16,7 +16,6 @@
 
 package dev.dstl.spillable.overlay;
 
-import dev.dstl.spillable.partition.CellSizes;
 import dev.dstl.spillable.partition.EntryFormat;
 import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.SealedPartition;
@@ -42,21 +41,15 @@ import java.util.List;
  */
 public final class PartitionedMap extends PartitionOwner implements AutoCloseable {
 
-    private static final int FIRST_CELLS = 7;
-    private static final int OVERLAY_BYTES_TO_SPLIT = 512 << 10;
-
-    /** An overlay of large entries is split with so many times fewer of them. */
-    private static final int FEW_LARGE = 64;
-
     private final PartitionPool pool;
     private final OverlayMemory memory;
     private final StateIdentity identity;
     private final KeyHash keyHash;
     private final EntryReader entries;
+    private final ActiveOverlays overlays;
     private final List<SpilledView> views = new ArrayList<>();
     private int size;
     private long liveBytes;
-    private int cellBytes;
     private boolean closed;
 
     /**
@@ -100,6 +93,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         this.identity = identity;
         this.keyHash = keyHash;
         this.entries = new EntryReader(keyHash, new Layers[1], pool.pageReads());
+        this.overlays = new ActiveOverlays(pool, keyHash);
     }
 
     /** Tells how many bytes the entries have that the partitions came with. */
@@ -197,21 +191,8 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         int bytes = EntryFormat.entryBytes(keyLength, valueLength);
         long addedBytes = (long) bytes - (address == 0 ? 0 : entries.entryBytes());
-        Overlay overlay = writable(partition, bytes);
-        int at =
-                cell >= 0
-                        ? overlay.replace(cell, bytes)
-                        : overlay.add(hash, bytes, address == 0 ? 0 : Overlay.COVERS);
-        if (at < 0) {
-            overlay = grow(partition, bytes);
-            if (cell >= 0) {
-                int word = EntryFormat.keyWord(keyLength, part);
-                at = overlay.replace(overlay.find(key, keyLength, word, hash), bytes);
-            } else {
-                at = overlay.add(hash, bytes, address == 0 ? 0 : Overlay.COVERS);
-            }
-        }
-        EntryFormat.put(overlay.segment(), at, key, keyLength, part, value, valueLength);
+        int flags = address == 0 ? 0 : Overlay.COVERS;
+        overlays.put(partition, cell, hash, flags, key, keyLength, part, value, valueLength);
         entries.changed();
         pool.addPutBytes(bytes);
         addLiveBytes(addedBytes);
@@ -219,49 +200,15 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             partition.live++;
             size += part ? 0 : 1;
         }
-        if (cell < 0 && isTooLarge(partition)) {
+        if (cell < 0 && partition.isTooLarge()) {
             relieve(partition);
         }
         pool.maintain();
     }
 
-    private Overlay writable(LivePartition partition, int entryBytes) {
-        Overlay overlay = partition.active;
-        if (overlay == null) {
-            if (cellBytes == 0) {
-                cellBytes = CellSizes.best(entryBytes + 1);
-            }
-            overlay = new Overlay(memory, FIRST_CELLS, cellBytes, 0);
-            partition.active = overlay;
-            pool.overlayAdded(partition);
-        } else if (overlay.isShared()) {
-            Overlay copy = overlay.copy();
-            partition.active = copy;
-            overlay.release();
-            overlay = copy;
-        }
-        return overlay;
-    }
-
-    private Overlay grow(LivePartition partition, int entryBytes) {
-        Overlay old = partition.active;
-        Overlay grown = old.grown(keyHash, entryBytes);
-        partition.active = grown;
-        old.release();
-        cellBytes = grown.cellBytes();
-        return grown;
-    }
-
     private void addLiveBytes(long bytes) {
         liveBytes += bytes;
         pool.addLiveBytes(bytes);
-    }
-
-    private static boolean isTooLarge(LivePartition partition) {
-        Overlay active = partition.active;
-        return active.used() > partition.splitAt
-                || (active.bytes() > OVERLAY_BYTES_TO_SPLIT
-                        && active.used() > partition.splitAt / FEW_LARGE);
     }
 
     private void relieve(LivePartition partition) {
@@ -276,13 +223,12 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     private void split(LivePartition partition) {
         Overlay overlay = partition.active;
         int[] hashes = new int[overlay.cells()];
-        byte[] key = new byte[64];
+        byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
         int bit = 1 << (31 - partition.depth);
         int ones = 0;
         for (int cell = 0; cell < hashes.length; cell++) {
             if (overlay.isUsed(cell)) {
-                key = overlay.keyOf(cell, key);
-                hashes[cell] = keyHash.of(key, overlay.keyLength(cell));
+                hashes[cell] = overlay.hashOf(cell, keyHash, scratch);
                 ones += (hashes[cell] & bit) == 0 ? 0 : 1;
             }
         }
@@ -310,10 +256,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     /** Puts the entry of another overlay's cell where its hash is now. */
     private void moveTo(int hash, Overlay source, int cell) {
         LivePartition target = (LivePartition) entries.layersAt(entries.index(hash));
-        int bytes = EntryFormat.entryBytesAt(source.segment(), source.entryAt(cell));
-        if (!writable(target, bytes).addCopy(hash, source, cell)) {
-            grow(target, bytes).addCopy(hash, source, cell);
-        }
+        overlays.addCopy(target, hash, source, cell);
         boolean covers = (source.flags(cell) & Overlay.COVERS) != 0;
         boolean removed = source.isRemoved(cell);
         target.live += covers == removed ? (covers ? -1 : 1) : 0;
@@ -334,24 +277,31 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      */
     public boolean remove(byte[] key, int keyLength, int hash, boolean part) {
         long address = entries.find(key, keyLength, hash, part);
+        return remove(address, key, keyLength, hash, part);
+    }
+
+    /**
+     * As the other {@code remove}.
+     *
+     * @param presence of the key
+     */
+    public boolean remove(byte[] key, int keyLength, int hash, boolean part, Presence presence) {
+        long address = entries.find(key, keyLength, hash, part, presence);
+        return remove(address, key, keyLength, hash, part);
+    }
+
+    private boolean remove(long address, byte[] key, int keyLength, int hash, boolean part) {
         if (address == 0) {
             return false;
         }
         int bytes = entries.entryBytes();
         LivePartition partition = (LivePartition) entries.foundLayers();
         int cell = entries.activeCell();
-        int removalBytes = EntryFormat.entryBytes(keyLength, 0);
-        Overlay overlay = writable(partition, removalBytes);
         if (cell >= 0) {
-            overlay.remove(cell);
+            overlays.remove(partition, cell);
         } else {
             int flags = Overlay.COVERS | Overlay.REMOVED;
-            int at = overlay.add(hash, removalBytes, flags);
-            if (at < 0) {
-                overlay = grow(partition, removalBytes);
-                at = overlay.add(hash, removalBytes, flags);
-            }
-            EntryFormat.put(overlay.segment(), at, key, keyLength, part, key, 0);
+            overlays.put(partition, cell, hash, flags, key, keyLength, part, key, 0);
         }
         entries.changed();
         size -= part ? 0 : 1;
@@ -377,6 +327,36 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      */
     public boolean isMutable(long address) {
         return entries.isMutable(address);
+    }
+
+    /**
+     * Makes the value of an entry longer where it lies. The caller then writes the bytes added.
+     *
+     * @param address of the entry read last
+     * @return false if it has to be put, because it is not mutable or there is no room
+     */
+    public boolean extend(long address, int bytes) {
+        if (!entries.isMutable(address) || !entries.extend(address, bytes)) {
+            return false;
+        }
+        addLiveBytes(bytes);
+        return true;
+    }
+
+    /**
+     * Changes bytes of the value of an entry where they lie.
+     *
+     * @param address of the entry read last
+     * @param from where in the value
+     * @return false if the entry has to be put, because it is not mutable
+     */
+    public boolean overwrite(long address, int from, byte[] bytes, int length) {
+        if (!entries.isMutable(address)) {
+            return false;
+        }
+        EntryFormat.copyIn(bytes, entries.segment(), entries.valueOffset() + from, length);
+        pool.maintain();
+        return true;
     }
 
     @Override
@@ -422,11 +402,10 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         Overlay active = partition.active;
         if (active != null) {
-            byte[] key = new byte[64];
+            byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
             for (int cell = 0; cell < active.cells(); cell++) {
                 if (active.isUsed(cell)) {
-                    key = active.keyOf(cell, key);
-                    moveTo(keyHash.of(key, active.keyLength(cell)), active, cell);
+                    moveTo(active.hashOf(cell, keyHash, scratch), active, cell);
                 }
             }
         }

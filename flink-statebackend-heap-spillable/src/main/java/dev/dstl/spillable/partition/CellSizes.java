@@ -25,11 +25,22 @@ public final class CellSizes {
     /** What it costs to look outside of the cell, in bytes that may be wasted instead. */
     private static final int OUTSIDE_COST = 32;
 
+    private static final int FEW_INSIDE = 4;
+
     private CellSizes() {}
 
-    /** The size that suits entries which need {@code length} bytes of a cell each. */
-    public static int best(int length) {
-        return best(new int[] {length}, 1);
+    /**
+     * As {@link #best(int[], int)}, or {@code empty} if few entries lie in cells of that size.
+     *
+     * @param empty size of cells that only say where entries are
+     */
+    public static int bestOr(int empty, int[] lengths, int count) {
+        int best = best(lengths, count);
+        int inside = 0;
+        for (int i = 0; i < count; i++) {
+            inside += lengths[i] <= best ? 1 : 0;
+        }
+        return inside * FEW_INSIDE < count ? empty : best;
     }
 
     /**

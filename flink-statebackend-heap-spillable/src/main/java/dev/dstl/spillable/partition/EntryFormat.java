@@ -157,6 +157,15 @@ public final class EntryFormat {
         return position + keyLength + valueLength;
     }
 
+    /**
+     * Gives an entry another length of its value, a varint of as many bytes as the old one.
+     *
+     * @param keyOffset where the key starts
+     */
+    public static void putValueLength(MemorySegment segment, int keyOffset, int valueLength) {
+        putVarint(segment, keyOffset - varintBytes(valueLength), valueLength);
+    }
+
     /** Whether the entry at {@code offset} has this key. */
     public static boolean hasKey(
             MemorySegment segment, int offset, int keyWord, byte[] key, int keyLength) {
@@ -189,7 +198,8 @@ public final class EntryFormat {
         return true;
     }
 
-    static long longAt(byte[] bytes, int offset) {
+    /** Eight bytes of an array. */
+    public static long longAt(byte[] bytes, int offset) {
         return (long) LONGS.get(bytes, offset);
     }
 

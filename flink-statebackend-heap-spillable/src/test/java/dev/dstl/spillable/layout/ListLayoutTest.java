@@ -133,6 +133,35 @@ class ListLayoutTest extends PartitionedMapFixture {
     }
 
     @Test
+    void moreElementsThanAShortHeadCounts_areAddedOneByOne() throws IOException {
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 600; i++) {
+            String element = i % 100 == 99 ? "element " + i : "";
+            add(1, element);
+            expected.add(element);
+            assertThat(read(1)).isEqualTo(expected);
+        }
+        try (SpilledView view = map.view()) {
+            add(1, "late");
+
+            assertThat(Serialized.states(layout.duplicate(), view, LISTS))
+                    .containsOnly(Map.entry(1, expected));
+        }
+    }
+
+    @Test
+    void aShortList_takesItsElementsAndLittleMore() throws IOException {
+        for (int key = 0; key < 100; key++) {
+            for (int i = 0; i < 7; i++) {
+                add(key, "element");
+            }
+        }
+
+        long keyBytes = Integer.BYTES + Long.BYTES;
+        assertThat(disks.pool().liveBytes()).isEqualTo(100 * (2 + keyBytes + 1 + 7 * 8));
+    }
+
+    @Test
     void addingToALongList_writesNoMoreThanAddingToAShortOne() throws IOException {
         for (int i = 0; i < 20_000; i++) {
             add(1, "element " + i);

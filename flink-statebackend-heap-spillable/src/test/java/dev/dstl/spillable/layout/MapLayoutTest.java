@@ -47,6 +47,32 @@ class MapLayoutTest extends PartitionedMapFixture {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {8, 300})
+    void aValueOfTheSameLength_isReplacedInPlace_unlessAViewHasIt(int userEntries)
+            throws IOException {
+        Map<String, String> expected = new HashMap<>();
+        layout.select(1, 0L);
+        for (int i = 0; i < userEntries; i++) {
+            layout.put(map, "key " + i, "old");
+            expected.put("key " + i, "old");
+        }
+        long written = disks.pool().putBytes();
+
+        layout.put(map, "key 5", "new");
+        expected.put("key 5", "new");
+        assertThat(disks.pool().putBytes()).as("bytes written").isEqualTo(written);
+        assertThat(read(1)).isEqualTo(expected);
+
+        try (SpilledView view = map.view()) {
+            layout.put(map, "key 5", "NEW");
+
+            assertThat(Serialized.states(layout.duplicate(), view, MAPS))
+                    .containsOnly(Map.entry(1, expected));
+        }
+        assertThat(read(1)).containsEntry("key 5", "NEW").hasSize(userEntries);
+    }
+
+    @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void randomChanges_leaveWhatPlainMapsHold_inEveryViewToo(long seed) throws IOException {
         Random random = new Random(seed);

@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
@@ -112,6 +113,26 @@ class PartitionedMapModelTest {
         expected.put(key, value);
     }
 
+    /** As lists do it: in place if there is room, else by a put. */
+    private void extend(String key, Random random) {
+        byte[] bytes = bytes(key);
+        long address = map.entries().find(bytes, bytes.length, hash(bytes), false);
+        if (address == 0) {
+            return;
+        }
+        byte[] before = expected.get(key);
+        byte[] added = new byte[8];
+        random.nextBytes(added);
+        byte[] after = Arrays.copyOf(before, before.length + added.length);
+        System.arraycopy(added, 0, after, before.length, added.length);
+        if (map.extend(address, added.length)) {
+            assertThat(map.overwrite(address, before.length, added, added.length)).isTrue();
+            expected.put(key, after);
+        } else {
+            put(key, after);
+        }
+    }
+
     private void remove(String key) {
         byte[] bytes = bytes(key);
         assertThat(map.remove(bytes, bytes.length, hash(bytes), false))
@@ -133,13 +154,17 @@ class PartitionedMapModelTest {
     private void change(Random random, int keys, int changes) {
         for (int i = 0; i < changes; i++) {
             String key = "key " + random.nextInt(keys);
-            switch (random.nextInt(8)) {
+            switch (random.nextInt(10)) {
                 case 0:
                 case 1:
                     remove(key);
                     break;
                 case 2:
                     put(key, value(random, random.nextInt(50) == 0 ? 5000 : 200));
+                    break;
+                case 3:
+                case 4:
+                    extend(key, random);
                     break;
                 default:
                     update(key, value(random, 40));

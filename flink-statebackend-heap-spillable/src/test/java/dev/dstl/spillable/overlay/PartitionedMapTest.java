@@ -146,6 +146,54 @@ class PartitionedMapTest {
         }
     }
 
+    private long find(int key) {
+        byte[] bytes = key(key);
+        EntryReader entries = map.entries();
+        return entries.find(bytes, bytes.length, entries.keyHash().of(bytes, bytes.length), false);
+    }
+
+    @Test
+    void anEntryWithRoomBehindIt_getsLongerInPlace_unlessAViewHasIt() {
+        put(1, new byte[] {1});
+        put(1, new byte[40]);
+        long liveBytes = pool.liveBytes();
+        long written = pool.putBytes();
+
+        assertThat(map.extend(find(1), 4)).isTrue();
+        assertThat(map.overwrite(find(1), 40, new byte[] {1, 2, 3, 4, 5}, 4)).isTrue();
+        byte[] extended = Arrays.copyOf(new byte[40], 44);
+        System.arraycopy(new byte[] {1, 2, 3, 4}, 0, extended, 40, 4);
+        assertThat(get(map.entries(), 1)).isEqualTo(extended);
+        assertThat(pool.liveBytes()).isEqualTo(liveBytes + 4);
+        assertThat(pool.putBytes()).isEqualTo(written);
+        assertThat(map.extend(find(1), 500)).as("more than there is room for").isFalse();
+
+        try (SpilledView view = map.view()) {
+            assertThat(map.extend(find(1), 4)).isFalse();
+            assertThat(map.overwrite(find(1), 0, new byte[] {1}, 1)).isFalse();
+            put(1, new byte[] {2});
+            assertThat(get(view.entries(), 1)).isEqualTo(extended);
+        }
+        assertThat(get(map.entries(), 1)).containsExactly(2);
+    }
+
+    @Test
+    void entriesThatGrow_leaveLittleMemoryBehind() {
+        int keys = 5000;
+        for (int length = 8; length <= 160; length += 8) {
+            for (int key = 0; key < keys; key++) {
+                put(key, new byte[length]);
+            }
+        }
+
+        assertThat(pool.merges()).as("all entries are in memory").isZero();
+        assertThat(pool.overlayBytes()).isLessThan(2 * pool.liveBytes());
+        for (int key = 0; key < keys; key++) {
+            remove(key);
+        }
+        assertThat(pool.overlayBytes()).isZero();
+    }
+
     @Test
     void aViewOutlivesTheMap() throws IOException {
         put(1, new byte[] {1});

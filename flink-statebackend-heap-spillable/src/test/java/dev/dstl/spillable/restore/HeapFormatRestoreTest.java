@@ -23,12 +23,10 @@ import dev.dstl.spillable.KeyedBackends;
 import dev.dstl.spillable.PlacedBackends;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListState;
@@ -44,8 +42,6 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
-import org.apache.flink.runtime.state.DirectoryStateHandle;
-import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
@@ -53,6 +49,8 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.inmemory.InMemoryChangelogStateHandle;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.BeforeEach;
@@ -217,13 +215,8 @@ class HeapFormatRestoreTest {
     @Test
     void aHandleOfAnotherBackend_isRefusedWithTheWayToMove() {
         KeyedStateHandle foreign =
-                new IncrementalLocalKeyedStateHandle(
-                        UUID.randomUUID(),
-                        1,
-                        new DirectoryStateHandle(Paths.get("/nowhere"), 0),
-                        RANGE,
-                        new ByteStreamStateHandle("meta", new byte[0]),
-                        Collections.emptyList());
+                new InMemoryChangelogStateHandle(
+                        Collections.emptyList(), SequenceNumber.of(0), SequenceNumber.of(1), RANGE);
 
         assertThat(failure(PlacedBackends.onHeap(), Collections.singletonList(foreign)))
                 .isInstanceOf(IllegalStateException.class)

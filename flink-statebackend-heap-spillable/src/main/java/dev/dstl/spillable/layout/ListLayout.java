@@ -118,13 +118,20 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
                 head + HEAD_BYTES,
                 entries.segment().getIntLittleEndian(head + HEAD_USED_AT));
         for (int i = 0; i < fragments; i++) {
-            findPart(entries, i);
+            requireFragment(entries, i);
             gathered.write(
                     entries.segment(),
                     entries.valueOffset() + FRAGMENT_BYTES,
                     entries.segment().getIntLittleEndian(entries.valueOffset()));
         }
         return elements;
+    }
+
+    /** Without the check, what was read last would be taken for the fragment. */
+    private long requireFragment(EntryReader entries, int fragment) {
+        long address = findPart(entries, fragment);
+        requireParts(address != 0, "a fragment of a list");
+        return address;
     }
 
     @Override
@@ -231,7 +238,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             find(entries);
             used = entries.segment().getIntLittleEndian(entries.valueOffset() + HEAD_USED_AT);
         } else {
-            findPart(entries, fragment);
+            requireFragment(entries, fragment);
             start = FRAGMENT_BYTES;
             used = entries.segment().getIntLittleEndian(entries.valueOffset());
         }
@@ -313,7 +320,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      */
     private boolean addToFragment(PartitionedMap map, int fragment, int bytes) throws IOException {
         EntryReader entries = map.entries();
-        long address = findPart(entries, fragment);
+        long address = requireFragment(entries, fragment);
         int value = entries.valueOffset();
         int used = entries.segment().getIntLittleEndian(value);
         int room = entries.valueLength() - FRAGMENT_BYTES;

@@ -63,6 +63,11 @@ final class LivePartition extends Layers {
         return new PartitionMerge(owner, this, input, identity, keyHash, memory);
     }
 
+    /** Whether entries with a hash belong here. */
+    boolean has(int hash) {
+        return depth == 0 || (hash ^ firstHash) >>> (32 - depth) == 0;
+    }
+
     /** Bytes of memory that a merge would give back. */
     int overlayBytes() {
         return (active == null ? 0 : active.bytes()) + (frozen == null ? 0 : frozen.bytes());

@@ -322,6 +322,14 @@ public final class Cluster {
         return histories.get(file);
     }
 
+    /** Number of files of a changelog whose latest deletions were all refused, that many. */
+    public long refusedFiles(String incarnation, int tries) {
+        return histories.values().stream()
+                .filter(history -> history.writer().equals(incarnation))
+                .filter(history -> history.refusals() >= tries)
+                .count();
+    }
+
     /** Releases all threads that still hang. */
     public void vanish() {
         logs.forEach(SimulatedLog::vanish);

@@ -56,9 +56,7 @@ class HangingReadsTest {
         assertThat(running).hasValue(MOST);
 
         store.countDown();
-        while (running.get() > 0) {
-            Thread.sleep(1);
-        }
+        awaitRoom();
         int answer = new RequestThread(hanging).call(() -> 7, 10_000, () -> 0);
         assertThat(answer).isEqualTo(7);
     }
@@ -89,6 +87,17 @@ class HangingReadsTest {
         none.requireRoom();
     }
 
+    private void awaitRoom() throws InterruptedException {
+        while (true) {
+            try {
+                hanging.requireRoom();
+                return;
+            } catch (IOException stillHanging) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
     private void abandon(int reads) {
         for (int i = 0; i < reads; i++) {
             assertThatThrownBy(this::read).isInstanceOf(ReadTimeoutException.class);
@@ -98,7 +107,12 @@ class HangingReadsTest {
     /** Waits until the request runs, and then hardly any longer. */
     private void read() throws IOException {
         int before = running.get();
-        new RequestThread(hanging).call(this::hang, 5, () -> running.get() == before ? -1 : 0);
+        AtomicInteger looks = new AtomicInteger();
+        new RequestThread(hanging)
+                .call(
+                        this::hang,
+                        5,
+                        () -> running.get() == before ? looks.incrementAndGet() : -1);
     }
 
     private boolean hang() {

@@ -91,9 +91,11 @@ final class HangingReads {
         }
         if (hanging >= most) {
             throw new IOException(
-                    hanging
-                            + " threads of this process hang in reads that were abandoned. Restart"
-                            + " the TaskManager, and set the timeouts of the file system's client.");
+                    String.format(
+                            "%d threads of this process hang in reads that were abandoned. Restart"
+                                    + " the TaskManager, and set the timeouts of the file system's"
+                                    + " client.",
+                            hanging));
         }
     }
 

@@ -443,7 +443,7 @@ public final class EntryReader {
     /** Puts all partitions where their hashes are, or fails before the first. */
     void placeAll(List<? extends Layers> all) {
         // The directory grows once, with the deepest.
-        place(Collections.max(all, Comparator.comparingInt(layers -> layers.depth)));
+        place(Collections.max(all, Comparator.comparingInt((Layers layers) -> layers.depth)));
         all.forEach(this::place);
     }
 

@@ -428,11 +428,11 @@ public final class PartitionPool implements AutoCloseable {
             try {
                 merge.owner.merged(merge);
             } finally {
+                // The extents of what was merged may become others'.
+                pageReads.window().forget();
                 MergeRunner.close(merge);
             }
         }
-        // The extents of what was merged may become others'.
-        pageReads.window().forget();
         if (fatal != null) {
             ExceptionUtils.rethrow(fatal);
         }

@@ -492,7 +492,8 @@ class OrphansCommandTest extends ToolTest {
     @Test
     void jobsWithOrphansAndNoCheckpoint_areNamed() throws Exception {
         String job = "00000000000000000000000000000def";
-        Path writer = basePath().resolve(job).resolve("dstl").resolve(needed.getParent().getFileName());
+        Path writer =
+                basePath().resolve(job).resolve("dstl").resolve(needed.getParent().getFileName());
         Path other = Files.createDirectories(writer).resolve("1-1.seg");
         Files.copy(needed, other);
         age(other, OLD);

@@ -372,7 +372,6 @@ final class JobLog implements OpenLogs.OpenLog {
     }
 
     private void stopThreads() {
-        Closing.all(
-                List.of(uploads::shutdownNow, discards::shutdown, store::close, timers::close));
+        Closing.all(List.of(uploads::shutdownNow, discards::shutdown, store::close, timers::close));
     }
 }

@@ -208,7 +208,7 @@ public final class OrphanSearch {
                                 directory ->
                                         !interrupted.getAsBoolean()
                                                 && EmptyDirectories.deleteOfWriter(
-                                                basePath.fileSystem(), directory))
+                                                        basePath.fileSystem(), directory))
                         .count();
         return report.afterDeletion(failures, deleted);
     }

@@ -235,8 +235,7 @@ public final class SegmentRegistry {
     }
 
     private void deleteInTime(Path file) throws IOException {
-        TimedRequest request =
-                new TimedRequest(timers, DELETE_MILLIS, () -> doesNotReact(file));
+        TimedRequest request = new TimedRequest(timers, DELETE_MILLIS, () -> doesNotReact(file));
         try {
             store.delete(file);
         } finally {

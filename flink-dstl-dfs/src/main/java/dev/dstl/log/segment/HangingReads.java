@@ -19,7 +19,6 @@ package dev.dstl.log.segment;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -48,7 +47,7 @@ final class HangingReads {
 
     /** When each of them was abandoned. */
     @GuardedBy("this")
-    private final Map<Object, Long> abandoned = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Long> abandoned = new IdentityHashMap<>();
 
     @GuardedBy("this")
     private boolean reported;

@@ -280,10 +280,7 @@ class SegmentRegistryTest {
 
     private SegmentRegistry registry(Executor discards) {
         return new SegmentRegistry(
-                new RecordingStore(),
-                discards,
-                timers,
-                new DstlMetrics(recorded));
+                new RecordingStore(), discards, timers, new DstlMetrics(recorded));
     }
 
     private final class RecordingStore implements SegmentStore {

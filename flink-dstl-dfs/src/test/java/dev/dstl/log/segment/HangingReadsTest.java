@@ -109,10 +109,7 @@ class HangingReadsTest {
         int before = running.get();
         AtomicInteger looks = new AtomicInteger();
         new RequestThread(hanging)
-                .call(
-                        this::hang,
-                        5,
-                        () -> running.get() == before ? looks.incrementAndGet() : -1);
+                .call(this::hang, 5, () -> running.get() == before ? looks.incrementAndGet() : -1);
     }
 
     private boolean hang() {

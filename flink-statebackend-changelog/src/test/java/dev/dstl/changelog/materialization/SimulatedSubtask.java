@@ -158,10 +158,7 @@ final class SimulatedSubtask {
     /** Returns a random job on a random store, with a share of the time for materializations. */
     static SimulatedSubtask random(Random random, double maxTimeFraction) {
         return random(
-                random,
-                maxTimeFraction,
-                1 + random.nextInt(500),
-                logUniform(random, 1e3, 1e6));
+                random, maxTimeFraction, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
     }
 
     /** Returns a random job whose materialization and pause fit between two checkpoints. */

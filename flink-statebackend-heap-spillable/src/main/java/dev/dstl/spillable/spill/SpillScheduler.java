@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * most {@value #SLICE_NANOS} ns, then at least as long nothing. An idle task is woken through its
  * mailbox.
  *
- * <p>If no disk takes state, the rest of the request is dropped with one error; state stays where it
- * is. An entry that cannot be serialized keeps only its key group on the heap.
+ * <p>If no disk takes state, the rest of the request is dropped with one error; state stays where
+ * it is. An entry that cannot be serialized keeps only its key group on the heap.
  */
 public final class SpillScheduler implements StateMover, SpillMember {
 

@@ -85,8 +85,7 @@ public final class TablePlacement {
 
     /** Whether spilling a key group frees more memory than it takes, and was not in vain. */
     public boolean isWorthSpilling(int position) {
-        return !isUnwritable(position)
-                && groups.at(position).heapBytes() >= SMALLEST_SPILLED_BYTES;
+        return !isUnwritable(position) && groups.at(position).heapBytes() >= SMALLEST_SPILLED_BYTES;
     }
 
     /** Whether an entry of a key group could not be serialized since the last cool-down. */

@@ -129,8 +129,7 @@ class ChunkFilesTest {
     @Test
     void anInterruptWhileAFileIsMade_isNoFaultOfTheDisk() throws Exception {
         AtomicInteger interrupts = new AtomicInteger(2);
-        SpillDirectories directories =
-                new SpillDirectories(Arrays.asList(firstDisk, secondDisk));
+        SpillDirectories directories = new SpillDirectories(Arrays.asList(firstDisk, secondDisk));
         try (ChunkFiles chunks =
                 new ChunkFiles(
                         directories,

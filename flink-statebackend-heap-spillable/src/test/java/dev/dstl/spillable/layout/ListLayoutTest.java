@@ -195,8 +195,7 @@ class ListLayoutTest extends PartitionedMapFixture {
         assertThatThrownBy(() -> read(7))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("Spilled state has lost a fragment of a list.");
-        assertThatThrownBy(
-                        () -> layout.copyState(map.entries(), new DataOutputSerializer(64)))
+        assertThatThrownBy(() -> layout.copyState(map.entries(), new DataOutputSerializer(64)))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> layout.readFragment(map.entries(), 1, new ArrayList<>()))
                 .isInstanceOf(IllegalStateException.class);

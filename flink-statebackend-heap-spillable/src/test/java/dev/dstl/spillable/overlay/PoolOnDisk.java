@@ -54,12 +54,7 @@ public final class PoolOnDisk implements AutoCloseable {
 
     PoolOnDisk(Path disk, long budgetBytes, ExecutorService executor, KeyHash hash)
             throws IOException {
-        this(
-                disk,
-                budgetBytes,
-                executor,
-                hash,
-                MemorySegmentFactory::allocateOffHeapUnsafeMemory);
+        this(disk, budgetBytes, executor, hash, MemorySegmentFactory::allocateOffHeapUnsafeMemory);
     }
 
     /**

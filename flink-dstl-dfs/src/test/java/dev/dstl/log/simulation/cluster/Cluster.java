@@ -322,11 +322,11 @@ public final class Cluster {
         return histories.get(file);
     }
 
-    /** Number of files of a changelog whose latest deletions were all refused, that many. */
-    public long refusedFiles(String incarnation, int tries) {
+    /** Number of files that a changelog has asked to delete so often. */
+    public long deletedFiles(String incarnation, int tries) {
         return histories.values().stream()
                 .filter(history -> history.writer().equals(incarnation))
-                .filter(history -> history.refusals() >= tries)
+                .filter(history -> history.deletions() >= tries)
                 .count();
     }
 

@@ -36,6 +36,9 @@ public final class Main {
 
     private static final int FAILED = 1;
 
+    /** Longer than the child process takes to end, see {@link Interruption}. */
+    private static final long PATIENCE_SECONDS = 30;
+
     private Main() {}
 
     /**
@@ -107,13 +110,13 @@ public final class Main {
     }
 
     /**
-     * Kills the child process, so that it does not continue to delete files after the user has
-     * stopped the tool.
+     * Ends the child process, so that it does not continue to delete files after the user has
+     * stopped the tool. It may still have to print what it deleted.
      */
     private static void stop(Process process) {
         process.destroy();
         try {
-            if (!process.waitFor(5, TimeUnit.SECONDS)) {
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
             }
         } catch (InterruptedException e) {

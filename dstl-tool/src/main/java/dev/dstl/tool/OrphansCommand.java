@@ -71,6 +71,8 @@ final class OrphansCommand extends ReportingCommand {
     @Option(names = "--delete", description = "Deletes them.")
     private boolean delete;
 
+    private final Interruption interruption = new Interruption();
+
     @Override
     Report report() throws ToolException {
         if (checkpoints.isEmpty() && !withoutCheckpoints) {
@@ -88,6 +90,15 @@ final class OrphansCommand extends ReportingCommand {
                         FileAccess.of(basePath), minAge.toMillis(), System.currentTimeMillis());
         OrphanReport report =
                 search.search(() -> RetainedCheckpoints.below(directories, withoutCheckpoints));
-        return delete ? search.delete(report) : report;
+        if (!delete) {
+            return report;
+        }
+        interruption.watch();
+        return search.delete(report, interruption::isRequested);
+    }
+
+    @Override
+    void ended() {
+        interruption.close();
     }
 }

@@ -55,8 +55,19 @@ abstract class ReportingCommand implements Callable<Integer> {
      */
     abstract Report report() throws ToolException;
 
+    /** Called last, when the report was printed or there is none. */
+    void ended() {}
+
     @Override
     public final Integer call() throws ToolException {
+        try {
+            return createAndPrint();
+        } finally {
+            ended();
+        }
+    }
+
+    private int createAndPrint() throws ToolException {
         prepare();
         Report report = report();
         PrintWriter out = spec.commandLine().getOut();

@@ -19,16 +19,22 @@ package dev.dstl.tool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.fixture.GuardedFileSystem;
+import dev.dstl.tool.checkpoint.RetainedCheckpoints;
+import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.fixture.ToolRun;
 import dev.dstl.tool.fixture.WrittenCheckpoint;
 import dev.dstl.tool.fixture.WrittenLog;
+import dev.dstl.tool.orphan.OrphanReport;
+import dev.dstl.tool.orphan.OrphanSearch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -417,6 +423,92 @@ class OrphansCommandTest extends ToolTest {
 
         assertThat(replaced).isTrue();
         assertThat(segments()).containsExactly(fileOf(log));
+    }
+
+    @Test
+    void anInterruptedDeletion_saysWhatIsDeletedAndWhatIsNot() throws Exception {
+        Path second = orphan.resolveSibling("99-1.seg");
+        Files.writeString(second, "half a segm");
+        age(second, OLD);
+        OrphanSearch search =
+                new OrphanSearch(
+                        FileAccess.of(basePath().toString()),
+                        Duration.ofHours(1).toMillis(),
+                        System.currentTimeMillis());
+        OrphanReport found =
+                search.search(
+                        () ->
+                                RetainedCheckpoints.below(
+                                        List.of(FileAccess.of(checkpoints().toString())), false));
+        AtomicInteger deletions = new AtomicInteger();
+
+        OrphanReport report = search.delete(found, () -> deletions.getAndIncrement() > 0);
+
+        assertThat(report.json()).containsEntry("deletedSegments", 1);
+        assertThat(report.problem().orElseThrow())
+                .contains("1 of 2 orphans could not be deleted", "the tool was interrupted");
+        assertThat(segments()).hasSize(2).contains(needed);
+    }
+
+    @Test
+    void aProcessThatIsInterruptedWhileItDeletes_printsWhatItDeleted() throws Exception {
+        int many = 20_000;
+        for (int i = 0; i < many; i++) {
+            Path leftover = orphan.resolveSibling((1_000_000 + i) + "-1.seg");
+            Files.createFile(leftover);
+            age(leftover, OLD);
+        }
+        Path output = directory.resolve("output.json");
+        Process tool =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty(
+                                        "surefire.test.class.path",
+                                        System.getProperty("java.class.path")),
+                                Dstl.class.getName(),
+                                "orphans",
+                                basePath().toString(),
+                                "--checkpoints",
+                                checkpoints().toString(),
+                                "--delete",
+                                "--json")
+                        .redirectOutput(output.toFile())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+        Path first = orphan.resolveSibling("1000000-1.seg");
+        while (Files.exists(first) && tool.isAlive()) {
+            Thread.sleep(1);
+        }
+        tool.destroy();
+        assertThat(tool.waitFor(60, TimeUnit.SECONDS)).isTrue();
+
+        ToolRun run = new ToolRun(0, Files.readString(output), "");
+        assertThat(run.json().get("deletedSegments").asInt())
+                .isEqualTo(many + 2 - segments().size());
+        assertThat(run.json().get("orphans")).hasSize(many + 1);
+    }
+
+    @Test
+    void jobsWithOrphansAndNoCheckpoint_areNamed() throws Exception {
+        String job = "00000000000000000000000000000def";
+        Path writer =
+                basePath().resolve(job).resolve("dstl").resolve(needed.getParent().getFileName());
+        Path other = Files.createDirectories(writer).resolve("1-1.seg");
+        Files.copy(needed, other);
+        age(other, OLD);
+
+        ToolRun run = dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine();
+        ToolRun json =
+                dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--json").isFine();
+
+        assertThat(run.out())
+                .contains("job without a checkpoint", job, "name its directory")
+                .contains("orphans: 2");
+        assertThat(json.json().get("jobsWithoutCheckpoint").findValuesAsText("job")).contains(job);
+        String known = needed.getParent().getParent().getParent().getFileName().toString();
+        assertThat(json.json().get("jobsWithoutCheckpoint").findValuesAsText("job"))
+                .doesNotContain(known);
     }
 
     @Test

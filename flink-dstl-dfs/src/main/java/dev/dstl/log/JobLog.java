@@ -39,12 +39,12 @@ import dev.dstl.log.upload.InFlightBudget;
 import dev.dstl.log.upload.SegmentUploader;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.InterruptedIOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -63,7 +63,7 @@ import org.slf4j.LoggerFactory;
  * The changelog of one job on one TaskManager: creates and connects its components and owns its
  * threads.
  */
-final class JobLog implements AutoCloseable {
+final class JobLog implements OpenLogs.OpenLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(JobLog.class);
     private static final long IDLE_THREAD_SECONDS = 10;
@@ -315,20 +315,27 @@ final class JobLog implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        uploader.close();
-        commit.close();
-        compactions.shutdownNow();
-        uploads.shutdown();
-        recentSegments.close();
-        localCopies.close();
-        localDisk.shutdown();
-        memory.close();
+        Closing.all(
+                List.of(
+                        uploader::close,
+                        commit::close,
+                        compactions::shutdownNow,
+                        uploads::shutdown,
+                        recentSegments::close,
+                        localCopies::close,
+                        localDisk::shutdown,
+                        memory::close,
+                        this::stopThreadsLater));
+    }
+
+    private void stopThreadsLater() {
         CompletableFuture.delayedExecutor(LINGER_SECONDS, TimeUnit.SECONDS, Runnable::run)
                 .execute(this::stopThreads);
     }
 
     /** Interrupts running uploads. Their results are no longer needed. */
-    void interruptUploads() {
+    @Override
+    public void interruptUploads() {
         uploads.shutdownNow();
     }
 
@@ -336,7 +343,8 @@ final class JobLog implements AutoCloseable {
      * Returns a future that completes after {@link #close}, once every unneeded file is deleted or
      * can no longer be deleted.
      */
-    CompletableFuture<Void> ended() {
+    @Override
+    public CompletableFuture<Void> ended() {
         return ended;
     }
 
@@ -348,8 +356,8 @@ final class JobLog implements AutoCloseable {
     private void end() {
         try {
             discards.execute(this::deleteDirectory);
-        } catch (RejectedExecutionException stopped) {
-            LOG.debug("{} stays", directory);
+        } catch (Throwable notStarted) {
+            LOG.debug("{} stays", directory, notStarted);
         }
         stopThreads();
     }
@@ -364,9 +372,6 @@ final class JobLog implements AutoCloseable {
     }
 
     private void stopThreads() {
-        uploads.shutdownNow();
-        discards.shutdown();
-        store.close();
-        timers.close();
+        Closing.all(List.of(uploads::shutdownNow, discards::shutdown, store::close, timers::close));
     }
 }

@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.flink.util.ShutdownHookUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,18 +45,32 @@ final class OpenLogs {
     private static final OpenLogs OF_PROCESS = new OpenLogs();
 
     @GuardedBy("this")
-    private final Set<JobLog> open = new LinkedHashSet<>();
+    private final Set<OpenLog> open = new LinkedHashSet<>();
 
     @GuardedBy("this")
     private boolean hooked;
 
-    private OpenLogs() {}
+    /** One of the changelogs. */
+    interface OpenLog extends AutoCloseable {
+
+        /** Starts to end; does not wait. */
+        @Override
+        void close();
+
+        /** Ends running uploads after {@link #close}. */
+        void interruptUploads();
+
+        /** Returns a future that completes some time after {@link #close}. */
+        CompletableFuture<Void> ended();
+    }
+
+    OpenLogs() {}
 
     static OpenLogs ofProcess() {
         return OF_PROCESS;
     }
 
-    synchronized void add(JobLog log) {
+    synchronized void add(OpenLog log) {
         if (!hooked) {
             hooked = true;
             ShutdownHookUtil.addShutdownHook(
@@ -64,29 +79,40 @@ final class OpenLogs {
         open.add(log);
     }
 
-    synchronized void remove(JobLog log) {
+    synchronized void remove(OpenLog log) {
         open.remove(log);
     }
 
-    private synchronized List<JobLog> all() {
+    private synchronized List<OpenLog> all() {
         return new ArrayList<>(open);
     }
 
     /**
      * Closes the changelogs and waits until they have ended. Running uploads get half of the time.
      */
-    private void closeAll(long boundMillis) throws InterruptedException {
-        List<JobLog> logs = all();
-        logs.forEach(JobLog::close);
+    void closeAll(long boundMillis) throws InterruptedException {
+        List<OpenLog> logs = all();
+        forEach(logs, OpenLog::close);
         if (!await(logs, boundMillis / 2)) {
-            logs.forEach(JobLog::interruptUploads);
+            forEach(logs, OpenLog::interruptUploads);
             await(logs, boundMillis / 2);
         }
     }
 
-    private static boolean await(List<JobLog> logs, long millis) throws InterruptedException {
+    private static void forEach(List<OpenLog> logs, Consumer<OpenLog> step) {
+        List<Runnable> steps = new ArrayList<>();
+        logs.forEach(log -> steps.add(() -> step.accept(log)));
+        try {
+            Closing.all(steps);
+        } catch (Throwable t) {
+            // The process ends all the same, and the others still have files to delete.
+            LOG.warn("A changelog could not be closed; it may leave files behind", t);
+        }
+    }
+
+    private static boolean await(List<OpenLog> logs, long millis) throws InterruptedException {
         CompletableFuture<?>[] ends =
-                logs.stream().map(JobLog::ended).toArray(CompletableFuture<?>[]::new);
+                logs.stream().map(OpenLog::ended).toArray(CompletableFuture<?>[]::new);
         try {
             CompletableFuture.allOf(ends).get(millis, TimeUnit.MILLISECONDS);
             return true;

@@ -50,6 +50,11 @@ final class ListedSegment {
         return file.getParent().getName();
     }
 
+    /** Returns the id of the job that wrote it. */
+    String job() {
+        return file.getParent().getParent().getParent().getName();
+    }
+
     long bytes() {
         return bytes;
     }

@@ -27,6 +27,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -43,6 +45,10 @@ public final class OrphanReport implements Report {
     private final int kept;
     private final int otherFiles;
     private final List<ListedSegment> orphans;
+
+    /** Jobs with a segment to which a checkpoint refers. */
+    private final Set<String> jobsWithCheckpoint;
+
     private final List<Path> emptyDirectories;
     private final long deletedDirectories;
 
@@ -56,6 +62,7 @@ public final class OrphanReport implements Report {
             int kept,
             int otherFiles,
             List<ListedSegment> orphans,
+            Set<String> jobsWithCheckpoint,
             List<Path> emptyDirectories) {
         this(
                 basePath,
@@ -64,6 +71,7 @@ public final class OrphanReport implements Report {
                 kept,
                 otherFiles,
                 orphans,
+                jobsWithCheckpoint,
                 emptyDirectories,
                 0,
                 null);
@@ -76,6 +84,7 @@ public final class OrphanReport implements Report {
             int kept,
             int otherFiles,
             List<ListedSegment> orphans,
+            Set<String> jobsWithCheckpoint,
             List<Path> emptyDirectories,
             long deletedDirectories,
             @Nullable Map<Path, String> failures) {
@@ -85,6 +94,7 @@ public final class OrphanReport implements Report {
         this.kept = kept;
         this.otherFiles = otherFiles;
         this.orphans = orphans;
+        this.jobsWithCheckpoint = jobsWithCheckpoint;
         this.emptyDirectories = emptyDirectories;
         this.deletedDirectories = deletedDirectories;
         this.failures = failures;
@@ -98,6 +108,7 @@ public final class OrphanReport implements Report {
                 kept,
                 otherFiles,
                 orphans,
+                jobsWithCheckpoint,
                 emptyDirectories,
                 directories,
                 undeleted);
@@ -114,6 +125,17 @@ public final class OrphanReport implements Report {
 
     private static long bytes(List<ListedSegment> segments) {
         return segments.stream().mapToLong(ListedSegment::bytes).sum();
+    }
+
+    /** Returns the orphans of each job without a checkpoint. */
+    private Map<String, List<ListedSegment>> jobsWithoutCheckpoint() {
+        Map<String, List<ListedSegment>> jobs = new TreeMap<>();
+        for (ListedSegment orphan : orphans) {
+            if (!jobsWithCheckpoint.contains(orphan.job())) {
+                jobs.computeIfAbsent(orphan.job(), job -> new ArrayList<>()).add(orphan);
+            }
+        }
+        return jobs;
     }
 
     private List<ListedSegment> deleted() {
@@ -150,6 +172,13 @@ public final class OrphanReport implements Report {
         }
         if (deletedDirectories > 0) {
             text.append(String.format("             directories: %d%n", deletedDirectories));
+        }
+        Map<String, List<ListedSegment>> jobs = jobsWithoutCheckpoint();
+        if (!jobs.isEmpty()) {
+            Table table = new Table("job without a checkpoint", ">orphans", ">bytes");
+            jobs.forEach((job, of) -> table.row(job, of.size(), ByteSize.text(bytes(of))));
+            text.append('\n').append(table.text());
+            text.append("If one of them has a checkpoint or a savepoint, name its directory.\n");
         }
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");
@@ -190,6 +219,17 @@ public final class OrphanReport implements Report {
         json.put(
                 "emptyDirectories",
                 emptyDirectories.stream().map(Path::toString).collect(Collectors.toList()));
+        List<Object> jobs = new ArrayList<>();
+        jobsWithoutCheckpoint()
+                .forEach(
+                        (id, of) -> {
+                            Map<String, Object> job = new LinkedHashMap<>();
+                            job.put("job", id);
+                            job.put("orphans", of.size());
+                            job.put("orphanBytes", bytes(of));
+                            jobs.add(job);
+                        });
+        json.put("jobsWithoutCheckpoint", jobs);
         List<Object> files = new ArrayList<>();
         for (ListedSegment orphan : orphans) {
             Map<String, Object> file = new LinkedHashMap<>();

@@ -28,12 +28,15 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.apache.flink.core.fs.EntropyInjector;
 import org.apache.flink.core.fs.Path;
 
@@ -111,11 +114,13 @@ public final class OrphanSearch {
                 });
         RetainedCheckpoints retained = checkpoints.read();
         List<ListedSegment> orphans = new ArrayList<>();
+        Set<String> jobs = new HashSet<>();
         int referenced = 0;
         int kept = 0;
         for (ListedSegment segment : segments) {
             if (retained.refersTo(segment.name())) {
                 referenced++;
+                jobs.add(segment.job());
             } else if (nowEpochMillis - lastWritten.get(segment.writer()) < minAgeMillis) {
                 kept++;
             } else {
@@ -130,6 +135,7 @@ public final class OrphanSearch {
                 kept,
                 otherFiles,
                 orphans,
+                jobs,
                 emptyDirectories());
     }
 
@@ -177,12 +183,17 @@ public final class OrphanSearch {
     /**
      * Deletes the orphans; continues when one cannot be deleted.
      *
+     * @param interrupted asked before each deletion; nothing more is deleted once it returns true
      * @return the same report with the results
      */
-    public OrphanReport delete(OrphanReport report) {
+    public OrphanReport delete(OrphanReport report, BooleanSupplier interrupted) {
         SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);
-        Map<Path, String> failures = new HashMap<>();
+        Map<Path, String> failures = new LinkedHashMap<>();
         for (ListedSegment orphan : report.orphans()) {
+            if (interrupted.getAsBoolean()) {
+                failures.put(orphan.file(), "the tool was interrupted");
+                continue;
+            }
             try {
                 store.delete(orphan.file());
             } catch (IOException | RuntimeException e) {
@@ -195,8 +206,9 @@ public final class OrphanSearch {
                 empty.stream()
                         .filter(
                                 directory ->
-                                        EmptyDirectories.deleteOfWriter(
-                                                basePath.fileSystem(), directory))
+                                        !interrupted.getAsBoolean()
+                                                && EmptyDirectories.deleteOfWriter(
+                                                        basePath.fileSystem(), directory))
                         .count();
         return report.afterDeletion(failures, deleted);
     }

@@ -16,6 +16,7 @@
 
 package dev.dstl.log.ownership;
 
+import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.store.SegmentStore;
@@ -35,7 +36,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe. Deleting happens on the executor; a failed deletion is retried a few times; then
  * the file is left behind, counted, and logged once. A deletion without an answer is interrupted
- * and has failed. Deletions wait for a thread without a limit.
+ * and has failed; if it ignores the interrupt, it keeps its thread, which is logged once. Deletions
+ * wait for a thread without a limit.
  */
 public final class SegmentRegistry {
 
@@ -46,12 +48,16 @@ public final class SegmentRegistry {
     /** Longer than any store needs. All other deletions may have to wait for one that hangs. */
     private static final long DELETE_MILLIS = 60_000;
 
+    /** Longer than data takes that a client has sent or still sends. */
+    private static final long DELETE_AGAIN_MILLIS = 30_000;
+
     private final SegmentStore store;
     private final Executor discards;
     private final Timers timers;
     private final DstlMetrics metrics;
     private final AtomicInteger ownedSegments = new AtomicInteger();
     private final AtomicBoolean failureReported = new AtomicBoolean();
+    private final AtomicBoolean hangReported = new AtomicBoolean();
 
     /** Number of files whose deletion has neither succeeded nor finally failed. */
     private final AtomicInteger pendingDiscards = new AtomicInteger();
@@ -143,9 +149,20 @@ public final class SegmentRegistry {
         }
     }
 
-    /** Deletes the file of an attempt that lost or failed, if it exists. */
+    /** Deletes the file of an attempt that lost, if it exists. */
     public void discardAttempt(Path file) {
         beginDiscard(file);
+    }
+
+    /**
+     * Deletes the file of an attempt that was cancelled or failed, now and again later: a failure
+     * may only mean that the answer of the store was lost, and the store may store the file after
+     * its first deletion. The file counts once, as the second deletion ends; if this object is no
+     * longer used then, it does not count.
+     */
+    public void discardAttemptTwice(Path file) {
+        begin(new Deletion(file, false));
+        timers.schedule(() -> beginDiscard(file), DELETE_AGAIN_MILLIS);
     }
 
     /**
@@ -160,8 +177,12 @@ public final class SegmentRegistry {
     }
 
     private void beginDiscard(Path file) {
+        begin(new Deletion(file, true));
+    }
+
+    private void begin(Deletion deletion) {
         pendingDiscards.incrementAndGet();
-        discard(file, 1);
+        discard(deletion);
     }
 
     private void discardEnded() {
@@ -170,15 +191,15 @@ public final class SegmentRegistry {
         }
     }
 
-    private void discard(Path file, int number) {
+    private void discard(Deletion deletion) {
         try {
-            discards.execute(() -> delete(file, number));
+            discards.execute(() -> delete(deletion));
         } catch (RejectedExecutionException closed) {
-            deleteHere(file);
+            deleteHere(deletion);
         } catch (Throwable notStarted) {
             // There may be no memory for one more thread; the caller may be a task. The store was
             // not asked, so this does not count as a try.
-            discardLater(file, number, RETRY_DELAY_MILLIS);
+            discardLater(deletion, RETRY_DELAY_MILLIS);
         }
     }
 
@@ -186,10 +207,11 @@ public final class SegmentRegistry {
      * Deletes with the interrupt flag cleared: the thread of an ending task may be interrupted, and
      * most clients would then do nothing.
      */
-    private void deleteHere(Path file) {
+    private void deleteHere(Deletion deletion) {
         boolean interrupted = Thread.interrupted();
         try {
-            delete(file, MAX_TRIES);
+            deletion.tries = MAX_TRIES - 1;
+            delete(deletion);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -197,20 +219,23 @@ public final class SegmentRegistry {
         }
     }
 
-    private void delete(Path file, int number) {
+    private void delete(Deletion deletion) {
         try {
-            deleteInTime(file);
+            deletion.tries++;
+            deleteInTime(deletion.file);
         } catch (Throwable t) {
             // Not only IOException: file systems also throw what their clients throw.
-            tryAgain(file, number, t);
+            tryAgain(deletion, t);
             return;
         }
-        metrics.fileDiscarded();
+        if (deletion.counts) {
+            metrics.fileDiscarded();
+        }
         discardEnded();
     }
 
     private void deleteInTime(Path file) throws IOException {
-        TimedRequest request = new TimedRequest(timers, DELETE_MILLIS);
+        TimedRequest request = new TimedRequest(timers, DELETE_MILLIS, () -> doesNotReact(file));
         try {
             store.delete(file);
         } finally {
@@ -218,21 +243,36 @@ public final class SegmentRegistry {
         }
     }
 
-    private void tryAgain(Path file, int number, Throwable cause) {
-        if (number < MAX_TRIES) {
-            discardLater(file, number + 1, RETRY_DELAY_MILLIS * number);
-        } else {
-            leaveBehind(file, cause);
+    private void doesNotReact(Path file) {
+        if (hangReported.compareAndSet(false, true)) {
+            LOG.warn(
+                    "Deleting {} does not end, and the client of the changelog store ignores the"
+                            + " interrupt. Each such deletion keeps one of the '{}' threads that"
+                            + " delete; when all are taken, further files that no checkpoint needs"
+                            + " stay. Set the timeouts of the file system's client, and check the"
+                            + " network. Logged once.",
+                    file,
+                    DstlOptions.DISCARD_THREADS.key());
         }
     }
 
-    private void discardLater(Path file, int number, long delayMillis) {
-        timers.schedule(() -> discard(file, number), delayMillis);
+    private void tryAgain(Deletion deletion, Throwable cause) {
+        if (deletion.tries < MAX_TRIES) {
+            discardLater(deletion, RETRY_DELAY_MILLIS * deletion.tries);
+            return;
+        }
+        if (deletion.counts) {
+            leaveBehind(deletion.file, cause);
+        }
+        discardEnded();
+    }
+
+    private void discardLater(Deletion deletion, long delayMillis) {
+        timers.schedule(() -> discard(deletion), delayMillis);
     }
 
     private void leaveBehind(Path file, Throwable cause) {
         metrics.discardFailed();
-        discardEnded();
         if (failureReported.compareAndSet(false, true)) {
             LOG.warn(
                     "Could not delete {}, which no checkpoint needs. Delete it by hand, or give"
@@ -240,6 +280,22 @@ public final class SegmentRegistry {
                             + " in numberOfDiscardFailures only.",
                     file,
                     cause);
+        }
+    }
+
+    /** A file to delete. Used by one thread at a time. */
+    private static final class Deletion {
+
+        private final Path file;
+
+        /** Whether this is the last deletion of the file. */
+        private final boolean counts;
+
+        private int tries;
+
+        private Deletion(Path file, boolean counts) {
+            this.file = file;
+            this.counts = counts;
         }
     }
 }

@@ -26,7 +26,12 @@ import dev.dstl.log.execution.Timers.Timer;
  */
 final class TimedRequest {
 
+    /** After the interrupt; longer than any client needs to react to it. */
+    private static final long REACTION_MILLIS = 60_000;
+
     private final Thread thread = Thread.currentThread();
+    private final Timers timers;
+    private final Runnable doesNotReact;
     private final Timer limit;
 
     @GuardedBy("this")
@@ -39,8 +44,12 @@ final class TimedRequest {
      * Starts a request.
      *
      * @param limitMillis time after which the thread is interrupted
+     * @param doesNotReact called on another thread if the request runs on for a minute after the
+     *     interrupt; must not block
      */
-    TimedRequest(Timers timers, long limitMillis) {
+    TimedRequest(Timers timers, long limitMillis, Runnable doesNotReact) {
+        this.timers = timers;
+        this.doesNotReact = doesNotReact;
         limit = timers.schedule(this::interrupt, limitMillis);
     }
 
@@ -48,7 +57,17 @@ final class TimedRequest {
         if (!ended) {
             interrupted = true;
             thread.interrupt();
+            timers.schedule(this::report, REACTION_MILLIS);
         }
+    }
+
+    private void report() {
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+        }
+        doesNotReact.run();
     }
 
     /** Ends the request. Called once, on the same thread. */

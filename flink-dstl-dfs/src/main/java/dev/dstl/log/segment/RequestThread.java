@@ -16,6 +16,7 @@
 
 package dev.dstl.log.segment;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.DaemonThreads;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -39,6 +40,24 @@ final class RequestThread {
 
     /** Null before the first request, and after a request that hung. */
     @Nullable private ExecutorService thread;
+
+    /** The latest request. */
+    @Nullable private Request<?> latest;
+
+    private final HangingReads hanging;
+
+    RequestThread() {
+        this(HangingReads.ofProcess());
+    }
+
+    /**
+     * Creates an object without a thread.
+     *
+     * @param hanging counts requests that were abandoned and run on
+     */
+    RequestThread(HangingReads hanging) {
+        this.hanging = hanging;
+    }
 
     /**
      * Runs a request and waits for it.
@@ -75,11 +94,14 @@ final class RequestThread {
         }
     }
 
-    private <T> Future<T> submit(Callable<T> request) throws IOException {
+    private <T> Future<T> submit(Callable<T> call) throws IOException {
+        hanging.requireRoom();
         try {
             if (thread == null) {
                 thread = Executors.newSingleThreadExecutor(THREADS);
             }
+            Request<T> request = new Request<>(call, hanging);
+            latest = request;
             return thread.submit(request);
         } catch (OutOfMemoryError noThread) {
             end();
@@ -100,8 +122,44 @@ final class RequestThread {
     /** Interrupts the running request, if there is one. */
     void end() {
         if (thread != null) {
-            thread.shutdownNow();
+            boolean neverStarts = !thread.shutdownNow().isEmpty();
             thread = null;
+            if (latest != null && !neverStarts) {
+                latest.abandon();
+            }
+        }
+    }
+
+    /** A request that counts as hanging from when it is abandoned until it ends. */
+    private static final class Request<T> implements Callable<T> {
+
+        private final Callable<T> call;
+        private final HangingReads hanging;
+
+        @GuardedBy("this")
+        private boolean ended;
+
+        private Request(Callable<T> call, HangingReads hanging) {
+            this.call = call;
+            this.hanging = hanging;
+        }
+
+        @Override
+        public T call() throws Exception {
+            try {
+                return call.call();
+            } finally {
+                synchronized (this) {
+                    ended = true;
+                    hanging.returned(this);
+                }
+            }
+        }
+
+        private synchronized void abandon() {
+            if (!ended) {
+                hanging.abandoned(this);
+            }
         }
     }
 }

@@ -17,7 +17,6 @@
 package dev.dstl.log.upload;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import java.io.Closeable;
@@ -43,16 +42,9 @@ final class AbandonedAttempts {
     /** Number of threads from which a warning is logged. */
     static final int MANY = 20;
 
-    /**
-     * Delay after which a file is deleted again, since data that a client has sent or still sends
-     * may arrive after the first deletion.
-     */
-    private static final long DELETE_AGAIN_MILLIS = 30_000;
-
     private static final Logger LOG = LoggerFactory.getLogger(AbandonedAttempts.class);
 
     private final Executor threads;
-    private final Timers timers;
     private final SegmentRegistry registry;
     private final DstlMetrics metrics;
 
@@ -65,10 +57,8 @@ final class AbandonedAttempts {
     @GuardedBy("this")
     private boolean closing;
 
-    AbandonedAttempts(
-            Executor threads, Timers timers, SegmentRegistry registry, DstlMetrics metrics) {
+    AbandonedAttempts(Executor threads, SegmentRegistry registry, DstlMetrics metrics) {
         this.threads = threads;
-        this.timers = timers;
         this.registry = registry;
         this.metrics = metrics;
     }
@@ -96,19 +86,9 @@ final class AbandonedAttempts {
             if (complete) {
                 registry.discardAttempt(file);
             } else {
-                discard(file);
+                registry.discardAttemptTwice(file);
             }
         }
-    }
-
-    /**
-     * Deletes the file of an attempt that was cancelled or failed, now and again later: a failure
-     * may only mean that the answer of the store was lost, and the store may store the file after
-     * its first deletion.
-     */
-    void discard(Path file) {
-        registry.discardAttempt(file);
-        timers.schedule(() -> registry.discardAttempt(file), DELETE_AGAIN_MILLIS);
     }
 
     /**

@@ -335,7 +335,7 @@ public final class SegmentUpload {
         boolean throttled = Throttling.isCauseOf(cause);
         uploader.metrics.attemptFailed(throttled);
         if (file != null) {
-            uploader.abandoned.discard(file);
+            uploader.registry.discardAttemptTwice(file);
         }
         boolean encodingFailed;
         synchronized (this) {

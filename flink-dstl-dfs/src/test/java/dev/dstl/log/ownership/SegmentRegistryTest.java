@@ -23,7 +23,9 @@ import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.store.SegmentContent;
 import dev.dstl.log.store.SegmentName;
 import dev.dstl.log.store.SegmentStore;
+import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.ManualTimers;
+import dev.dstl.log.testing.RecordedMetrics;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
@@ -36,7 +38,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.junit.jupiter.api.Test;
 
 class SegmentRegistryTest {
@@ -45,10 +46,14 @@ class SegmentRegistryTest {
 
     private final ManualTimers timers = new ManualTimers();
     private final List<Path> deleted = new ArrayList<>();
+    private final RecordedMetrics recorded = new RecordedMetrics();
     private int failingDeletes;
 
     /** Counted down by the next deletion, which then hangs until it is interrupted. */
     @Nullable private CountDownLatch hangingDelete;
+
+    /** If set, that deletion ignores interrupts until this is counted down. */
+    @Nullable private CountDownLatch store;
 
     @Nullable private Error failure;
     private final SegmentRegistry registry = registry(Runnable::run);
@@ -160,6 +165,56 @@ class SegmentRegistryTest {
     }
 
     @Test
+    void fileThatIsDeletedTwice_countsOnce() {
+        registry.discardAttemptTwice(FILE);
+        timers.advanceMillis(60_000);
+        assertThat(deleted).containsExactly(FILE, FILE);
+        assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(1);
+        assertThat(recorded.count("numberOfDiscardFailures")).isZero();
+    }
+
+    @Test
+    void fileThatCanNeverBeDeleted_countsAsOneFailure() {
+        failingDeletes = Integer.MAX_VALUE;
+        registry.discardAttemptTwice(FILE);
+        timers.advanceMillis(120_000);
+        assertThat(timers.pendingCount()).isZero();
+        assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
+        assertThat(recorded.count("numberOfDiscardedFiles")).isZero();
+    }
+
+    @Test
+    void fileThatIsDeletedAfterAnOutage_isNoFailure_andNobodyIsAskedToDeleteIt() {
+        failingDeletes = 4;
+        try (LogLines lines = new LogLines()) {
+            registry.discardAttemptTwice(FILE);
+            timers.advanceMillis(120_000);
+            assertThat(lines.containing("Could not delete")).isEmpty();
+        }
+        assertThat(deleted).containsExactly(FILE);
+        assertThat(recorded.count("numberOfDiscardFailures")).isZero();
+        assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(1);
+    }
+
+    @Test
+    void deletionThatIgnoresTheInterrupt_isReportedOnce() throws Exception {
+        hangingDelete = new CountDownLatch(1);
+        store = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (LogLines lines = new LogLines()) {
+            registry(thread).discardAttempt(FILE);
+            hangingDelete.await();
+            timers.advanceMillis(119_000);
+            assertThat(lines.containing("ignores the interrupt")).isEmpty();
+            timers.advanceMillis(1_000_000);
+            assertThat(lines.containing("ignores the interrupt")).hasSize(1);
+        } finally {
+            store.countDown();
+            thread.shutdown();
+        }
+    }
+
+    @Test
     void afterTheExecutorIsShutDown_theCallerDeletes() {
         registry(
                         task -> {
@@ -225,10 +280,7 @@ class SegmentRegistryTest {
 
     private SegmentRegistry registry(Executor discards) {
         return new SegmentRegistry(
-                new RecordingStore(),
-                discards,
-                timers,
-                new DstlMetrics(new UnregisteredMetricsGroup()));
+                new RecordingStore(), discards, timers, new DstlMetrics(recorded));
     }
 
     private final class RecordingStore implements SegmentStore {
@@ -264,7 +316,13 @@ class SegmentRegistryTest {
 
         private void hang() throws IOException {
             hangingDelete.countDown();
+            while (store != null && store.getCount() > 0) {
+                Thread.onSpinWait();
+            }
             try {
+                if (store != null) {
+                    return;
+                }
                 new CountDownLatch(1).await();
             } catch (InterruptedException e) {
                 throw new InterruptedIOException("Interrupted while deleting");

@@ -23,7 +23,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
  *
  * <p>The size a checkpoint reports as new includes runs written by compaction. The appended bytes
  * lie between the growth of the changelog and that size; within these bounds, they are assumed to
- * equal those of the checkpoint before.
+ * equal those of the checkpoint before, and not the largest: that would be remembered for as long
+ * as compactions end now and then.
  */
 final class CheckpointSizes {
 
@@ -44,10 +45,14 @@ final class CheckpointSizes {
         long most = Math.min(logBytes, checkpoint.getCheckpointedSize());
         boolean truncated = checkpoint.getMaterializationID() != lastBase;
         long least = truncated ? most : Math.max(0, logBytes - lastLogBytes);
-        appended[next] = Math.min(most, Math.max(least, largest()));
+        appended[next] = Math.min(most, Math.max(least, latest()));
         next = (next + 1) % REMEMBERED;
         lastBase = checkpoint.getMaterializationID();
         lastLogBytes = logBytes;
+    }
+
+    private long latest() {
+        return appended[(next + REMEMBERED - 1) % REMEMBERED];
     }
 
     /**

@@ -34,7 +34,15 @@ class FullSizePropertyTest {
 
     @Property(tries = 1000)
     void checkpoint_isNoLargerThanTheRuleSays(@ForAll long seed) {
-        SimulatedSubtask subtask = SimulatedSubtask.random(new Random(seed));
+        verify(SimulatedSubtask.random(new Random(seed)));
+    }
+
+    @Property(tries = 1000)
+    void withMoreTimeForMaterializations_checkpointIsNoLargerThanTheRuleSays(@ForAll long seed) {
+        verify(SimulatedSubtask.random(new Random(seed), 0.2));
+    }
+
+    private static void verify(SimulatedSubtask subtask) {
         for (int i = 0; i < CHECKPOINTS; i++) {
             subtask.checkpoint();
 

@@ -45,11 +45,10 @@ final class SimulatedSubtask {
 
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
     private static final long MIN_LOG_BYTES = 8 << 20;
-
-    /** Duration of a materialization and its pause, relative to the materialization. */
-    private static final int TIMES = 10;
+    private static final double DEFAULT_TIME_FRACTION = 0.1;
 
     private final Random random;
+    private final double maxTimeFraction;
     private final long intervalMillis;
     private final double meanBytes;
     private final double noise;
@@ -92,6 +91,7 @@ final class SimulatedSubtask {
 
     private SimulatedSubtask(
             Random random,
+            double maxTimeFraction,
             long stateBytes,
             double meanBytes,
             double noise,
@@ -101,6 +101,7 @@ final class SimulatedSubtask {
             long latencyMillis,
             double bytesPerMilli) {
         this.random = random;
+        this.maxTimeFraction = maxTimeFraction;
         this.stateBytes = stateBytes;
         this.baseBytes = stateBytes;
         this.meanBytes = meanBytes;
@@ -112,7 +113,7 @@ final class SimulatedSubtask {
         this.description =
                 String.format(
                         "state %d, %.0f bytes +- %.2f per checkpoint, survivors %.2f, new %.2f,"
-                                + " every %d ms, store %d ms and %.0f bytes/ms",
+                                + " every %d ms, store %d ms and %.0f bytes/ms, time %.1f",
                         stateBytes,
                         meanBytes,
                         noise,
@@ -120,7 +121,8 @@ final class SimulatedSubtask {
                         newFraction,
                         intervalMillis,
                         latencyMillis,
-                        bytesPerMilli);
+                        bytesPerMilli,
+                        maxTimeFraction);
         this.changelog =
                 new SimulatedChangelog(
                         timers,
@@ -133,6 +135,9 @@ final class SimulatedSubtask {
         Configuration onlySize = new Configuration();
         onlySize.setString("state.changelog.dstl.materialize.replay-time", "0 s");
         onlySize.setString("state.changelog.dstl.materialize.max-runs", "0");
+        onlySize.setString(
+                "state.changelog.dstl.materialize.max-time-fraction",
+                Double.toString(maxTimeFraction));
         LogLimits limits = LogLimits.of(onlySize, onlySize);
         this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
         this.early =
@@ -147,18 +152,25 @@ final class SimulatedSubtask {
 
     /** Returns a random job on a random store. */
     static SimulatedSubtask random(Random random) {
-        return random(random, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
+        return random(random, DEFAULT_TIME_FRACTION);
+    }
+
+    /** Returns a random job on a random store, with a share of the time for materializations. */
+    static SimulatedSubtask random(Random random, double maxTimeFraction) {
+        return random(
+                random, maxTimeFraction, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
     }
 
     /** Returns a random job whose materialization and pause fit between two checkpoints. */
     static SimulatedSubtask withFastStore(Random random) {
-        return random(random, 1, 1e15);
+        return random(random, DEFAULT_TIME_FRACTION, 1, 1e15);
     }
 
     private static SimulatedSubtask random(
-            Random random, long latencyMillis, double bytesPerMilli) {
+            Random random, double maxTimeFraction, long latencyMillis, double bytesPerMilli) {
         return new SimulatedSubtask(
                 random,
+                maxTimeFraction,
                 random.nextInt(4) == 0 ? 0 : (long) logUniform(random, 1e3, 1e9),
                 logUniform(random, 1e3, 1e8),
                 0.3 * random.nextDouble(),
@@ -174,6 +186,7 @@ final class SimulatedSubtask {
             long stateBytes, long checkpointBytes, double survivors, long materializationMillis) {
         return new SimulatedSubtask(
                 new Random(0),
+                DEFAULT_TIME_FRACTION,
                 stateBytes,
                 (double) checkpointBytes,
                 0,
@@ -309,7 +322,7 @@ final class SimulatedSubtask {
 
     /** Longest such time: a materialization, its pause, and the wait for the next checkpoint. */
     long longestBusyMillis() {
-        return TIMES * lastMillis + intervalMillis;
+        return Math.round(lastMillis / maxTimeFraction) + intervalMillis;
     }
 
     long loggedBytes() {

@@ -69,7 +69,28 @@ final class ChunkFile {
         this.length = length;
     }
 
+    /** An interrupt does not fail it; the thread stays interrupted. */
     static ChunkFile create(SpillDirectory directory, long number, int length) throws IOException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                interrupted |= Thread.interrupted();
+                try {
+                    return createOnce(directory, number, length);
+                } catch (ClosedByInterruptException e) {
+                    // Once more, without the interrupt.
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static ChunkFile createOnce(SpillDirectory directory, long number, int length)
+            throws IOException {
         Path path = directory.path().resolve("chunk-" + number);
         FileChannel channel =
                 FileChannel.open(
@@ -85,7 +106,7 @@ final class ChunkFile {
                     channel,
                     channel.map(FileChannel.MapMode.READ_ONLY, 0, length),
                     length);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             channel.close();
             Files.deleteIfExists(path);
             throw e;

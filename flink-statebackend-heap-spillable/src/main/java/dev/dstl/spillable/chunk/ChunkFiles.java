@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +51,11 @@ public final class ChunkFiles implements AutoCloseable {
     private final SpillDirectories directories;
     private final int chunkBytes;
     private final LongSupplier clockMillis;
-    private final ByteBuffer copyBuffer = ByteBuffer.allocateDirect(COPY_BYTES);
+    private final Object copying = new Object();
+
+    /** Made by the first write: what may fail for want of memory must not leave directories. */
+    @Nullable private ByteBuffer copyBuffer;
+
     private final Set<ChunkFile> chunks = new HashSet<>();
     private ChunkFile current;
     private long nextNumber;
@@ -84,6 +89,7 @@ public final class ChunkFiles implements AutoCloseable {
                 // A channel closes when the thread that uses it is interrupted.
                 interrupted |= Thread.interrupted();
                 Extent extent = allocate((int) Math.min(MOST_BYTES, (length + 4095L) & ~4095L));
+                interrupted |= Thread.interrupted();
                 try {
                     copy(source, length, extent);
                     return extent;
@@ -118,7 +124,10 @@ public final class ChunkFiles implements AutoCloseable {
 
     /** One thread at a time writes. */
     private void copy(MemorySegment source, int length, Extent extent) throws IOException {
-        synchronized (copyBuffer) {
+        synchronized (copying) {
+            if (copyBuffer == null) {
+                copyBuffer = ByteBuffer.allocateDirect(COPY_BYTES);
+            }
             for (int done = 0; done < length; done += COPY_BYTES) {
                 int bytes = Math.min(COPY_BYTES, length - done);
                 copyBuffer.clear();

@@ -32,6 +32,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.IOUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -74,13 +75,18 @@ public final class SpillDirectories implements AutoCloseable {
         String name = OWN_PREFIX + UUID.randomUUID();
         List<IOException> failures = new ArrayList<>();
         for (Path disk : disks) {
+            Path unlocked = disk.resolve(name + WITHOUT_LOCK);
+            FileChannel lock = null;
             try {
-                Path unlocked = Files.createDirectories(disk.resolve(name + WITHOUT_LOCK));
-                locks.add(lockedOwnerFile(unlocked));
+                Files.createDirectories(unlocked);
+                lock = lockedOwnerFile(unlocked);
                 directories.add(new SpillDirectory(Files.move(unlocked, disk.resolve(name))));
+                locks.add(lock);
             } catch (IOException e) {
                 LOG.warn("Cannot spill to {}; other directories are used.", disk, e);
                 failures.add(e);
+                IOUtils.closeQuietly(lock);
+                FileUtils.deleteDirectoryQuietly(unlocked.toFile());
             }
         }
         if (directories.isEmpty()) {

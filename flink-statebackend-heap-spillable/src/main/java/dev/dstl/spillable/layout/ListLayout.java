@@ -141,12 +141,19 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         gathered.clear();
         gathered.write(entries.segment(), entries.valueOffset() + headBytes, used);
         for (int i = 0; i < fragments; i++) {
-            findPart(entries, i);
+            requireFragment(entries, i);
             gathered.write(
                     entries.segment(),
                     entries.valueOffset() + FRAGMENT_BYTES,
                     entries.segment().getIntLittleEndian(entries.valueOffset()));
         }
+    }
+
+    /** Without the check, what was read last would be taken for the fragment. */
+    private long requireFragment(EntryReader entries, int fragment) {
+        long address = findPart(entries, fragment);
+        requireParts(address != 0, "a fragment of a list");
+        return address;
     }
 
     @Override
@@ -261,7 +268,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             start = headBytes;
             bytes = used;
         } else {
-            findPart(entries, fragment);
+            requireFragment(entries, fragment);
             bytes = entries.segment().getIntLittleEndian(entries.valueOffset());
         }
         in.setBuffer(copyValue(entries, start), 0, bytes);
@@ -347,7 +354,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      */
     private boolean addToFragment(PartitionedMap map, int fragment, int bytes) throws IOException {
         EntryReader entries = map.entries();
-        long address = findPart(entries, fragment);
+        long address = requireFragment(entries, fragment);
         int value = entries.valueOffset();
         int filled = entries.segment().getIntLittleEndian(value);
         int room = entries.valueLength() - FRAGMENT_BYTES;

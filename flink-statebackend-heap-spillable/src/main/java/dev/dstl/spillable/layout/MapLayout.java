@@ -475,6 +475,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         readHead(entries);
         out.writeInt(userEntries);
         int bucketCount = buckets;
+        int left = userEntries;
         for (int i = 0; i < bucketCount; i++) {
             if (bucketCount > 1) {
                 readBucket(entries, i);
@@ -485,7 +486,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
                         bucket.bytes(),
                         bucket.keyOffset(),
                         bucket.keyLength() + bucket.valueLength());
+                left--;
             }
         }
+        requireParts(left == 0, "user entries of a map");
     }
 }

@@ -266,6 +266,17 @@ public abstract class SpilledLayout<K, N, S> {
         return entries.find(partKey, keyLength + Integer.BYTES, partHash(entries), true);
     }
 
+    /** Fails if parts are not there that the head of the selected entry counts. */
+    static void requireParts(boolean areThere, String what) {
+        if (!areThere) {
+            throw new IllegalStateException(
+                    "Spilled state has lost "
+                            + what
+                            + ". This is a defect, please report it; the state is restored from"
+                            + " the last checkpoint.");
+        }
+    }
+
     final void putPart(PartitionedMap map, int part, byte[] value, int valueLength) {
         byte[] partKey = partKey(part);
         map.put(

@@ -21,6 +21,9 @@ import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.PageWindow;
 import dev.dstl.spillable.partition.SealedPartition;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
 import java.util.function.LongConsumer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
@@ -457,6 +460,13 @@ public final class EntryReader {
         int from = index(layers.firstHash);
         Arrays.fill(directory, from, from + (1 << (depth - layers.depth)), layers);
         changes++;
+    }
+
+    /** Puts all partitions where their hashes are, or fails before the first. */
+    void placeAll(List<? extends Layers> all) {
+        // The directory grows once, with the deepest.
+        place(Collections.max(all, Comparator.comparingInt((Layers layers) -> layers.depth)));
+        all.forEach(this::place);
     }
 
     /** Forgets all partitions; nothing can be found afterwards. */

@@ -74,6 +74,11 @@ final class LivePartition extends Layers {
                 || (active.bytes() > OVERLAY_BYTES_TO_SPLIT && active.used() > splitAt / FEW_LARGE);
     }
 
+    /** Whether entries with a hash belong here. */
+    boolean has(int hash) {
+        return depth == 0 || (hash ^ firstHash) >>> (32 - depth) == 0;
+    }
+
     /** Bytes of memory that a merge would give back. */
     int overlayBytes() {
         return (active == null ? 0 : active.bytes()) + (frozen == null ? 0 : frozen.bytes());

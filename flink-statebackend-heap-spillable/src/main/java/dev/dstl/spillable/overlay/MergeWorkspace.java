@@ -25,7 +25,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
-import org.apache.flink.core.memory.MemorySegmentFactory;
 
 /** What merges use one after the other. Used by one thread at a time. */
 final class MergeWorkspace {
@@ -56,15 +55,13 @@ final class MergeWorkspace {
 
     private MemorySegment allocate(int bytes) {
         free();
-        budget.add(bytes);
-        image = MemorySegmentFactory.allocateOffHeapUnsafeMemory(bytes);
+        image = budget.allocate(bytes);
         return image;
     }
 
     private void free() {
         if (image != null) {
-            budget.add(-image.size());
-            image.free();
+            budget.free(image);
             image = null;
         }
     }

@@ -17,6 +17,9 @@
 package dev.dstl.spillable.overlay;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 
 /**
  * How much off-heap memory one backend may use, and what it uses, in bytes: the slabs of overlays
@@ -27,14 +30,23 @@ public final class OffHeapBudget {
     private final long limitBytes;
     private final AtomicLong usedBytes = new AtomicLong();
     private final Runnable onRelease;
+    private final IntFunction<MemorySegment> allocation;
 
     /**
      * @param limitBytes over 0
      * @param onRelease gives back what was reserved for the budget; called once, by any thread
      */
     public OffHeapBudget(long limitBytes, Runnable onRelease) {
+        this(limitBytes, onRelease, MemorySegmentFactory::allocateOffHeapUnsafeMemory);
+    }
+
+    /**
+     * @param allocation takes so many bytes from the operating system
+     */
+    OffHeapBudget(long limitBytes, Runnable onRelease, IntFunction<MemorySegment> allocation) {
         this.limitBytes = limitBytes;
         this.onRelease = onRelease;
+        this.allocation = allocation;
     }
 
     /** Nothing is used any more. */
@@ -52,7 +64,20 @@ public final class OffHeapBudget {
         return usedBytes.get();
     }
 
-    void add(long bytes) {
+    /**
+     * Takes memory from the operating system.
+     *
+     * @throws OutOfMemoryError if there is none; it does not count as used then
+     */
+    MemorySegment allocate(int bytes) {
+        MemorySegment segment = allocation.apply(bytes);
         usedBytes.addAndGet(bytes);
+        return segment;
+    }
+
+    /** Gives back what {@link #allocate} took. */
+    void free(MemorySegment segment) {
+        usedBytes.addAndGet(-segment.size());
+        segment.free();
     }
 }

@@ -45,15 +45,23 @@ final class OverlayMemory {
     private final AtomicLong blockBytes = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(1);
     private final AtomicInteger foreignReaders = new AtomicInteger();
-    private final Queue<Object> deferred = new ConcurrentLinkedQueue<>();
+    private final Queue<Object> deferred;
 
     /**
      * @param budget released with the last holder
      * @param files closed with the last holder
      */
     OverlayMemory(OffHeapBudget budget, ChunkFiles files) {
+        this(budget, files, new ConcurrentLinkedQueue<>());
+    }
+
+    /**
+     * @param deferred takes what cannot be freed yet; used by any thread
+     */
+    OverlayMemory(OffHeapBudget budget, ChunkFiles files, Queue<Object> deferred) {
         this.budget = budget;
         this.files = files;
+        this.deferred = deferred;
         long share = Math.max(SMALLEST_SLAB, budget.limitBytes() / SLABS_IN_BUDGET);
         this.slabs =
                 new SlabAllocator(
@@ -81,18 +89,13 @@ final class OverlayMemory {
     }
 
     void free(MemoryBlock block) {
-        if (nobodyLooks()) {
-            blockBytes.addAndGet(-block.bytes);
-            slabs.free(block);
-        } else {
-            deferred.add(block);
-        }
+        freeUnlessSeen(block);
     }
 
     /** Gives up one hold on a partition, and its extent if that was the last. */
     void release(SealedPartition partition) {
         if (partition.release()) {
-            free(partition.extent());
+            freeUnlessSeen(partition.extent());
         }
     }
 
@@ -105,33 +108,56 @@ final class OverlayMemory {
         return foreignReaders.get() == 0;
     }
 
-    private void free(Extent extent) {
+    private void freeUnlessSeen(Object blockOrExtent) {
         if (nobodyLooks()) {
-            files.release(extent);
+            freeNow(blockOrExtent);
         } else {
-            deferred.add(extent);
+            deferred.add(blockOrExtent);
+            // The last reader may have left before this was added.
+            freeDeferred();
         }
     }
 
-    /** Keeps memory that is given back from now on, until {@link #leaveForeign()}. */
+    private void freeDeferred() {
+        while (nobodyLooks()) {
+            Object one = deferred.poll();
+            if (one == null) {
+                return;
+            }
+            // A reader that came before the poll may see it.
+            if (nobodyLooks()) {
+                freeNow(one);
+            } else {
+                deferred.add(one);
+            }
+        }
+    }
+
+    private void freeNow(Object blockOrExtent) {
+        if (blockOrExtent instanceof MemoryBlock) {
+            MemoryBlock block = (MemoryBlock) blockOrExtent;
+            blockBytes.addAndGet(-block.bytes);
+            slabs.free(block);
+        } else {
+            files.release((Extent) blockOrExtent);
+        }
+    }
+
+    /**
+     * Keeps memory that is given back from now on, until {@link #leaveForeign()}.
+     *
+     * @throws IllegalStateException if the last holder has gone, and the memory with it
+     */
     void enterForeign() {
-        holders.incrementAndGet();
+        if (holders.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalStateException("The state backend is closed");
+        }
         foreignReaders.incrementAndGet();
     }
 
     void leaveForeign() throws IOException {
-        if (foreignReaders.decrementAndGet() == 0) {
-            for (Object one = deferred.poll(); one != null; one = deferred.poll()) {
-                if (one instanceof MemoryBlock) {
-                    free((MemoryBlock) one);
-                } else {
-                    free((Extent) one);
-                }
-                if (foreignReaders.get() > 0) {
-                    break;
-                }
-            }
-        }
+        foreignReaders.decrementAndGet();
+        freeDeferred();
         release();
     }
 

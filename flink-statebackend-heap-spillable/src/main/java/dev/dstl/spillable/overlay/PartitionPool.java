@@ -53,7 +53,7 @@ public final class PartitionPool implements AutoCloseable {
     private static final long OVERDRAFT_BYTES = 32L << 20;
     private static final int CANDIDATES = 24;
 
-    /** Less memory than this per byte written, and memory grows rather than files. */
+    /** Less memory than this per byte written, and memory grows first, up to the budget. */
     private static final double SMALLEST_GAIN = 1.0 / 256;
 
     private static final int MOST_RUNNING = 4;
@@ -331,7 +331,7 @@ public final class PartitionPool implements AutoCloseable {
             return true;
         }
         LivePartition best = null;
-        double bestGain = SMALLEST_GAIN;
+        double bestGain = memory.blockBytes() > budget.limitBytes() ? 0 : SMALLEST_GAIN;
         for (int i = 0; i < CANDIDATES && !withOverlay.isEmpty(); i++) {
             int index = random.nextInt(withOverlay.size());
             LivePartition candidate = withOverlay.get(index);
@@ -428,11 +428,11 @@ public final class PartitionPool implements AutoCloseable {
             try {
                 merge.owner.merged(merge);
             } finally {
+                // The extents of what was merged may become others'.
+                pageReads.window().forget();
                 MergeRunner.close(merge);
             }
         }
-        // The extents of what was merged may become others'.
-        pageReads.window().forget();
         if (fatal != null) {
             ExceptionUtils.rethrow(fatal);
         }

@@ -222,14 +222,13 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     /** Splits an overlay over nothing, unless nearly all of its hashes have the same next bit. */
     private void split(LivePartition partition) {
         Overlay overlay = partition.active;
-        int[] hashes = new int[overlay.cells()];
         byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
         int bit = 1 << (31 - partition.depth);
         int ones = 0;
-        for (int cell = 0; cell < hashes.length; cell++) {
+        for (int cell = 0; cell < overlay.cells(); cell++) {
             if (overlay.isUsed(cell)) {
-                hashes[cell] = overlay.hashOf(cell, keyHash, scratch);
-                ones += (hashes[cell] & bit) == 0 ? 0 : 1;
+                int hash = overlay.hashOf(cell, keyHash, scratch);
+                ones += (hash & bit) == 0 ? 0 : 1;
             }
         }
         int smallerSide = Math.min(ones, overlay.used() - ones);
@@ -239,23 +238,48 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             return;
         }
         int depth = partition.depth + 1;
-        entries.place(newPartition(depth, partition.firstHash));
-        entries.place(newPartition(depth, partition.firstHash | bit));
-        for (int cell = 0; cell < hashes.length; cell++) {
-            if (overlay.isUsed(cell)) {
-                moveTo(hashes[cell], overlay, cell);
+        replace(
+                partition,
+                List.of(
+                        newPartition(depth, partition.firstHash),
+                        newPartition(depth, partition.firstHash | bit)));
+    }
+
+    /**
+     * Puts partitions in the place of one, with what that has in its active overlay. Without enough
+     * memory it fails and changes nothing.
+     */
+    private void replace(LivePartition partition, List<LivePartition> targets) {
+        boolean replaced = false;
+        try {
+            Overlay active = partition.active;
+            byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
+            for (int cell = 0; active != null && cell < active.cells(); cell++) {
+                if (active.isUsed(cell)) {
+                    moveTo(targets, active.hashOf(cell, keyHash, scratch), active, cell);
+                }
+            }
+            entries.placeAll(targets);
+            replaced = true;
+        } finally {
+            if (replaced) {
+                drop(partition);
+            } else {
+                targets.forEach(this::drop);
             }
         }
-        drop(partition);
     }
 
     private LivePartition newPartition(int depth, int firstHash) {
         return new LivePartition(this, depth, firstHash, PartitionMerge.MOST_ENTRIES);
     }
 
-    /** Puts the entry of another overlay's cell where its hash is now. */
-    private void moveTo(int hash, Overlay source, int cell) {
-        LivePartition target = (LivePartition) entries.layersAt(entries.index(hash));
+    /** Puts the entry of another overlay's cell into the partition of its hash. */
+    private void moveTo(List<LivePartition> targets, int hash, Overlay source, int cell) {
+        LivePartition target = targets.get(0);
+        for (int i = 1; !target.has(hash); i++) {
+            target = targets.get(i);
+        }
         overlays.addCopy(target, hash, source, cell);
         boolean covers = (source.flags(cell) & Overlay.COVERS) != 0;
         boolean removed = source.isRemoved(cell);
@@ -392,25 +416,15 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             pool.sealed(partition);
             return;
         }
-        List<LivePartition> placed = new ArrayList<>(parts.size());
+        List<LivePartition> targets = new ArrayList<>(parts.size());
         for (PartitionMerge.Part part : parts) {
             LivePartition one = newPartition(part.depth, part.firstHash);
             one.sealed = part.sealed;
             one.live = part.sealed == null ? 0 : part.sealed.entries();
-            entries.place(one);
-            placed.add(one);
+            targets.add(one);
         }
-        Overlay active = partition.active;
-        if (active != null) {
-            byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
-            for (int cell = 0; cell < active.cells(); cell++) {
-                if (active.isUsed(cell)) {
-                    moveTo(active.hashOf(cell, keyHash, scratch), active, cell);
-                }
-            }
-        }
-        drop(partition);
-        for (LivePartition one : placed) {
+        replace(partition, targets);
+        for (LivePartition one : targets) {
             releaseIfEmpty(one);
             pool.sealed(one);
         }

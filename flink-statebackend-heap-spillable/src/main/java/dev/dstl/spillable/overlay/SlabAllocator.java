@@ -21,7 +21,6 @@ import java.util.Arrays;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
-import org.apache.flink.core.memory.MemorySegmentFactory;
 
 /**
  * Blocks of powers of two out of slabs, by the buddy method: a free block joins its neighbour of
@@ -45,9 +44,9 @@ final class SlabAllocator {
         /** Of the block that starts at a unit: order + 1, negative if in use; 0 if none does. */
         final byte[] states;
 
-        Slab(MemorySegment segment) {
+        Slab(MemorySegment segment, byte[] states) {
             this.segment = segment;
-            this.states = new byte[segment.size() >>> UNIT_SHIFT];
+            this.states = states;
         }
     }
 
@@ -104,9 +103,7 @@ final class SlabAllocator {
     synchronized MemoryBlock allocate(int bytes) {
         int length = blockBytes(bytes);
         if (length > slabBytes) {
-            budget.add(length);
-            return new MemoryBlock(
-                    MemorySegmentFactory.allocateOffHeapUnsafeMemory(length), 0, length, -1);
+            return new MemoryBlock(budget.allocate(length), 0, length, -1);
         }
         int wanted = Integer.numberOfTrailingZeros(length >>> UNIT_SHIFT);
         long place = take(wanted);
@@ -149,22 +146,21 @@ final class SlabAllocator {
     }
 
     private int addSlab() {
-        budget.add(slabBytes);
-        Slab slab = new Slab(MemorySegmentFactory.allocateOffHeapUnsafeMemory(slabBytes));
-        slabCount++;
+        // What may fail comes first: nobody would free the memory.
+        byte[] states = new byte[slabBytes >>> UNIT_SHIFT];
         int number = slabs.indexOf(null);
         if (number < 0) {
-            slabs.add(slab);
-            return slabs.size() - 1;
+            number = slabs.size();
+            slabs.add(null);
         }
-        slabs.set(number, slab);
+        slabs.set(number, new Slab(budget.allocate(slabBytes), states));
+        slabCount++;
         return number;
     }
 
     synchronized void free(MemoryBlock block) {
         if (block.slab < 0) {
-            budget.add(-block.bytes);
-            block.segment.free();
+            budget.free(block.segment);
             return;
         }
         Slab slab = slabs.get(block.slab);
@@ -203,8 +199,7 @@ final class SlabAllocator {
     private void drop(int number, @Nullable Slab slab) {
         slabs.set(number, null);
         slabCount--;
-        budget.add(-slabBytes);
-        slab.segment.free();
+        budget.free(slab.segment);
     }
 
     /** Gives back the slab that is kept for what comes next, if nothing of it is in use. */

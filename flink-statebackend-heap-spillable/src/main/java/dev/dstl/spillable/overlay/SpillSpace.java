@@ -41,6 +41,7 @@ public final class SpillSpace implements AutoCloseable {
     private final Opener opener;
     private final Map<String, Integer> stateIds = new HashMap<>();
     @Nullable private volatile PartitionPool pool;
+    private boolean closed;
 
     /**
      * @param opener what it makes belongs to this object
@@ -52,9 +53,12 @@ public final class SpillSpace implements AutoCloseable {
     /**
      * The pool, made now if there is none yet.
      *
-     * @throws IOException if no spill directory can be made
+     * @throws IOException if no spill directory can be made, or if this object is closed
      */
     public synchronized PartitionPool open() throws IOException {
+        if (closed) {
+            throw new IOException("The state backend is closed");
+        }
         if (pool == null) {
             pool = opener.open();
         }
@@ -79,6 +83,7 @@ public final class SpillSpace implements AutoCloseable {
      */
     @Override
     public synchronized void close() throws IOException {
+        closed = true;
         if (pool != null) {
             pool.close();
             pool = null;

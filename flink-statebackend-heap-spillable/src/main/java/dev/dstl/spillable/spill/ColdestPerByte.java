@@ -49,7 +49,8 @@ final class ColdestPerByte {
         for (StateTable<?, ?, ?> table : tables) {
             TablePlacement placement = table.placement();
             for (int i = 0; i < placement.groupCount(); i++) {
-                boolean halfDrained = placement.residency(i) == Residency.SPILLING;
+                boolean halfDrained =
+                        placement.residency(i) == Residency.SPILLING && !placement.isUnwritable(i);
                 if (!halfDrained && !placement.isWorthSpilling(i)) {
                     continue;
                 }

@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * most {@value #SLICE_NANOS} ns, then at least as long nothing. An idle task is woken through its
  * mailbox.
  *
- * <p>If no disk takes state, or the index has no room left, the rest of the request is dropped with
- * one error; state stays where it is.
+ * <p>If no disk takes state, the rest of the request is dropped with one error; state stays where
+ * it is. An entry that cannot be serialized keeps only its key group on the heap.
  */
 public final class SpillScheduler implements StateMover, SpillMember {
 
@@ -72,6 +72,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private long nextSliceNanos;
     private long nextCoolDownNanos;
     private boolean refusalLogged;
+    private boolean unwritableLogged;
     private int restoredEntries;
     private long restoredBytes;
     private boolean restoresToHeap = true;
@@ -186,11 +187,31 @@ public final class SpillScheduler implements StateMover, SpillMember {
                 && request.asksToSpill()
                 && clockNanos.getAsLong() - sliceEnd < 0) {
             long before = pool.liveBytes();
-            int moved = placement.spill(choice.position, SPILLED_PER_STEP);
+            int moved;
+            try {
+                moved = placement.spill(choice.position, SPILLED_PER_STEP);
+            } catch (IOException e) {
+                request.done((long) placement.movedBytes(choice.position));
+                skip(placement.describe(choice.position), e);
+                return;
+            }
             counters.spilled(moved, Math.max(0, pool.liveBytes() - before));
             request.done((long) placement.movedBytes(choice.position));
         }
         refusalLogged = false;
+    }
+
+    private void skip(String keyGroup, IOException cause) {
+        counters.refused();
+        if (!unwritableLogged) {
+            unwritableLogged = true;
+            LOG.error(
+                    "An entry cannot be serialized, so {} stays on the heap; other state is"
+                            + " spilled. Checkpoints that include the entry fail as well. Logged"
+                            + " once.",
+                    keyGroup,
+                    cause);
+        }
     }
 
     /** Drops what is requested if there is no place for it. */

@@ -20,6 +20,7 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
+import java.util.BitSet;
 
 /**
  * Where the key groups of one state are, how hot they are, and moving their entries between heap
@@ -38,6 +39,9 @@ public final class TablePlacement {
 
     private final KeyGroups<?, ?, ?> groups;
     private final SpillSpace space;
+
+    /** Key groups with an entry that could not be serialized since the last cool-down. */
+    private final BitSet unwritable = new BitSet();
 
     TablePlacement(KeyGroups<?, ?, ?> groups, SpillSpace space) {
         this.groups = groups;
@@ -79,9 +83,14 @@ public final class TablePlacement {
         return groups.at(position).movedBytes();
     }
 
-    /** Whether spilling a key group frees more memory than it takes. */
+    /** Whether spilling a key group frees more memory than it takes, and was not in vain. */
     public boolean isWorthSpilling(int position) {
-        return groups.at(position).heapBytes() >= SMALLEST_SPILLED_BYTES;
+        return !isUnwritable(position) && groups.at(position).heapBytes() >= SMALLEST_SPILLED_BYTES;
+    }
+
+    /** Whether an entry of a key group could not be serialized since the last cool-down. */
+    public boolean isUnwritable(int position) {
+        return unwritable.get(position);
     }
 
     /** Whether the last load of a key group has found that no entry fits into the room it had. */
@@ -99,8 +108,9 @@ public final class TablePlacement {
         return groups.at(position).heat();
     }
 
-    /** Lets past accesses to every key group count half. */
+    /** Lets past accesses to every key group count half, and entries be serialized again. */
     public void coolDown() {
+        unwritable.clear();
         for (int i = 0; i < groups.count(); i++) {
             groups.at(i).coolDown();
         }
@@ -129,6 +139,11 @@ public final class TablePlacement {
         }
     }
 
+    /** The state and the number of a key group, for messages. */
+    public String describe(int position) {
+        return groups.at(position).identity().toString();
+    }
+
     /**
      * Whose entries the partitions of a key group have.
      *
@@ -152,10 +167,16 @@ public final class TablePlacement {
      * Moves about that many entries off-heap, or as many slices of large ones.
      *
      * @return entries moved; fewer than asked for if the group has no more on the heap
-     * @throws IOException if an entry cannot be serialized; it stays on the heap then
+     * @throws IOException if an entry cannot be serialized; it stays on the heap then, and the key
+     *     group is {@linkplain #isUnwritable unwritable}
      */
     public int spill(int position, int steps) throws IOException {
-        return spill(groups, position, steps);
+        try {
+            return spill(groups, position, steps);
+        } catch (IOException e) {
+            unwritable.set(position);
+            throw e;
+        }
     }
 
     private static <K, N, S> int spill(KeyGroups<K, N, S> groups, int position, int steps)

@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.apache.flink.core.memory.MemorySegment;
@@ -122,6 +123,32 @@ class ChunkFilesTest {
                 assertThat(bytes.array()).containsOnly(i);
                 assertThat(read(extent, 10_000)).containsOnly(i);
             }
+        }
+    }
+
+    @Test
+    void anInterruptWhileAFileIsMade_isNoFaultOfTheDisk() throws Exception {
+        AtomicInteger interrupts = new AtomicInteger(2);
+        SpillDirectories directories = new SpillDirectories(Arrays.asList(firstDisk, secondDisk));
+        try (ChunkFiles chunks =
+                new ChunkFiles(
+                        directories,
+                        CHUNK_BYTES,
+                        () -> {
+                            // Asked just before a file is made.
+                            if (interrupts.getAndDecrement() > 0) {
+                                Thread.currentThread().interrupt();
+                            }
+                            return 0;
+                        })) {
+            Extent first = chunks.write(filled(700_000, 1), 700_000);
+            assertThat(Thread.interrupted()).isTrue();
+            Extent second = chunks.write(filled(700_000, 2), 700_000);
+            assertThat(Thread.interrupted()).isTrue();
+
+            assertThat(read(first, 700_000)).containsOnly(1);
+            assertThat(read(second, 700_000)).containsOnly(2);
+            assertThat(directories.directories()).allMatch(directory -> directory.isUsable(0));
         }
     }
 

@@ -37,6 +37,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SpillDirectoriesTest {
 
+    /** What Linux allows. */
+    private static final int LONGEST_PATH = 4095;
+
+    private static final int NAME_LENGTH = "dstl-spill-".length() + 36 + 1 + 36 + ".new".length();
+
     @TempDir Path disk;
 
     private static List<String> namesIn(Path directory) throws IOException {
@@ -52,6 +57,23 @@ class SpillDirectoriesTest {
         new SpillDirectories(Collections.singletonList(disk)).close();
 
         assertThat(namesIn(disk)).containsExactly("somebody else's");
+    }
+
+    @Test
+    void aDirectoryThatCannotBeLocked_isRemoved() throws Exception {
+        Path deep = disk;
+        while (deep.toString().length() < LONGEST_PATH - NAME_LENGTH - 250) {
+            deep = deep.resolve("d".repeat(200));
+        }
+        // The directory still has a legal path, its lock has not.
+        int missing = LONGEST_PATH - NAME_LENGTH - 2 - deep.toString().length();
+        Path disks = Files.createDirectories(deep.resolve("d".repeat(missing)));
+
+        assertThatThrownBy(() -> new SpillDirectories(Collections.singletonList(disks)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("No directory to spill state to is usable");
+
+        assertThat(disks).isEmptyDirectory();
     }
 
     @Test

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
@@ -33,6 +34,7 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -211,6 +213,22 @@ class ListLayoutTest extends PartitionedMapFixture {
 
         assertThat(disks.pool().liveBytes()).as("live bytes").isZero();
         assertThat(map.size()).isZero();
+    }
+
+    @Test
+    void aListWithoutOneOfItsFragments_isNotReadNorWrittenAsIfItHadIt() throws IOException {
+        layout.select(7, 0L);
+        layout.write(map, Collections.nCopies(5000, "some element"));
+        layout.removePart(map, 1);
+
+        assertThatThrownBy(() -> read(7))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("Spilled state has lost a fragment of a list.");
+        assertThatThrownBy(() -> layout.copyState(map.entries(), new DataOutputSerializer(64)))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> layout.readFragment(map.entries(), 1, new ArrayList<>()))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(layout.delete(map)).isTrue();
     }
 
     @Test

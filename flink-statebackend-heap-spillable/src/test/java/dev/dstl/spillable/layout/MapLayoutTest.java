@@ -17,6 +17,7 @@
 package dev.dstl.spillable.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
@@ -29,6 +30,7 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +46,21 @@ class MapLayoutTest extends PartitionedMapFixture {
     private Map<String, String> read(int key) throws IOException {
         layout.select(key, 0L);
         return layout.read(map.entries());
+    }
+
+    @Test
+    void aMapWithoutOneOfItsBuckets_isNotWrittenToASnapshot() throws IOException {
+        Map<String, String> large = new HashMap<>();
+        for (int i = 0; i < 500; i++) {
+            large.put("user key " + i, "value");
+        }
+        layout.select(7, 0L);
+        layout.write(map, large);
+        assertThat(layout.removePart(map, 3)).isTrue();
+
+        assertThatThrownBy(() -> layout.copyState(map.entries(), new DataOutputSerializer(64)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("Spilled state has lost user entries of a map.");
     }
 
     @ParameterizedTest

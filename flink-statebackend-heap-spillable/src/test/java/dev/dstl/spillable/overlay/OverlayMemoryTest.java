@@ -17,18 +17,23 @@
 package dev.dstl.spillable.overlay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.SpillDirectories;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,13 +51,12 @@ class OverlayMemoryTest {
 
     @BeforeEach
     void open() throws IOException {
-        memory =
-                new OverlayMemory(
-                        budget,
-                        new ChunkFiles(
-                                new SpillDirectories(Collections.singletonList(disk)),
-                                1 << 20,
-                                () -> 0));
+        memory = new OverlayMemory(budget, newFiles());
+    }
+
+    private ChunkFiles newFiles() throws IOException {
+        return new ChunkFiles(
+                new SpillDirectories(Collections.singletonList(disk)), 1 << 20, () -> 0);
     }
 
     @ParameterizedTest
@@ -130,6 +134,76 @@ class OverlayMemoryTest {
         memory.leaveForeign();
         assertThat(memory.blockBytes()).isZero();
         memory.release();
+    }
+
+    @Test
+    void whatIsGivenBackWhileTheLastReaderLeaves_isFreed() throws IOException {
+        memory.release();
+        memory =
+                new OverlayMemory(
+                        budget,
+                        newFiles(),
+                        new ConcurrentLinkedQueue<>() {
+                            @Override
+                            public boolean add(Object blockOrExtent) {
+                                leave();
+                                return super.add(blockOrExtent);
+                            }
+                        });
+        MemoryBlock block = memory.allocate(4096);
+        memory.enterForeign();
+
+        memory.free(block);
+
+        assertThat(memory.blockBytes()).isZero();
+        memory.release();
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    private void leave() {
+        try {
+            memory.leaveForeign();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aReaderThatComesAfterTheEnd_isRefused_andNothingIsReleasedTwice() throws IOException {
+        memory.release();
+
+        assertThatThrownBy(memory::enterForeign)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("The state backend is closed");
+
+        assertThat(releases).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100, LIMIT})
+    void memoryThatTheSystemRefuses_isNotUsed_andIsAskedForAgain(int bytes) throws IOException {
+        memory.release();
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        OffHeapBudget refused =
+                new OffHeapBudget(
+                        LIMIT,
+                        () -> {},
+                        length -> {
+                            if (refuses.get()) {
+                                throw new OutOfMemoryError("refused by the test");
+                            }
+                            return MemorySegmentFactory.allocateOffHeapUnsafeMemory(length);
+                        });
+        memory = new OverlayMemory(refused, newFiles());
+
+        assertThatThrownBy(() -> memory.allocate(bytes)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(refused.usedBytes()).isZero();
+        assertThat(memory.blockBytes()).isZero();
+
+        refuses.set(false);
+        memory.free(memory.allocate(bytes));
+        memory.release();
+        assertThat(refused.usedBytes()).isZero();
     }
 
     @Test

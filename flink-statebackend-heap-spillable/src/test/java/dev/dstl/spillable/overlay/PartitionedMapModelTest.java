@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.overlay;
 
+import static org.apache.flink.util.concurrent.Executors.newDirectExecutorService;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.spillable.partition.EntryFormat;
@@ -35,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -259,6 +261,61 @@ class PartitionedMapModelTest {
         disks.pool().diskTakesMore();
         assertThat(disks.pool().sealedBytes()).isPositive();
         close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void memoryThatTheSystemRefusesNowAndThen_losesNothing(long seed) throws Exception {
+        Random random = new Random(seed);
+        boolean[] refuses = {false};
+        disks =
+                new PoolOnDisk(
+                        disk,
+                        LIMIT,
+                        newDirectExecutorService(),
+                        new KeyHash(seed),
+                        bytes -> {
+                            if (refuses[0] && random.nextInt(3) == 0) {
+                                throw new OutOfMemoryError("refused by the test");
+                            }
+                            return MemorySegmentFactory.allocateOffHeapUnsafeMemory(bytes);
+                        });
+        map = disks.newMap();
+        int failures = 0;
+        for (int round = 0; round < 20; round++) {
+            refuses[0] = true;
+            for (int i = 0; i < 3000; i++) {
+                failures += changeUnlessRefused(random, "key " + random.nextInt(20_000)) ? 0 : 1;
+            }
+            refuses[0] = false;
+            verify();
+        }
+        assertThat(failures).isGreaterThan(10);
+        assertThat(disks.pool().merges()).isPositive();
+        close();
+    }
+
+    /** A change that fails was made or not made. */
+    private boolean changeUnlessRefused(Random random, String key) {
+        byte[] before = expected.get(key);
+        byte[] after = random.nextInt(4) == 0 ? null : value(random, 400);
+        try {
+            if (after == null) {
+                remove(key);
+            } else {
+                put(key, after);
+            }
+            return true;
+        } catch (OutOfMemoryError e) {
+            byte[] found = get(map.entries(), key);
+            assertThat(Arrays.equals(found, before) || Arrays.equals(found, after)).isTrue();
+            if (found == null) {
+                expected.remove(key);
+            } else {
+                expected.put(key, found);
+            }
+            return false;
+        }
     }
 
     @Test

@@ -59,11 +59,15 @@ class PartitionedMapTest {
     }
 
     void put(int key, byte[] value) {
+        put(map, key, value);
+    }
+
+    private static void put(PartitionedMap target, int key, byte[] value) {
         byte[] bytes = key(key);
-        map.put(
+        target.put(
                 bytes,
                 bytes.length,
-                map.entries().keyHash().of(bytes, bytes.length),
+                target.entries().keyHash().of(bytes, bytes.length),
                 false,
                 value,
                 value.length);
@@ -90,6 +94,26 @@ class PartitionedMapTest {
         byte[] value = new byte[random.nextInt(maxLength)];
         random.nextBytes(value);
         return value;
+    }
+
+    @Test
+    void smallOverlaysOverLargePartitions_stayWithinTheBudget(@TempDir Path otherDisk)
+            throws IOException {
+        int budget = 32 << 10;
+        PoolOnDisk small = new PoolOnDisk(otherDisk, budget);
+        PartitionedMap largeEntries = small.newMap();
+        for (int key = 0; key < 300; key++) {
+            put(largeEntries, key, new byte[250_000]);
+        }
+
+        for (int key = 1000; key < 1600; key++) {
+            put(largeEntries, key, new byte[8]);
+            assertThat(small.pool().overlayBytes()).isLessThanOrEqualTo(budget + 4096);
+        }
+
+        assertThat(get(largeEntries.entries(), 1599)).hasSize(8);
+        largeEntries.close();
+        small.close();
     }
 
     @Test

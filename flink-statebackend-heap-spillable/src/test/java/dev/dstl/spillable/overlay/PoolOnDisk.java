@@ -27,6 +27,9 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.concurrent.Executors;
 
 /** A pool over one directory, with chunk files of 1 MiB; checks that it gets all back. */
@@ -51,9 +54,22 @@ public final class PoolOnDisk implements AutoCloseable {
 
     PoolOnDisk(Path disk, long budgetBytes, ExecutorService executor, KeyHash hash)
             throws IOException {
+        this(disk, budgetBytes, executor, hash, MemorySegmentFactory::allocateOffHeapUnsafeMemory);
+    }
+
+    /**
+     * @param allocation of the memory of overlays and merges
+     */
+    PoolOnDisk(
+            Path disk,
+            long budgetBytes,
+            ExecutorService executor,
+            KeyHash hash,
+            IntFunction<MemorySegment> allocation)
+            throws IOException {
         pool =
                 new PartitionPool(
-                        new OffHeapBudget(budgetBytes, () -> released = true),
+                        new OffHeapBudget(budgetBytes, () -> released = true, allocation),
                         new ChunkFiles(
                                 new SpillDirectories(Collections.singletonList(disk)),
                                 1 << 20,

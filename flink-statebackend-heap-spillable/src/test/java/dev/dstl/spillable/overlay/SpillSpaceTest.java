@@ -54,6 +54,19 @@ class SpillSpaceTest {
     }
 
     @Test
+    void aClosedSpace_makesNoOtherPool() throws IOException {
+        SpillSpace space = PoolOnDisk.space(disk, 1 << 20);
+        space.close();
+
+        assertThatThrownBy(space::open)
+                .isInstanceOf(IOException.class)
+                .hasMessage("The state backend is closed");
+
+        assertThat(space.pool()).isNull();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    @Test
     void anOpenerThatFails_isAskedAgainNextTime() throws IOException {
         AtomicInteger attempts = new AtomicInteger();
         SpillSpace space =

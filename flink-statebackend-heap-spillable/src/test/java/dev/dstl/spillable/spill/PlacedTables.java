@@ -24,6 +24,7 @@ import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.state.HeapPriorityQueuesManager;
@@ -55,13 +56,18 @@ final class PlacedTables implements AutoCloseable {
     }
 
     StateTable<Integer, VoidNamespace, String> add(String name, int entriesPerGroup) {
+        return add(name, entriesPerGroup, StringSerializer.INSTANCE);
+    }
+
+    StateTable<Integer, VoidNamespace, String> add(
+            String name, int entriesPerGroup, TypeSerializer<String> serializer) {
         StateTable<Integer, VoidNamespace, String> table =
                 states.addTable(
                         new RegisteredKeyValueStateBackendMetaInfo<>(
                                 StateDescriptor.Type.VALUE,
                                 name,
                                 VoidNamespaceSerializer.INSTANCE,
-                                StringSerializer.INSTANCE),
+                                serializer),
                         IntSerializer.INSTANCE);
         for (int key = 0; key < GROUPS * entriesPerGroup; key++) {
             put(table, key, "value of " + key);

@@ -241,6 +241,38 @@ class SpillSchedulerTest {
     }
 
     @Test
+    void anEntryThatCannotBeSerialized_keepsItsKeyGroupOnTheHeap_andNoOther() throws Exception {
+        StateTable<Integer, VoidNamespace, String> picky =
+                tables.add("picky", ENTRIES_PER_GROUP, new PickySerializer());
+        PlacedTables.put(picky, 4, PickySerializer.REFUSED);
+        try (LoggedLines errors = new LoggedLines(SpillScheduler.class, Level.ERROR)) {
+            for (int i = 0; i < 40; i++) {
+                scheduler.keySelected();
+                arbiter.onLiveHeap(3_900_000, HEAP_BYTES);
+                mailbox.runAll();
+            }
+
+            assertThat(errors.lines()).hasSize(1);
+            assertThat(errors.lines().get(0)).contains("state 'picky', key group 0 stays");
+        }
+        assertThat(spilled()).isEqualTo(PlacedTables.GROUPS * ENTRIES_PER_GROUP);
+        for (int group = 1; group < PlacedTables.GROUPS; group++) {
+            assertThat(picky.placement().heapEntries(group)).isZero();
+        }
+        assertThat(PlacedTables.get(picky, 4)).isEqualTo(PickySerializer.REFUSED);
+        assertThat(picky.size()).isEqualTo(PlacedTables.GROUPS * ENTRIES_PER_GROUP);
+
+        PlacedTables.put(picky, 4, "can be written");
+        picky.placement().coolDown();
+        for (int i = 0; i < 10; i++) {
+            arbiter.onLiveHeap(3_900_000, HEAP_BYTES);
+            mailbox.runAll();
+        }
+        assertThat(picky.placement().heapEntries(0)).as("tried again").isZero();
+        verify();
+    }
+
+    @Test
     void restoredState_goesToTheHeapAsLongAsThereIsRoom() throws IOException {
         int toHeap = 0;
         int key = 1_000_000;

@@ -322,6 +322,14 @@ public final class Cluster {
         return histories.get(file);
     }
 
+    /** Number of files that a changelog has asked to delete so often. */
+    public long deletedFiles(String incarnation, int tries) {
+        return histories.values().stream()
+                .filter(history -> history.writer().equals(incarnation))
+                .filter(history -> history.deletions() >= tries)
+                .count();
+    }
+
     /** Releases all threads that still hang. */
     public void vanish() {
         logs.forEach(SimulatedLog::vanish);

@@ -25,6 +25,7 @@ public final class FileHistory {
     private boolean handedOver;
     private boolean deletedByWriter;
     private int refusals;
+    private int deletions;
 
     /** Epoch of the latest JobManager that knows the file. */
     private int jobManagerEpoch = -1;
@@ -52,6 +53,7 @@ public final class FileHistory {
     }
 
     void deleteRequested(boolean byWriter, boolean done) {
+        deletions += byWriter ? 1 : 0;
         refusals = done ? 0 : refusals + 1;
         deletedByWriter |= done && byWriter;
     }
@@ -72,6 +74,11 @@ public final class FileHistory {
 
     public boolean isDeletedByWriter() {
         return deletedByWriter;
+    }
+
+    /** Number of times that its writer asked to delete it. */
+    public int deletions() {
+        return deletions;
     }
 
     /** Number of failed deletions since the last successful one. */

@@ -61,7 +61,8 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
     }
 
     /**
-     * A changelog that still runs has tried often enough, and says how many files it left behind.
+     * A changelog that still runs has tried often enough, and says how many files it left behind,
+     * each of them once. Some may not exist: their uploads failed.
      */
     private void checkReported(SimulatedLog log) {
         int left = 0;
@@ -77,6 +78,12 @@ public final class NothingUnreferencedLeftAfterQuiescence extends Invariant {
         }
         if (left > log.leftBehind()) {
             violated("%s left %d files, and reports %d", log.incarnation(), left, log.leftBehind());
+        }
+        long tried = cluster().deletedFiles(log.incarnation(), TRIES);
+        if (log.leftBehind() > tried) {
+            violated(
+                    "%s tried %d files often enough, and reports %d",
+                    log.incarnation(), tried, log.leftBehind());
         }
     }
 

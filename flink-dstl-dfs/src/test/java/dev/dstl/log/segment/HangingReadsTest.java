@@ -1,0 +1,129 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.testing.LogLines;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Reads that are abandoned and ignore the interrupt. */
+@Timeout(60)
+class HangingReadsTest {
+
+    private static final int MOST = 25;
+
+    private final AtomicLong clockNanos = new AtomicLong();
+    private final HangingReads hanging = new HangingReads(MOST, clockNanos::get);
+    private final CountDownLatch store = new CountDownLatch(1);
+    private final AtomicInteger running = new AtomicInteger();
+
+    @AfterEach
+    void answer() {
+        store.countDown();
+    }
+
+    @Test
+    void threadsThatHang_areBounded_andReadsGoOnOnceTheyReturn() throws Exception {
+        abandon(MOST);
+
+        assertThatThrownBy(this::read)
+                .isInstanceOf(IOException.class)
+                .isNotInstanceOf(ReadTimeoutException.class)
+                .hasMessageContaining("25 threads of this process hang");
+        assertThat(running).hasValue(MOST);
+
+        store.countDown();
+        awaitRoom();
+        int answer = new RequestThread(hanging).call(() -> 7, 10_000, () -> 0);
+        assertThat(answer).isEqualTo(7);
+    }
+
+    @Test
+    void manyThreadsThatHang_areReportedOnce_ifTheyHadTimeToReact() throws Exception {
+        try (LogLines lines = new LogLines()) {
+            abandon(HangingReads.MANY);
+            hanging.requireRoom();
+            assertThat(lines.containing("reads that were abandoned")).isEmpty();
+
+            clockNanos.addAndGet(TimeUnit.SECONDS.toNanos(11));
+            hanging.requireRoom();
+            hanging.requireRoom();
+            assertThat(lines.containing("reads that were abandoned")).hasSize(1);
+        }
+    }
+
+    @Test
+    void readThatIsAbandonedAfterItsEnd_isNotCounted() throws Exception {
+        HangingReads none = new HangingReads(1, clockNanos::get);
+        RequestThread requests = new RequestThread(none);
+        for (int i = 0; i < 3; i++) {
+            int number = i;
+            assertThat(requests.<Integer>call(() -> number, 10_000, () -> 0)).isEqualTo(number);
+            requests.end();
+        }
+        none.requireRoom();
+    }
+
+    private void awaitRoom() throws InterruptedException {
+        while (true) {
+            try {
+                hanging.requireRoom();
+                return;
+            } catch (IOException stillHanging) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private void abandon(int reads) {
+        for (int i = 0; i < reads; i++) {
+            assertThatThrownBy(this::read).isInstanceOf(ReadTimeoutException.class);
+        }
+    }
+
+    /** Waits until the request runs, and then hardly any longer. */
+    private void read() throws IOException {
+        int before = running.get();
+        AtomicInteger looks = new AtomicInteger();
+        new RequestThread(hanging)
+                .call(this::hang, 5, () -> running.get() == before ? looks.incrementAndGet() : -1);
+    }
+
+    private boolean hang() {
+        running.incrementAndGet();
+        boolean answered = false;
+        while (!answered) {
+            try {
+                store.await();
+                answered = true;
+            } catch (InterruptedException deaf) {
+                Thread.onSpinWait();
+            }
+        }
+        running.decrementAndGet();
+        return true;
+    }
+}

@@ -107,7 +107,7 @@ final class LogStore {
      */
     int deleteOrphans(List<Path> checkpoints) throws Exception {
         OrphanReport report = search(checkpoints);
-        OrphanReport deleted = orphanSearch().delete(report);
+        OrphanReport deleted = orphanSearch().delete(report, () -> false);
         assertThat(deleted.problem()).isEmpty();
         return orphans(deleted).size();
     }

@@ -55,6 +55,13 @@ public final class ProcessMemory {
     /** Fraction of the limit above which batches are sealed early. */
     private static final double TIGHT_SHARE = 0.5;
 
+    /**
+     * Divisor of the limit for what the active batches of all tasks hold together before they are
+     * sealed early. Below it that would free little: where compaction holds the memory, small
+     * batches would only give it more to compact.
+     */
+    private static final int ACTIVE_SHARE = 8;
+
     /** Divisor of the limit for the part that is guaranteed to the jobs in equal shares. */
     private static final int OWN_SHARE = 4;
 
@@ -261,7 +268,9 @@ public final class ProcessMemory {
     /** Returns whether so much is reserved that batches should be sealed early. */
     boolean isTight() {
         Limits current = limits;
-        return current.jobs > 0 && neededBytes.get() >= current.tightBytes;
+        return current.jobs > 0
+                && neededBytes.get() >= current.tightBytes
+                && reservedBytes(MemoryUse.ACTIVE) >= current.limitBytes / ACTIVE_SHARE;
     }
 
     /** Returns about how many bytes an optional use would be granted now; may be negative. */

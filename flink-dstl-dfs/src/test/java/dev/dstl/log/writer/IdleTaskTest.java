@@ -21,11 +21,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.QueuedMailbox;
 import dev.dstl.log.testing.WriteFault;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.junit.jupiter.api.AfterEach;
@@ -136,5 +139,48 @@ class IdleTaskTest {
         assertThat(log.budget().reservedBytes() - before).isGreaterThan(LIMIT / 2);
         log.store().failAlways(WriteFault.NONE);
         log.timers().advanceMillis(60_000);
+    }
+
+    @Test
+    void whenCompactionHoldsTheMemory_batchesKeepTheirSize() {
+        try (LogFixture roomy =
+                LogFixture.onCallingThread(
+                        new Configuration()
+                                .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(LIMIT))
+                                .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(16 * LIMIT)))) {
+            JobMemory memory = roomy.budget().memory();
+            memory.reserve(MemoryUse.COMPACTION, 12 * LIMIT);
+            DstlLogWriter only = roomy.writerWith(mailbox);
+            for (int i = 0; i < 7; i++) {
+                append(only, "a".repeat(LIMIT / 8));
+            }
+            assertThat(memory.process().reservedBytes(MemoryUse.ACTIVE))
+                    .as("a batch of seven eighths of the usual size is not sealed yet")
+                    .isGreaterThan(3 * LIMIT / 4);
+            only.close();
+            memory.release(MemoryUse.COMPACTION, 12 * LIMIT);
+        }
+    }
+
+    @Test
+    void whenActiveBatchesOfManyTasksHoldTheMemory_theyAreSealedWhileTheyAreSmall() {
+        try (LogFixture crowded =
+                LogFixture.onCallingThread(
+                        new Configuration()
+                                .set(DstlOptions.PERSIST_SIZE_THRESHOLD, new MemorySize(LIMIT))
+                                .set(DstlOptions.MAX_IN_FLIGHT, new MemorySize(16 * LIMIT)))) {
+            JobMemory memory = crowded.budget().memory();
+            List<DstlLogWriter> writers = new ArrayList<>();
+            for (int task = 0; task < 64; task++) {
+                writers.add(crowded.writerWith(mailbox));
+            }
+            for (int i = 0; i < 7; i++) {
+                writers.forEach(writer -> append(writer, "a".repeat(LIMIT / 8)));
+            }
+            assertThat(memory.process().reservedBytes(MemoryUse.ACTIVE))
+                    .as("they would hold 56 MiB at the usual size")
+                    .isLessThan(16 * LIMIT);
+            writers.forEach(DstlLogWriter::close);
+        }
     }
 }

@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 
@@ -42,6 +43,7 @@ final class Bench {
     private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(14);
 
     private final Mode mode;
+    private final Map<String, String> given;
     private final Duration spent;
     private final Path home;
     private final Path builtInJars;
@@ -51,13 +53,22 @@ final class Bench {
     /**
      * Creates a benchmark.
      *
+     * @param configuration keys of Flink's configuration for all runs
      * @param spent time of the mode's budget that the build has used
      * @param home directory for everything that runs write
      * @param builtInJars directory of the jars of Flink's built-in changelog
      * @param plugins Flink's plugins directory, which need not exist
      */
-    Bench(Mode mode, Duration spent, Path home, Path builtInJars, Path plugins, Display display) {
+    Bench(
+            Mode mode,
+            Map<String, String> configuration,
+            Duration spent,
+            Path home,
+            Path builtInJars,
+            Path plugins,
+            Display display) {
         this.mode = mode;
+        this.given = configuration;
         this.spent = spent;
         this.home = home;
         this.builtInJars = builtInJars;
@@ -102,7 +113,7 @@ final class Bench {
         RunFiles files = new RunFiles(home.resolve(run.name()));
         RunFiles.delete(files.directory());
         watch.says("starts");
-        Configuration configuration = RunConfiguration.of(run, mode, files);
+        Configuration configuration = RunConfiguration.of(run, mode, files, given);
         ClassPath classPath = run.variant().classPath(builtInJars);
         ProgressBoard board = new ProgressBoard(files.progress());
         try (ProcessCluster cluster =

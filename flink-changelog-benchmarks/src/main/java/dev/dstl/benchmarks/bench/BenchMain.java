@@ -113,6 +113,7 @@ public final class BenchMain {
             Bench bench =
                     new Bench(
                             options.mode(),
+                            options.configuration(),
                             Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
                             PROPERTIES.path("built-in", "target/built-in"),
@@ -140,7 +141,9 @@ public final class BenchMain {
         results.machine = MachineDescription.ofThisMachine();
         results.versions.put("Flink", EnvironmentInformation.getVersion());
         results.versions.put("commit", System.getProperty("dstl.bench.commit", "unknown"));
-        results.settings.putAll(RunConfiguration.description(options.mode(), options.rounds()));
+        results.settings.putAll(
+                RunConfiguration.description(
+                        options.mode(), options.rounds(), options.configuration()));
         for (BenchmarkWorkload workload : BenchmarkWorkload.values()) {
             results.workloads.put(workload.id(), workload.description());
         }

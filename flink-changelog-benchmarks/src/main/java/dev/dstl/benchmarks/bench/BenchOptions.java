@@ -20,7 +20,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -73,6 +75,14 @@ final class BenchOptions {
             paramLabel = "N",
             description = "How often each run is repeated, 1 to 99, whatever the mode says.")
     private Integer rounds;
+
+    @Option(
+            names = "-D",
+            paramLabel = "KEY=VALUE",
+            description =
+                    "A key of Flink's configuration for all variants, for example"
+                            + " state.changelog.dstl.materialize.replay-time=5s; repeatable.")
+    private Map<String, String> configuration = new LinkedHashMap<>();
 
     @Option(
             names = "--out",
@@ -157,6 +167,11 @@ final class BenchOptions {
             }
         }
         return plan;
+    }
+
+    /** Returns keys of Flink's configuration that replace those of the benchmark. */
+    Map<String, String> configuration() {
+        return configuration;
     }
 
     /**

@@ -39,18 +39,19 @@ final class RunConfiguration {
 
     private RunConfiguration() {}
 
-    static Configuration of(PlannedRun run, Mode mode, RunFiles files) {
+    static Configuration of(PlannedRun run, Mode mode, RunFiles files, Map<String, String> given) {
         Configuration all = ClusterSettings.common();
         all.set(TaskManagerOptions.TASK_HEAP_MEMORY, run.variant().heap(run.workload().heap()));
         all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MANAGED_MEMORY);
         all.set(MetricOptions.METRIC_FETCHER_UPDATE_INTERVAL, METRIC_AGE);
         all.addAll(ClusterSettings.store(files.storeRoot(), run.round()));
         all.addAll(run.variant().configuration(files.storeUri(), mode.materializationInterval()));
+        all.addAll(Configuration.fromMap(given));
         return all;
     }
 
     /** Returns the settings of all runs, for the report. */
-    static Map<String, String> description(Mode mode, int rounds) {
+    static Map<String, String> description(Mode mode, int rounds, Map<String, String> given) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("mode", mode.option());
         settings.put("rounds", Integer.toString(rounds));
@@ -66,6 +67,7 @@ final class RunConfiguration {
                 "jobmanager.io-pool.size", String.valueOf(ClusterSettings.JOB_MANAGER_IO_THREADS));
         settings.put("managed memory", MANAGED_MEMORY.getMebiBytes() + " MiB");
         settings.put("simulated store", ClusterSettings.describeStore() + ", on the local disk");
+        settings.putAll(given);
         return settings;
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -94,6 +95,13 @@ class BenchOptionsTest {
                 .isInstanceOf(ParameterException.class)
                 .hasMessageContaining("builtin-rocksdb");
         assertThatThrownBy(() -> parse("--quick", "--full")).isInstanceOf(ParameterException.class);
+    }
+
+    @Test
+    void keysOfFlink_areReadInOrder() {
+        assertThat(parse("-D", "a.b=1", "-D", "c=d=e").configuration())
+                .containsExactly(entry("a.b", "1"), entry("c", "d=e"));
+        assertThatThrownBy(() -> parse("-D", "a.b")).isInstanceOf(ParameterException.class);
     }
 
     @Test

@@ -91,7 +91,7 @@ final class BatchDeduplicator {
         boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
         if (!sampled || isWorthwhile()) {
             obsolete.clear();
-            pass(false);
+            pass(batch.count(), false);
         }
         return obsolete;
     }
@@ -111,18 +111,23 @@ final class BatchDeduplicator {
     }
 
     private boolean isWorthwhile() {
-        pass(true);
-        long sampleBytes = 0;
-        long deadBytes = 0;
         int sampleCount = 0;
         for (int i = 0; i < records.count(); i++) {
+            sampleCount += isInSample(i) ? 1 : 0;
+        }
+        if (sampleCount < MIN_SAMPLE) {
+            return true;
+        }
+        pass(sampleCount, true);
+        long sampleBytes = 0;
+        long deadBytes = 0;
+        for (int i = 0; i < records.count(); i++) {
             if (isInSample(i)) {
-                sampleCount++;
                 sampleBytes += records.length(i);
                 deadBytes += obsolete.get(i) ? records.length(i) : 0;
             }
         }
-        return sampleCount < MIN_SAMPLE || deadBytes >= sampleBytes / WORTHWHILE_SHARE;
+        return deadBytes >= sampleBytes / WORTHWHILE_SHARE;
     }
 
     /** Uses the upper bits of the hash, since the table uses the lower ones. */
@@ -130,8 +135,8 @@ final class BatchDeduplicator {
         return Integer.remainderUnsigned(records.hash(number) >>> Short.SIZE, SAMPLE_RATE) == 0;
     }
 
-    private void pass(boolean sampleOnly) {
-        clearTable();
+    private void pass(int recordCount, boolean sampleOnly) {
+        clearTable(recordCount);
         for (int i = records.count() - 1; i >= 0; i--) {
             if (!sampleOnly || isInSample(i)) {
                 records.read(i, record);
@@ -205,8 +210,9 @@ final class BatchDeduplicator {
         table[slot] = number + 1;
     }
 
-    private void clearTable() {
-        tableSize = Integer.highestOneBit(records.count()) << 2;
+    /** A table for a sample is small, so that it evicts nothing from the processor's cache. */
+    private void clearTable(int recordCount) {
+        tableSize = Integer.highestOneBit(recordCount) << 2;
         if (table.length < tableSize) {
             table = new int[tableSize];
         } else {

@@ -19,6 +19,7 @@ package dev.dstl.spillable.benchmark;
 import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.SpillableStateBackend;
 import dev.dstl.spillable.config.SpillableOptions;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
@@ -74,10 +75,19 @@ enum Placement {
 
     /** With room for what has changed; the rest goes to chunk files. */
     StateBackend backend(int keys) {
-        Configuration config = new Configuration();
-        config.set(
-                SpillableOptions.OFF_HEAP_SIZE,
-                new MemorySize(Math.max(1 << 20, OFF_HEAP_BYTES_PER_KEY * keys)));
-        return backend(config);
+        return backend(configuration(keys));
+    }
+
+    /** Everything is spilled, and checkpoints are incremental. */
+    static StateBackend incremental(int keys) {
+        return SPILLED.backend(
+                configuration(keys).set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true));
+    }
+
+    private static Configuration configuration(int keys) {
+        return new Configuration()
+                .set(
+                        SpillableOptions.OFF_HEAP_SIZE,
+                        new MemorySize(Math.max(1 << 20, OFF_HEAP_BYTES_PER_KEY * keys)));
     }
 }

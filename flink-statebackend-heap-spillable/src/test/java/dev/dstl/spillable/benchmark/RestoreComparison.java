@@ -16,56 +16,60 @@
 
 package dev.dstl.spillable.benchmark;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.util.FileUtils;
 
 /**
- * Measures restores of one snapshot, each in a process of its own, in turns, and prints medians.
- * Arguments: keys, rounds, heap that holds all state, heap that holds about a third of it.
+ * Measures restores of a snapshot of Flink's heap and of an incremental checkpoint of spilled
+ * state, each in a process of its own, in turns, and prints medians. Arguments: keys, rounds, heap
+ * that holds all state, heap that holds about a third of it.
  */
 public final class RestoreComparison {
 
     private final ResultTable table = new ResultTable();
-    private final Path snapshot;
     private final String keys;
 
-    private RestoreComparison(Path snapshot, String keys) {
-        this.snapshot = snapshot;
+    private RestoreComparison(String keys) {
         this.keys = keys;
     }
 
     public static void main(String[] args) throws Exception {
+        new RestoreComparison(args[0]).measure(Integer.parseInt(args[1]), args[2], args[3]);
+    }
+
+    private void measure(int rounds, String ampleHeap, String smallHeap) throws Exception {
         Path root = Files.createDirectories(Paths.get(System.getProperty("java.io.tmpdir")));
-        RestoreComparison comparison =
-                new RestoreComparison(Files.createTempDirectory(root, "restore"), args[0]);
-        comparison.process("write", args[2]);
-        for (int round = 1; round <= Integer.parseInt(args[1]); round++) {
-            comparison.restore(Placement.HASHMAP, args[2]);
-            comparison.restore(Placement.ON_HEAP, args[2]);
-            comparison.restore(Placement.ON_HEAP, args[3]);
+        Path full = Files.createTempDirectory(root, "restore");
+        Path incremental = Files.createTempDirectory(root, "restore");
+        process("write", full, ampleHeap);
+        process("write-incremental", incremental, ampleHeap);
+        for (int round = 1; round <= rounds; round++) {
+            restore("HashMap", Placement.HASHMAP, full, ampleHeap);
+            restore("spillable", Placement.ON_HEAP, full, ampleHeap);
+            restore("spillable", Placement.ON_HEAP, full, smallHeap);
+            restore("spillable, incremental", Placement.ON_HEAP, incremental, smallHeap);
         }
-        comparison.table.printHead();
-        comparison.table.print("reading the file, ms", "read", "%.0f");
-        comparison.table.printRatios("restore, ms", "restore");
-        comparison.table.printRatios("CPU time of its thread, ms", "restore-cpu");
-        comparison.delete();
+        table.printHead();
+        table.print("reading the file, ms", "read", "%.0f");
+        table.printRatios("restore, ms", "restore");
+        table.printRatios("CPU time of its thread, ms", "restore-cpu");
+        FileUtils.deleteDirectory(full.toFile());
+        FileUtils.deleteDirectory(incremental.toFile());
     }
 
-    private void restore(Placement placement, String heap) throws Exception {
-        String backend = placement == Placement.HASHMAP ? placement.label : "spillable";
-        table.add(backend + ", heap of " + heap, process(placement.name(), heap));
+    private void restore(String column, Placement placement, Path snapshot, String heap)
+            throws Exception {
+        table.add(column + ", heap of " + heap, process(placement.name(), snapshot, heap));
     }
 
-    private java.util.Map<String, java.util.List<Double>> process(String what, String heap)
+    private Map<String, List<Double>> process(String what, Path snapshot, String heap)
             throws Exception {
         return new MeasuredProcess(Collections.emptyList(), heap, RestoreRun.class)
                 .run(what, snapshot.toString(), keys);
-    }
-
-    private void delete() throws IOException {
-        org.apache.flink.util.FileUtils.deleteDirectory(snapshot.toFile());
     }
 }

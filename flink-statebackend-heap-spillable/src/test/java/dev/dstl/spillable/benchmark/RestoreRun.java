@@ -29,11 +29,12 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.fs.FileSystem;
-import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
@@ -42,12 +43,14 @@ import org.apache.flink.util.InstantiationUtil;
 
 /**
  * One process of the measurement of restores: a counter per word, from a snapshot in a local file
- * that is in the page cache. Arguments: {@code write}, or the placement to restore to; the
- * directory of the snapshot; keys. Prints {@code result NAME VALUE}.
+ * that is in the page cache. Arguments: {@code write} for a snapshot of Flink's heap, {@code
+ * write-incremental} for an incremental checkpoint of spilled state, or the placement to restore
+ * to; the directory of the snapshot; keys. Prints {@code result NAME VALUE}.
  */
 public final class RestoreRun {
 
     private static final String HANDLE = "handle";
+    private static final int SETTLING_CHECKPOINTS = 5;
     private static final int CHECKED_KEYS = 100_000;
 
     private RestoreRun() {}
@@ -56,16 +59,19 @@ public final class RestoreRun {
         Path directory = Paths.get(args[1]);
         int keys = Integer.parseInt(args[2]);
         if (args[0].equals("write")) {
-            write(directory, keys);
+            write(new HashMapStateBackend(), 0, directory, keys);
+        } else if (args[0].equals("write-incremental")) {
+            write(Placement.incremental(keys), SETTLING_CHECKPOINTS, directory, keys);
         } else {
             restore(Placement.valueOf(args[0]), directory, keys);
         }
     }
 
-    private static void write(Path directory, int keys) throws Exception {
+    private static void write(StateBackend stateBackend, int checkpoints, Path directory, int keys)
+            throws Exception {
         AbstractKeyedStateBackend<String> backend =
                 KeyedBackends.create(
-                        new HashMapStateBackend(),
+                        stateBackend,
                         StringSerializer.INSTANCE,
                         WordCountRun.KEY_GROUPS,
                         new KeyGroupRange(0, WordCountRun.KEY_GROUPS - 1),
@@ -75,17 +81,25 @@ public final class RestoreRun {
             backend.setCurrentKey(WordCountRun.word(i));
             counter.update((long) i);
         }
+        for (int i = 1; i <= checkpoints; i++) {
+            // lets merges seal what was inserted last
+            KeyedBackends.run(
+                    KeyedBackends.checkpoint(
+                            backend, i, new DiscardedSnapshots(), CheckpointType.CHECKPOINT));
+            Thread.sleep(1_000);
+        }
         org.apache.flink.core.fs.Path root = new org.apache.flink.core.fs.Path(directory.toUri());
         java.util.concurrent.RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
-                backend.snapshot(
-                        1,
-                        0,
+                KeyedBackends.checkpoint(
+                        backend,
+                        checkpoints + 1L,
                         new FsCheckpointStreamFactory(
                                 FileSystem.getLocalFileSystem(), root, root, 0, 1 << 16),
-                        CheckpointOptions.forCheckpointWithDefaultLocation());
+                        CheckpointType.FULL_CHECKPOINT);
         Files.write(
                 directory.resolve(HANDLE),
                 InstantiationUtil.serializeObject(KeyedBackends.handles(snapshot)));
+        backend.dispose();
     }
 
     private static void restore(Placement placement, Path directory, int keys) throws Exception {

@@ -40,6 +40,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 
+import org.apache.flink.util.IOUtils;
 /**
  * Fetches frames ahead of the reader, several segments at a time, so that a restore does not wait
  * for the latency of the store once per segment. Fetched frames that are not yet read stay within a
@@ -142,17 +143,14 @@ final class ReadAhead implements FrameSequence {
         }
     }
 
-    private void closeDirect() throws IOException {
-        if (direct != null) {
-            SegmentReader closing = direct;
-            direct = null;
-            closing.close();
-        }
+    private void closeDirect() {
+        IOUtils.closeQuietly(direct);
+        direct = null;
     }
 
     /** Interrupts running fetches, which end on their own. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         threads.shutdownNow();
         if (current != null) {
             current.abandon();
@@ -186,7 +184,9 @@ final class ReadAhead implements FrameSequence {
         @Override
         public void run() {
             Throwable failure = null;
-            try (SegmentReader reader = SegmentReader.open(segment, session)) {
+            SegmentReader reader = null;
+            try {
+                reader = SegmentReader.open(segment, session);
                 for (Long offset : offsets) {
                     frames.add(FetchedFrame.fetch(reader, offset, keyGroups, this::reserve));
                 }
@@ -225,6 +225,8 @@ final class ReadAhead implements FrameSequence {
             if (done.isDone()) {
                 releaseAll();
             }
+            } finally {
+                IOUtils.closeQuietly(reader);
         }
 
         private void release(int released) {

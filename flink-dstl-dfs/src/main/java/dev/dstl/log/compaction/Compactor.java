@@ -204,7 +204,7 @@ public final class Compactor {
         this.reader = reader;
         this.timers = timers;
         this.throttle = new CompactionThrottle(timers);
-        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::submitDue);
+        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::lingered);
         this.metrics = metrics;
         metrics.measureHangingCompactionReads(this::hangingReads);
     }
@@ -312,6 +312,12 @@ public final class Compactor {
             target = commit;
             reading.remove(compaction);
         }
+        submitDue();
+        runNext();
+    }
+
+    /** Nothing else lets the next compaction read if no output is needed any more. */
+    private void lingered() {
         submitDue();
         runNext();
     }

@@ -366,7 +366,8 @@ public final class Compactor {
         givenUp.removeIf(read -> !read.isHanging());
         if (givenUp.size() < MAX_HANGING) {
             hangingReported = false;
-            return true;
+            // Those that read now may hang as well.
+            return givenUp.size() + reading.size() < MAX_HANGING;
         }
         if (!hangingReported) {
             hangingReported = true;

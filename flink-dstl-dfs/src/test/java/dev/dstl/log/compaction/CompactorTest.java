@@ -21,12 +21,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.writer.DstlLogWriter;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
@@ -66,6 +76,77 @@ class CompactorTest {
         log.timers().advanceMillis(GatheredOutputs.LINGER_MILLIS);
 
         assertThat(events).containsExactly("closed is submitted", "next has ended");
+    }
+
+    @Test
+    void readsThatHangOneAfterTheOther_takeNoMoreThreadsThanThoseThatHangTogether()
+            throws Exception {
+        CountDownLatch store = new CountDownLatch(1);
+        Semaphore opened = new Semaphore(0);
+        StreamStateHandle hanging = new HangingHandle(opened, store);
+        AtomicInteger started = new AtomicInteger();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Executor counted =
+                task -> {
+                    started.incrementAndGet();
+                    threads.execute(task);
+                };
+        try (LogFixture hangs =
+                LogFixture.withCompactionsOn(counted, Runnable::run, new Configuration())) {
+            for (int i = 0; i < Compactor.MAX_HANGING - 1; i++) {
+                hangs.compactor().start(compaction(hangs, "first", hanging, () -> {}));
+            }
+            assertThat(opened.tryAcquire(Compactor.MAX_HANGING - 1, 30, TimeUnit.SECONDS)).isTrue();
+            // The timeout doubles each time.
+            hangs.timers().advanceMillis(20_000);
+            assertThat(hangs.metrics().value("hangingCompactionReads"))
+                    .isEqualTo(Compactor.MAX_HANGING - 1);
+
+            for (int i = 0; i < Compactor.MAX_READING; i++) {
+                hangs.compactor().start(compaction(hangs, "second", hanging, () -> {}));
+            }
+
+            assertThat(started).hasValue(Compactor.MAX_HANGING);
+        } finally {
+            store.countDown();
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** A segment whose store does not answer and whose client ignores interrupts. */
+    private static final class HangingHandle extends ByteStreamStateHandle {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Semaphore opened;
+        private final transient CountDownLatch store;
+
+        private HangingHandle(Semaphore opened, CountDownLatch store) {
+            super("hanging.seg", new byte[100]);
+            this.opened = opened;
+            this.store = store;
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            opened.release();
+            boolean answered = false;
+            while (!answered) {
+                try {
+                    store.await();
+                    answered = true;
+                } catch (InterruptedException deaf) {
+                    Thread.onSpinWait();
+                }
+            }
+            throw new IOException("Connection reset");
+        }
     }
 
     private Compaction<Input> compaction(String name, Runnable whenSubmitted) {

@@ -386,8 +386,13 @@ public final class Compactor {
         return givenUp.size();
     }
 
-    /** Creates the read of one compaction. */
-    CompactionRead newRead(KeyGroupRange keyGroups, UUID logId) {
+    /**
+     * Creates the read of one compaction.
+     *
+     * @param inputs the runs that it reads, whose memory was reserved
+     */
+    CompactionRead newRead(
+            KeyGroupRange keyGroups, UUID logId, List<? extends CompactionInput> inputs) {
         return new CompactionRead(
                 new ReadSession(
                         READ_TRIES,
@@ -396,7 +401,8 @@ public final class Compactor {
                         metrics::readRetried,
                         this::runNext),
                 new ActiveBatch(logId, keyGroups, pages),
-                maxMemoryBytes);
+                maxMemoryBytes,
+                bytes -> memory.grew(inputs, bytes));
     }
 
     /**

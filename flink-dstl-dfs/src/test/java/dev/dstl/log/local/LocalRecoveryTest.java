@@ -377,12 +377,7 @@ class LocalRecoveryTest {
     @Test
     void taskRestartedAfterATruncation_stillRecoversFromCopiesOfAnEarlierProcess()
             throws Exception {
-        Path died =
-                Files.createDirectories(
-                        disks.resolve("disk")
-                                .resolve("dstl_jid_" + LogFixture.JOB_ID)
-                                .resolve("0000000000000-0000000000000001"));
-        Files.createFile(died.resolve("1.seg"));
+        Path died = copyOfAnEarlierProcess();
         append(writer, "a");
         persist();
         confirm();
@@ -399,6 +394,37 @@ class LocalRecoveryTest {
         SequenceNumber base = writer.nextSequenceNumber();
         writer.truncate(base);
         append(writer, "c");
+        persistFrom(base);
+        confirm();
+        disk.runAll();
+        assertThat(died).doesNotExist();
+    }
+
+    @Test
+    void
+            taskThatTruncatesBeforeItsFirstCheckpointAndFails_stillRecoversFromCopiesOfAnEarlierProcess()
+                    throws Exception {
+        Path died = copyOfAnEarlierProcess();
+        append(writer, "a");
+        persist();
+        confirm();
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "b");
+        writer.truncate(writer.nextSequenceNumber());
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "c");
+        persist();
+        confirm();
+        disk.runAll();
+        assertThat(died).as("restored from the checkpoint before the truncation").exists();
+
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.truncate(base);
+        append(writer, "d");
         persistFrom(base);
         confirm();
         disk.runAll();
@@ -498,6 +524,16 @@ class LocalRecoveryTest {
             assertThat(texts(local(result))).isEqualTo(expected);
         }
         assertThat(log.metrics().count("numberOfCompactionFailures")).isZero();
+    }
+
+    private Path copyOfAnEarlierProcess() throws IOException {
+        Path died =
+                Files.createDirectories(
+                        disks.resolve("disk")
+                                .resolve("dstl_jid_" + LogFixture.JOB_ID)
+                                .resolve("0000000000000-0000000000000001"));
+        Files.createFile(died.resolve("1.seg"));
+        return died;
     }
 
     private SnapshotResult<ChangelogStateHandleStreamImpl> persist() throws Exception {

@@ -432,6 +432,26 @@ class LocalRecoveryTest {
     }
 
     @Test
+    void copiesOfAnotherJob_areLeft_whileFlinkHasLocalStateOfTheJobOnAnyDisk() throws Exception {
+        String job = "00000000000000000000000000000007";
+        Path died =
+                Files.createDirectories(
+                        disks.resolve("other")
+                                .resolve("dstl_jid_" + job)
+                                .resolve("0000000000000-0000000000000001"));
+        Path ofFlink =
+                Files.createDirectories(
+                        disks.resolve("one").resolve("aid_4567").resolve("jid_" + job));
+
+        open(new Configuration(), "one", "other");
+        assertThat(died).as("the local state may refer to copies on every disk").exists();
+
+        Files.delete(ofFlink);
+        open(new Configuration(), "one", "other");
+        assertThat(died).doesNotExist();
+    }
+
+    @Test
     void taskThatMovedToAnotherTaskManager_leavesNoCopiesForEver() throws Exception {
         DstlLogWriter other = log.writerOf("other");
         append(writer, "a");

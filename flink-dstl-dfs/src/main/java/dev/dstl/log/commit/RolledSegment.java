@@ -212,9 +212,7 @@ final class RolledSegment implements SegmentSource {
     public void durable(Path file, EncodedSegment segment) {
         registry.durable(owner, file);
         listener.segmentDurable(this);
-        if (recent != null) {
-            recent.durable(segment);
-        }
+        keep(segment);
         settle();
         long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
@@ -227,6 +225,17 @@ final class RolledSegment implements SegmentSource {
                             recent,
                             segment.frameOffset(i),
                             segment.frameLength(i)));
+        }
+    }
+
+    private void keep(EncodedSegment segment) {
+        if (recent == null) {
+            return;
+        }
+        try {
+            recent.durable(segment);
+        } catch (Throwable t) {
+            LOG.error("A segment is not kept in memory; this is a defect, please report it.", t);
         }
     }
 

@@ -187,7 +187,7 @@ public final class Compaction<B extends CompactionInput>
         }
         step = step.to(Step.READING);
         stepNanos = compactor.timers().nanoTime();
-        read = compactor.newRead(source.getKeyGroupRange(), logId);
+        read = compactor.newRead(source.getKeyGroupRange(), logId, inputs);
         scheduleIn(compactor.readTimeout().nanos(), this::checkReading);
         return read;
     }
@@ -247,6 +247,7 @@ public final class Compaction<B extends CompactionInput>
             step = step.to(Step.GATHERED);
             records = batch;
             readMemoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
+            compactor.memory().grew(inputs, readMemoryBytes);
         }
         compactor.gather(this, commit, batch.sizeBytes());
     }

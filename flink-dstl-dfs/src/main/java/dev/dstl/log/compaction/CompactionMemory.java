@@ -65,6 +65,20 @@ final class CompactionMemory {
     }
 
     /**
+     * Extends a reservation because the records take more than was estimated. Never refused: the
+     * records are in memory, and the size of a compaction is limited.
+     *
+     * @param bytes memory of the records that were read so far
+     */
+    synchronized void grew(List<? extends CompactionInput> inputs, long bytes) {
+        Long before = reserved.get(inputs);
+        if (before != null && bytes > before) {
+            reserved.put(inputs, bytes);
+            memory.reserve(MemoryUse.COMPACTION, bytes - before);
+        }
+    }
+
+    /**
      * Reduces a reservation to the size of the frame that remains once the records are encoded.
      *
      * @param bytes size of the frame

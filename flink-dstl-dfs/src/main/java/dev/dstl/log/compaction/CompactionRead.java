@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -37,8 +38,12 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 final class CompactionRead {
 
+    /** Growth of the records that is counted at a time. */
+    private static final long COUNTED_BYTES = 64 << 10;
+
     private final ReadSession session;
     private final long maxMemoryBytes;
+    private final LongConsumer whenGrown;
 
     /**
      * Taken by the reading thread when it is done, or by a thread that abandons the read to free
@@ -53,11 +58,14 @@ final class CompactionRead {
      *
      * @param records empty; owned by this object
      * @param maxMemoryBytes limit for the memory of the records
+     * @param whenGrown receives the memory of the records now and then while they are read
      */
-    CompactionRead(ReadSession session, ActiveBatch records, long maxMemoryBytes) {
+    CompactionRead(
+            ReadSession session, ActiveBatch records, long maxMemoryBytes, LongConsumer whenGrown) {
         this.session = session;
         this.records = new AtomicReference<>(records);
         this.maxMemoryBytes = maxMemoryBytes;
+        this.whenGrown = whenGrown;
     }
 
     /**
@@ -89,6 +97,7 @@ final class CompactionRead {
     private boolean copy(RecordCursor cursor, ActiveBatch batch) throws IOException {
         LogRecord record = new LogRecord();
         byte[] scratch = new byte[256];
+        long countedBytes = 0;
         while (cursor.next(record)) {
             int length = record.keyLength() + record.payloadLength();
             if (length > scratch.length) {
@@ -103,9 +112,13 @@ final class CompactionRead {
                     record.keyPrefixLength(),
                     record.keyLength(),
                     length);
-            if (CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount())
-                    > maxMemoryBytes) {
+            long memoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
+            if (memoryBytes > maxMemoryBytes) {
                 return false;
+            }
+            if (memoryBytes - countedBytes >= COUNTED_BYTES) {
+                countedBytes = memoryBytes;
+                whenGrown.accept(memoryBytes);
             }
         }
         return true;

@@ -204,7 +204,7 @@ public final class Compactor {
         this.reader = reader;
         this.timers = timers;
         this.throttle = new CompactionThrottle(timers);
-        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::submitDue);
+        this.outputs = new GatheredOutputs(timers, settings.rollThresholdBytes(), this::lingered);
         this.metrics = metrics;
         metrics.measureHangingCompactionReads(this::hangingReads);
     }
@@ -316,6 +316,12 @@ public final class Compactor {
         runNext();
     }
 
+    /** Nothing else lets the next compaction read if no output is needed any more. */
+    private void lingered() {
+        submitDue();
+        runNext();
+    }
+
     private void submitDue() {
         GroupCommit commit;
         synchronized (this) {
@@ -360,7 +366,8 @@ public final class Compactor {
         givenUp.removeIf(read -> !read.isHanging());
         if (givenUp.size() < MAX_HANGING) {
             hangingReported = false;
-            return true;
+            // Those that read now may hang as well.
+            return givenUp.size() + reading.size() < MAX_HANGING;
         }
         if (!hangingReported) {
             hangingReported = true;
@@ -379,8 +386,13 @@ public final class Compactor {
         return givenUp.size();
     }
 
-    /** Creates the read of one compaction. */
-    CompactionRead newRead(KeyGroupRange keyGroups, UUID logId) {
+    /**
+     * Creates the read of one compaction.
+     *
+     * @param inputs the runs that it reads, whose memory was reserved
+     */
+    CompactionRead newRead(
+            KeyGroupRange keyGroups, UUID logId, List<? extends CompactionInput> inputs) {
         return new CompactionRead(
                 new ReadSession(
                         READ_TRIES,
@@ -389,7 +401,8 @@ public final class Compactor {
                         metrics::readRetried,
                         this::runNext),
                 new ActiveBatch(logId, keyGroups, pages),
-                maxMemoryBytes);
+                maxMemoryBytes,
+                bytes -> memory.grew(inputs, bytes));
     }
 
     /**

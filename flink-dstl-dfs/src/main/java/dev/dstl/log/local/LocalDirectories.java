@@ -130,13 +130,18 @@ public final class LocalDirectories {
                 && name.substring(JOB_PREFIX.length()).matches("[0-9a-f]{32}");
     }
 
-    /** Returns whether Flink still has local state of the job, which may refer to copies. */
-    private static boolean mayRecover(File jobDirectory) {
+    /**
+     * Returns whether Flink still has local state of the job, which may refer to copies. Both take
+     * turns between the disks, so that they may lie on different ones.
+     */
+    private boolean mayRecover(File jobDirectory) {
         String ofFlink = FLINK_JOB_PREFIX + jobDirectory.getName().substring(JOB_PREFIX.length());
-        File[] slots =
-                jobDirectory
-                        .getParentFile()
-                        .listFiles((parent, name) -> name.startsWith(SLOT_PREFIX));
+        return jobDirectories.stream()
+                .anyMatch(own -> mayHaveSlotWith(ofFlink, own.getParentFile()));
+    }
+
+    private static boolean mayHaveSlotWith(String ofFlink, File root) {
+        File[] slots = root.listFiles((parent, name) -> name.startsWith(SLOT_PREFIX));
         return slots == null
                 || Arrays.stream(slots).anyMatch(slot -> new File(slot, ofFlink).exists());
     }

@@ -159,7 +159,7 @@ public final class LocalLogs {
 
         private void independent(long last) {
             if (independentAfter == DEPENDENT) {
-                independentAfter = last;
+                independentAfter = Math.max(last, lastCheckpoint);
             }
             if (!inherited.isEmpty()) {
                 expire(Math.max(last, lastCheckpoint), inherited);

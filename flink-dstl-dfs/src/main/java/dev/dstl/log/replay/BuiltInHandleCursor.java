@@ -26,6 +26,7 @@ import java.util.Iterator;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.util.IOUtils;
 
 /**
  * Returns the state changes of a handle of Flink's storage {@code filesystem} as OPAQUE records,
@@ -101,14 +102,11 @@ public final class BuiltInHandleCursor implements RecordCursor {
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         groupsLeft = 0;
         changesLeft = 0;
         openHandle = null;
-        if (segment != null) {
-            BuiltInSegment closing = segment;
-            segment = null;
-            closing.close();
-        }
+        IOUtils.closeQuietly(segment);
+        segment = null;
     }
 }

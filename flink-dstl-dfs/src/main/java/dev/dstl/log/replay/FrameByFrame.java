@@ -25,6 +25,7 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.util.IOUtils;
 
 /** Reads each frame when it is needed. One segment is open at a time. */
 final class FrameByFrame implements FrameSequence {
@@ -59,12 +60,9 @@ final class FrameByFrame implements FrameSequence {
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         openHandle = null;
-        if (segment != null) {
-            SegmentReader closing = segment;
-            segment = null;
-            closing.close();
-        }
+        IOUtils.closeQuietly(segment);
+        segment = null;
     }
 }

@@ -34,11 +34,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Fetches frames ahead of the reader, several segments at a time, so that a restore does not wait
@@ -54,6 +58,8 @@ final class ReadAhead implements FrameSequence {
 
     static final int SEGMENTS_AHEAD = 8;
 
+    private static final Logger LOG = LoggerFactory.getLogger(ReadAhead.class);
+
     private final KeyGroupRange keyGroups;
     private final ReplayMemory budget;
     private final ReadSession session;
@@ -68,6 +74,20 @@ final class ReadAhead implements FrameSequence {
     private int place;
 
     ReadAhead(ChangelogStateHandleStreamImpl handle, ReplayMemory budget, ReadSession session) {
+        this(handle, budget, session, new DaemonThreads("changelog-read-ahead"));
+    }
+
+    /**
+     * Creates a sequence that has fetched nothing yet.
+     *
+     * @param budget for fetched frames
+     * @param factory creates the threads that fetch
+     */
+    ReadAhead(
+            ChangelogStateHandleStreamImpl handle,
+            ReplayMemory budget,
+            ReadSession session,
+            ThreadFactory factory) {
         this.keyGroups = handle.getKeyGroupRange();
         this.budget = budget;
         this.session = session;
@@ -79,8 +99,7 @@ final class ReadAhead implements FrameSequence {
         }
         this.threads =
                 Executors.newFixedThreadPool(
-                        Math.max(1, Math.min(waiting.size(), SEGMENTS_AHEAD)),
-                        new DaemonThreads("changelog-read-ahead"));
+                        Math.max(1, Math.min(waiting.size(), SEGMENTS_AHEAD)), factory);
     }
 
     @Override
@@ -112,8 +131,25 @@ final class ReadAhead implements FrameSequence {
     private void begin() {
         while (begun.size() < SEGMENTS_AHEAD && !waiting.isEmpty()) {
             Visit visit = waiting.removeFirst();
-            begun.addLast(visit);
+            if (startFetching(visit)) {
+                begun.addLast(visit);
+            } else if (begun.isEmpty()) {
+                begun.addLast(visit);
+                visit.run();
+            } else {
+                waiting.addFirst(visit);
+                return;
+            }
+        }
+    }
+
+    private boolean startFetching(Visit visit) {
+        try {
             threads.execute(visit);
+            return true;
+        } catch (OutOfMemoryError noThread) {
+            LOG.debug("Fetching {} waits for a thread", visit.segment, noThread);
+            return false;
         }
     }
 
@@ -142,17 +178,14 @@ final class ReadAhead implements FrameSequence {
         }
     }
 
-    private void closeDirect() throws IOException {
-        if (direct != null) {
-            SegmentReader closing = direct;
-            direct = null;
-            closing.close();
-        }
+    private void closeDirect() {
+        IOUtils.closeQuietly(direct);
+        direct = null;
     }
 
     /** Interrupts running fetches, which end on their own. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         threads.shutdownNow();
         if (current != null) {
             current.abandon();
@@ -186,12 +219,16 @@ final class ReadAhead implements FrameSequence {
         @Override
         public void run() {
             Throwable failure = null;
-            try (SegmentReader reader = SegmentReader.open(segment, session)) {
+            SegmentReader reader = null;
+            try {
+                reader = SegmentReader.open(segment, session);
                 for (Long offset : offsets) {
                     frames.add(FetchedFrame.fetch(reader, offset, keyGroups, this::reserve));
                 }
             } catch (Throwable t) {
                 failure = t;
+            } finally {
+                IOUtils.closeQuietly(reader);
             }
             end(failure);
         }

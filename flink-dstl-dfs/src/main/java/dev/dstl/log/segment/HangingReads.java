@@ -34,7 +34,7 @@ final class HangingReads {
     static final int MANY = 20;
 
     /** Number of threads with which no further read starts. */
-    private static final int MAX = 1_024;
+    static final int MAX = 1_024;
 
     /** Longer than a client needs to react to an interrupt. */
     private static final long REACTION_NANOS = TimeUnit.SECONDS.toNanos(10);

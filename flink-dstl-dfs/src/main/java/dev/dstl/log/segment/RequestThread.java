@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
@@ -41,22 +42,25 @@ final class RequestThread {
     /** Null before the first request, and after a request that hung. */
     @Nullable private ExecutorService thread;
 
-    /** The latest request. */
+    /** The latest request that was submitted. */
     @Nullable private Request<?> latest;
 
     private final HangingReads hanging;
+    private final ThreadFactory threads;
 
     RequestThread() {
-        this(HangingReads.ofProcess());
+        this(HangingReads.ofProcess(), THREADS);
     }
 
     /**
      * Creates an object without a thread.
      *
      * @param hanging counts requests that were abandoned and run on
+     * @param threads creates the thread
      */
-    RequestThread(HangingReads hanging) {
+    RequestThread(HangingReads hanging, ThreadFactory threads) {
         this.hanging = hanging;
+        this.threads = threads;
     }
 
     /**
@@ -98,11 +102,13 @@ final class RequestThread {
         hanging.requireRoom();
         try {
             if (thread == null) {
-                thread = Executors.newSingleThreadExecutor(THREADS);
+                thread = Executors.newSingleThreadExecutor(threads);
             }
             Request<T> request = new Request<>(call, hanging);
+            Future<T> answer = thread.submit(request);
+            // Not before: a request whose thread does not start never ends.
             latest = request;
-            return thread.submit(request);
+            return answer;
         } catch (OutOfMemoryError noThread) {
             end();
             throw new IOException("No thread could be started to read a segment", noThread);

@@ -479,6 +479,9 @@ public final class SegmentReader implements BlockSource, Closeable {
                     () -> 0);
         } catch (ReadTimeoutException | InterruptedIOException nobodyWaits) {
             closing.abandon();
+        } catch (IOException maybeNotStarted) {
+            closing.abandon();
+            throw maybeNotStarted;
         }
     }
 }

@@ -28,6 +28,8 @@ import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
@@ -201,6 +203,29 @@ class GroupCommitTest {
         log.passLinger();
         assertThat(broken).isCompletedExceptionally();
         assertThat(texts(handleOf(persist))).containsExactly("b");
+    }
+
+    @Test
+    void cacheOfSegmentsThatFails_keepsNoCheckpointWaiting() throws Exception {
+        try (LogFixture keeping =
+                        LogFixture.keepingSegments(Runnable::run, new Configuration(), 1 << 20);
+                DstlLogWriter writer = keeping.writer()) {
+            JobMemory memory = keeping.budget().memory();
+            append(writer, "a");
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> before = persist(writer);
+            keeping.passLinger();
+            assertThat(before).isDone();
+            // From now on, dropping the segment throws.
+            memory.process().take(keeping.recentSegments().keptBytes());
+            memory.reserve(MemoryUse.IN_FLIGHT, memory.process().limitBytes());
+
+            append(writer, "b");
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(writer);
+            keeping.passLinger();
+
+            memory.release(MemoryUse.IN_FLIGHT, memory.process().limitBytes());
+            assertThat(texts(handleOf(persist))).containsExactly("a", "b");
+        }
     }
 
     @Test

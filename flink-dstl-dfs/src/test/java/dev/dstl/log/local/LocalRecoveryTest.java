@@ -377,12 +377,7 @@ class LocalRecoveryTest {
     @Test
     void taskRestartedAfterATruncation_stillRecoversFromCopiesOfAnEarlierProcess()
             throws Exception {
-        Path died =
-                Files.createDirectories(
-                        disks.resolve("disk")
-                                .resolve("dstl_jid_" + LogFixture.JOB_ID)
-                                .resolve("0000000000000-0000000000000001"));
-        Files.createFile(died.resolve("1.seg"));
+        Path died = copyOfAnEarlierProcess();
         append(writer, "a");
         persist();
         confirm();
@@ -402,6 +397,57 @@ class LocalRecoveryTest {
         persistFrom(base);
         confirm();
         disk.runAll();
+        assertThat(died).doesNotExist();
+    }
+
+    @Test
+    void
+            taskThatTruncatesBeforeItsFirstCheckpointAndFails_stillRecoversFromCopiesOfAnEarlierProcess()
+                    throws Exception {
+        Path died = copyOfAnEarlierProcess();
+        append(writer, "a");
+        persist();
+        confirm();
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "b");
+        writer.truncate(writer.nextSequenceNumber());
+        writer.close();
+
+        writer = log.writerOf(OPERATOR);
+        append(writer, "c");
+        persist();
+        confirm();
+        disk.runAll();
+        assertThat(died).as("restored from the checkpoint before the truncation").exists();
+
+        SequenceNumber base = writer.nextSequenceNumber();
+        writer.truncate(base);
+        append(writer, "d");
+        persistFrom(base);
+        confirm();
+        disk.runAll();
+        assertThat(died).doesNotExist();
+    }
+
+    @Test
+    void copiesOfAnotherJob_areLeft_whileFlinkHasLocalStateOfTheJobOnAnyDisk() throws Exception {
+        String job = "00000000000000000000000000000007";
+        Path died =
+                Files.createDirectories(
+                        disks.resolve("other")
+                                .resolve("dstl_jid_" + job)
+                                .resolve("0000000000000-0000000000000001"));
+        Path ofFlink =
+                Files.createDirectories(
+                        disks.resolve("one").resolve("aid_4567").resolve("jid_" + job));
+
+        open(new Configuration(), "one", "other");
+        assertThat(died).as("the local state may refer to copies on every disk").exists();
+
+        Files.delete(ofFlink);
+        open(new Configuration(), "one", "other");
         assertThat(died).doesNotExist();
     }
 
@@ -498,6 +544,16 @@ class LocalRecoveryTest {
             assertThat(texts(local(result))).isEqualTo(expected);
         }
         assertThat(log.metrics().count("numberOfCompactionFailures")).isZero();
+    }
+
+    private Path copyOfAnEarlierProcess() throws IOException {
+        Path died =
+                Files.createDirectories(
+                        disks.resolve("disk")
+                                .resolve("dstl_jid_" + LogFixture.JOB_ID)
+                                .resolve("0000000000000-0000000000000001"));
+        Files.createFile(died.resolve("1.seg"));
+        return died;
     }
 
     private SnapshotResult<ChangelogStateHandleStreamImpl> persist() throws Exception {

@@ -41,6 +41,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -295,6 +296,58 @@ class DstlHandleReaderTest {
                 @Override
                 public void close() {
                     closed++;
+                }
+            };
+        }
+    }
+
+    @Test
+    void segmentsThatCannotBeClosed_areReadToTheirEnd() throws IOException {
+        EncodedSegment segment =
+                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "1")));
+        byte[] bytes = TestSegments.bytes(segment);
+        List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            places.add(Tuple2.of(new UnclosableHandle(i + ".seg", bytes), segment.frameOffset(0)));
+        }
+
+        assertThat(read(handle("dstl", KeyGroupRange.of(0, 8), places)))
+                .hasSize(3)
+                .containsOnly(put(1, 1, "a", "1"));
+    }
+
+    @Test
+    void segmentsOfFlinkThatCannotBeClosed_areReadToTheirEnd() throws IOException {
+        byte[] uncompressed = {0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 'a'};
+        List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            places.add(Tuple2.of(new UnclosableHandle(i + ".dstl", uncompressed), 0L));
+        }
+
+        assertThat(read(handle("filesystem", KeyGroupRange.of(0, 8), places)))
+                .hasSize(3)
+                .containsOnly(opaque(4, "a"));
+    }
+
+    private static final class UnclosableHandle extends ByteStreamStateHandle {
+        private static final long serialVersionUID = 1L;
+
+        private UnclosableHandle(String name, byte[] content) {
+            super(name, content);
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            return new FSDataInputStreamWrapper(super.openInputStream()) {
+                @Override
+                public void close() throws IOException {
+                    super.close();
+                    throw new IOException("Connection reset while closing");
                 }
             };
         }

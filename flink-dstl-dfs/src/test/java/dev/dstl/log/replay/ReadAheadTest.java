@@ -23,16 +23,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.TestRecord;
+import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
+import dev.dstl.log.testing.UnstartableThread;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -41,6 +46,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reading with and without read-ahead. */
 class ReadAheadTest extends DstlHandleReaderTest {
@@ -123,6 +130,28 @@ class ReadAheadTest extends DstlHandleReaderTest {
         segments.set(0, new ByteStreamStateHandle("0.seg", TestSegments.bytes(SEGMENT)));
         try (RecordCursor cursor = readerWithin(1 << 20).open(handle(segments))) {
             assertThat(cursor.next(new LogRecord())).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    void segmentsForWhichNoThreadCanBeStarted_areReadInTheirTurn(int startable) throws Exception {
+        List<TestRecord> expected = read(new DstlHandleReader(), handles(null));
+        budget = new ReadAheadBudget(1 << 20);
+        AtomicInteger left = new AtomicInteger(startable);
+        ThreadFactory threads = new DaemonThreads("test");
+
+        ReadAhead frames =
+                new ReadAhead(
+                        handle(handles(null)),
+                        budget,
+                        ReadSession.ofRestore(),
+                        work ->
+                                left.getAndDecrement() > 0
+                                        ? threads.newThread(work)
+                                        : new UnstartableThread(work));
+        try (RecordCursor cursor = new HandleCursor(frames)) {
+            assertThat(TestRecord.readAll(cursor)).isEqualTo(expected);
         }
     }
 

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.testing.LogLines;
+import dev.dstl.log.testing.UnstartableThread;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +58,7 @@ class HangingReadsTest {
 
         store.countDown();
         awaitRoom();
-        int answer = new RequestThread(hanging).call(() -> 7, 10_000, () -> 0);
+        int answer = new RequestThread(hanging, Thread::new).call(() -> 7, 10_000, () -> 0);
         assertThat(answer).isEqualTo(7);
     }
 
@@ -78,12 +79,24 @@ class HangingReadsTest {
     @Test
     void readThatIsAbandonedAfterItsEnd_isNotCounted() throws Exception {
         HangingReads none = new HangingReads(1, clockNanos::get);
-        RequestThread requests = new RequestThread(none);
+        RequestThread requests = new RequestThread(none, Thread::new);
         for (int i = 0; i < 3; i++) {
             int number = i;
             assertThat(requests.<Integer>call(() -> number, 10_000, () -> 0)).isEqualTo(number);
             requests.end();
         }
+        none.requireRoom();
+    }
+
+    @Test
+    void readWhoseThreadCannotBeStarted_isNotCounted() throws Exception {
+        HangingReads none = new HangingReads(1, clockNanos::get);
+        RequestThread requests = new RequestThread(none, UnstartableThread::new);
+
+        assertThatThrownBy(() -> requests.call(() -> 7, 10_000, () -> 0))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("No thread could be started");
+
         none.requireRoom();
     }
 
@@ -108,7 +121,7 @@ class HangingReadsTest {
     private void read() throws IOException {
         int before = running.get();
         AtomicInteger looks = new AtomicInteger();
-        new RequestThread(hanging)
+        new RequestThread(hanging, Thread::new)
                 .call(this::hang, 5, () -> running.get() == before ? looks.incrementAndGet() : -1);
     }
 

@@ -36,6 +36,8 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataInputStreamWrapper;
@@ -103,6 +105,40 @@ class SegmentReaderTest {
             super.close();
             throw new IOException("Connection reset while closing");
         }
+    }
+
+    @Test
+    void stream_isClosed_thoughSoManyReadsHangThatNoThreadClosesIt() throws Exception {
+        FileStateHandle file = file(segment());
+        CountDownLatch closed = new CountDownLatch(1);
+        FileStateHandle watched =
+                new FileStateHandle(file.getFilePath(), file.getStateSize()) {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public FSDataInputStream openInputStream() throws IOException {
+                        return new FSDataInputStreamWrapper(super.openInputStream()) {
+                            @Override
+                            public void close() throws IOException {
+                                super.close();
+                                closed.countDown();
+                            }
+                        };
+                    }
+                };
+        SegmentReader reader = SegmentReader.open(watched);
+        List<Object> hanging = new ArrayList<>();
+        for (int i = 0; i < HangingReads.MAX; i++) {
+            Object read = new Object();
+            hanging.add(read);
+            HangingReads.ofProcess().abandoned(read);
+        }
+        try {
+            assertThatThrownBy(reader::close).hasMessageContaining("hang in reads");
+        } finally {
+            hanging.forEach(HangingReads.ofProcess()::returned);
+        }
+        assertThat(closed.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -58,7 +58,8 @@ class SimulationTest {
     @ParameterizedTest
     @ValueSource(
             longs = {
-                632, 965, 1018, 1075, 1084, 1580, 1749, 2118, 2198, 2200, 5006, 22673, 22727, 89550
+                632, 965, 1018, 1075, 1084, 1580, 1749, 2118, 2198, 2200, 5006, 22673, 22727, 89550,
+                500782
             })
     void seedsThatFoundDefects_passNow(long seed) throws Exception {
         assertThat(SimulationRun.of(seed, 1).failures()).isEmpty();

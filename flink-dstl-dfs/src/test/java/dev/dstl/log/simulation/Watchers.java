@@ -128,6 +128,11 @@ final class Watchers implements ClusterWatcher {
     }
 
     @Override
+    public void answered(String file, String client) {
+        invariants.forEach(invariant -> invariant.answered(file, client));
+    }
+
+    @Override
     public void stored(String file) {
         invariants.forEach(invariant -> invariant.stored(file));
     }

@@ -27,6 +27,7 @@ import dev.dstl.log.compaction.Compaction;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.ManualExecutor;
@@ -36,8 +37,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.Path;
@@ -314,6 +317,46 @@ class LogCompactionTest {
             assertThat(smallLog.metrics().count("numberOfCompactionFailures")).isZero();
             smallWriter.close();
             threads.runAll();
+        }
+    }
+
+    /**
+     * A compacted run is taken to need as much less memory as its frame is smaller. Here the frames
+     * consist of a value that is written again and again, the records of others that compress well.
+     */
+    @Test
+    void recordsThatTakeMoreMemoryThanEstimated_countWhileTheyAreRead() throws Exception {
+        int runs = 4;
+        int wellCompressed = 200_000;
+        Configuration compressed =
+                new Configuration()
+                        .set(DstlOptions.COMPRESSION_ENABLED, true)
+                        .set(DstlOptions.COMPACTION_MIN_RUNS, runs);
+        try (LogFixture small = LogFixture.on(threads, compressed)) {
+            DstlLogWriter smallWriter = small.writer();
+            smallWriter.addCompactionBoundary();
+            ProcessMemory memory = small.budget().memory().process();
+            AtomicLong most = new AtomicLong();
+            small.store()
+                    .beforeReads(
+                            file ->
+                                    most.accumulateAndGet(
+                                            memory.reservedBytes(MemoryUse.COMPACTION), Math::max));
+            byte[] rewritten = new byte[20_000];
+            for (int i = 1; i <= runs * runs + 1; i++) {
+                new Random(i).nextBytes(rewritten);
+                smallWriter.append(RecordKind.PUT, 1, 1, rewritten, 0, 0, rewritten.length);
+                runsOfCheckpoints(small, smallWriter, 1, i, wellCompressed);
+                small.timers().advanceMillis(1_000);
+                threads.runAll();
+            }
+            assertThat(small.metrics().count("numberOfCompactions")).isEqualTo(runs + 1);
+            assertThat(most.get())
+                    .as("when the last run is opened, those before it are in memory")
+                    .isGreaterThanOrEqualTo((runs - 1L) * runs * wellCompressed);
+            smallWriter.close();
+            threads.runAll();
+            assertThat(memory.reservedBytes(MemoryUse.COMPACTION)).isZero();
         }
     }
 

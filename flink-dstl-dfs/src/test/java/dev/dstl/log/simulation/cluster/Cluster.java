@@ -354,6 +354,11 @@ public final class Cluster {
         }
 
         @Override
+        public void answered(String file, String client) {
+            watcher.answered(file, client);
+        }
+
+        @Override
         public void stored(String file) {
             watcher.stored(file);
         }

@@ -24,7 +24,7 @@ import java.util.TreeMap;
 /**
  * Each segment is uploaded once. Additional requests and bytes are limited to those required by
  * failures of the store, plus the hedge budget. A store whose latency suddenly multiplies may count
- * as failing.
+ * as failing, and so does a request that takes so much longer than most that no timeout can fit it.
  */
 public final class Frugality extends Invariant {
 
@@ -42,7 +42,7 @@ public final class Frugality extends Invariant {
      * The timeout is three times the slowest of so many requests. A slow one may follow when all of
      * these were fast, so one in as many may time out though the store only varies.
      */
-    private static final double FORGOTTEN_AFTER = 16;
+    private static final double FORGOTTEN_AFTER = LearnedTimeouts.LATEST;
 
     private static final double EXTRA_BYTES = 0.10;
 
@@ -50,18 +50,30 @@ public final class Frugality extends Invariant {
 
     @Override
     public void created(String file, String client) {
-        Traffic traffic = logs.computeIfAbsent(client, name -> new Traffic());
-        traffic.requests++;
+        Traffic traffic = logs.computeIfAbsent(client, this::traffic);
+        traffic.attempts.put(
+                file, new Attempt(cluster().schedule().nowMillis(), traffic.timeouts.copy()));
         traffic.segments.computeIfAbsent(FileHistory.segmentOf(file), name -> new Segment());
+    }
+
+    private Traffic traffic(String client) {
+        return new Traffic(cluster().writer(client).settings().attemptTimeoutMillis());
     }
 
     @Override
     public void sent(String file, String client, long bytes, boolean faultless) {
+        Traffic traffic = logs.get(client);
+        traffic.attempts.get(file).sent(cluster().schedule().nowMillis(), bytes, faultless);
         if (faultless) {
-            Traffic traffic = logs.get(client);
-            traffic.faultless++;
             traffic.segments.get(FileHistory.segmentOf(file)).faultlessBytes += bytes;
         }
+    }
+
+    @Override
+    public void answered(String file, String client) {
+        Traffic traffic = logs.get(client);
+        Attempt attempt = traffic.attempts.get(file);
+        traffic.timeouts.succeeded(attempt.bytes, attempt.millis());
     }
 
     @Override
@@ -84,13 +96,14 @@ public final class Frugality extends Invariant {
 
     private void checkRequests(SimulatedLog log, Traffic traffic) {
         int needed = traffic.segments.size();
-        int forced = traffic.requests - traffic.faultless;
+        int requests = traffic.attempts.size();
+        int forced = traffic.forced();
         double timedOut = LEARNING + needed / FORGOTTEN_AFTER;
         double allowed = SAVED + timedOut + log.settings().hedgeBudget() * needed;
-        if (traffic.requests - needed > forced + allowed) {
+        if (requests - needed > forced + allowed) {
             violated(
                     "%s made %d requests for %d segments, of which the store failed %d",
-                    log.incarnation(), traffic.requests, needed, forced);
+                    log.incarnation(), requests, needed, forced);
         }
     }
 
@@ -116,8 +129,50 @@ public final class Frugality extends Invariant {
     /** Traffic of one changelog. */
     private static final class Traffic {
         private final Map<String, Segment> segments = new TreeMap<>();
-        private int requests;
-        private int faultless;
+        private final Map<String, Attempt> attempts = new TreeMap<>();
+        private final LearnedTimeouts timeouts;
+
+        private Traffic(long timeoutMillis) {
+            timeouts = new LearnedTimeouts(timeoutMillis);
+        }
+
+        private int forced() {
+            int forced = 0;
+            for (Map.Entry<String, Attempt> entry : attempts.entrySet()) {
+                Segment segment = segments.get(FileHistory.segmentOf(entry.getKey()));
+                forced += entry.getValue().isForced(segment.bytes) ? 1 : 0;
+            }
+            return forced;
+        }
+    }
+
+    /** One request. */
+    private static final class Attempt {
+        private final long startMillis;
+        private final LearnedTimeouts timeouts;
+        private long endMillis;
+        private long bytes;
+        private boolean faultless;
+
+        private Attempt(long startMillis, LearnedTimeouts timeouts) {
+            this.startMillis = startMillis;
+            this.timeouts = timeouts;
+        }
+
+        private void sent(long nowMillis, long sentBytes, boolean withoutFault) {
+            endMillis = nowMillis;
+            bytes = sentBytes;
+            faultless = withoutFault;
+        }
+
+        private long millis() {
+            return endMillis - startMillis;
+        }
+
+        /** Whether the store failed the request, or it timed out whatever was slow before. */
+        private boolean isForced(long segmentBytes) {
+            return !faultless || millis() >= timeouts.longestMillis(Math.max(bytes, segmentBytes));
+        }
     }
 
     /** Bytes sent and stored for one segment. */

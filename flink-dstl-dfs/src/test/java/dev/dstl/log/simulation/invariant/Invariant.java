@@ -72,6 +72,9 @@ public abstract class Invariant implements ClusterWatcher {
     public void sent(String file, String client, long bytes, boolean faultless) {}
 
     @Override
+    public void answered(String file, String client) {}
+
+    @Override
     public void stored(String file) {}
 
     @Override

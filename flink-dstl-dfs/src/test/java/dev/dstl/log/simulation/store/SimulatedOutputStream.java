@@ -124,6 +124,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         if (!fate.succeeds()) {
             throw store.failure("Connection reset while closing");
         }
+        store.answered(path, client);
     }
 
     /** Aborts the transfer, as another thread has closed the stream. */

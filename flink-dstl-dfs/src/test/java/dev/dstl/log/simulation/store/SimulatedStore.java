@@ -167,6 +167,11 @@ public final class SimulatedStore {
         watcher.sent(file.getPath(), client, bytes, faultless);
     }
 
+    /** Tells a client that its write has succeeded. */
+    void answered(Path file, String client) {
+        watcher.answered(file.getPath(), client);
+    }
+
     /** Whether some client still waits for an answer. */
     public boolean isBeingWritten(String file) {
         return beingWritten.contains(file);

@@ -30,6 +30,9 @@ public interface StoreWatcher {
      */
     void sent(String file, String client, long bytes, boolean faultless);
 
+    /** A client learns that its write has succeeded. Called after {@link #sent}. */
+    void answered(String file, String client);
+
     /** The file has been stored. */
     void stored(String file);
 

@@ -1,0 +1,224 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.compaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.writer.DstlLogWriter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.annotation.Nullable;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class CompactorTest {
+
+    private final LogFixture log = LogFixture.onCallingThread(new Configuration());
+    private final Compactor compactor = log.compactor();
+    private final List<String> events = new ArrayList<>();
+    private final List<DstlLogWriter> writers = new ArrayList<>();
+
+    /** Outputs of several changelogs wait for each other. */
+    @BeforeEach
+    void open() {
+        writers.add(log.writer());
+        writers.add(log.writer());
+    }
+
+    @AfterEach
+    void close() {
+        writers.forEach(DstlLogWriter::close);
+        log.close();
+    }
+
+    /** A changelog may close on another thread just before the output of its compaction waits. */
+    @Test
+    void compactionThatStartsWhileUnneededOutputsAreDropped_isRead() {
+        Compaction<Input> next = compaction("next", () -> {});
+        Compaction<Input> closed = compaction("closed", () -> compactor.start(next));
+        closed.abandon();
+        compactor.gather(closed, log.commit(), 100);
+        assertThat(events).isEmpty();
+
+        log.timers().advanceMillis(GatheredOutputs.LINGER_MILLIS);
+
+        assertThat(events).containsExactly("closed is submitted", "next has ended");
+    }
+
+    @Test
+    void readsThatHangOneAfterTheOther_takeNoMoreThreadsThanThoseThatHangTogether()
+            throws Exception {
+        CountDownLatch store = new CountDownLatch(1);
+        Semaphore opened = new Semaphore(0);
+        StreamStateHandle hanging = new HangingHandle(opened, store);
+        AtomicInteger started = new AtomicInteger();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Executor counted =
+                task -> {
+                    started.incrementAndGet();
+                    threads.execute(task);
+                };
+        try (LogFixture hangs =
+                LogFixture.withCompactionsOn(counted, Runnable::run, new Configuration())) {
+            for (int i = 0; i < Compactor.MAX_HANGING - 1; i++) {
+                hangs.compactor().start(compaction(hangs, "first", hanging, () -> {}));
+            }
+            assertThat(opened.tryAcquire(Compactor.MAX_HANGING - 1, 30, TimeUnit.SECONDS)).isTrue();
+            // The timeout doubles each time.
+            hangs.timers().advanceMillis(20_000);
+            assertThat(hangs.metrics().value("hangingCompactionReads"))
+                    .isEqualTo(Compactor.MAX_HANGING - 1);
+
+            for (int i = 0; i < Compactor.MAX_READING; i++) {
+                hangs.compactor().start(compaction(hangs, "second", hanging, () -> {}));
+            }
+
+            assertThat(started).hasValue(Compactor.MAX_HANGING);
+        } finally {
+            store.countDown();
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** A segment whose store does not answer and whose client ignores interrupts. */
+    private static final class HangingHandle extends ByteStreamStateHandle {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Semaphore opened;
+        private final transient CountDownLatch store;
+
+        private HangingHandle(Semaphore opened, CountDownLatch store) {
+            super("hanging.seg", new byte[100]);
+            this.opened = opened;
+            this.store = store;
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            opened.release();
+            boolean answered = false;
+            while (!answered) {
+                try {
+                    store.await();
+                    answered = true;
+                } catch (InterruptedException deaf) {
+                    Thread.onSpinWait();
+                }
+            }
+            throw new IOException("Connection reset");
+        }
+    }
+
+    private Compaction<Input> compaction(String name, Runnable whenSubmitted) {
+        return compaction(
+                log, name, new ByteStreamStateHandle("1.seg", new byte[100]), whenSubmitted);
+    }
+
+    /**
+     * @param whenSubmitted called when the output is asked for
+     */
+    private Compaction<Input> compaction(
+            LogFixture changelogs, String name, StreamStateHandle source, Runnable whenSubmitted) {
+        CompactionListener<Input> listener =
+                new CompactionListener<>() {
+                    @Override
+                    public long lastCheckpoint() {
+                        events.add(name + " is submitted");
+                        whenSubmitted.run();
+                        return 1;
+                    }
+
+                    @Override
+                    public void compacted(Compaction<Input> ended, BatchPosition position) {
+                        events.add(name + " is durable");
+                    }
+
+                    @Override
+                    public void compactionFailed(
+                            Compaction<Input> failed, @Nullable Throwable cause) {
+                        events.add(name + " has ended");
+                    }
+                };
+        return new Compaction<>(
+                listener,
+                changelogs.compactor(),
+                changelogs.commit(),
+                List.of(new Input()),
+                new ChangelogStateHandleStreamImpl(
+                        List.of(Tuple2.of(source, 16L)), LogFixture.KEY_GROUPS, 0, 0, "dstl"),
+                UUID.randomUUID());
+    }
+
+    private static final class Input implements CompactionInput {
+
+        @Override
+        public long sequence() {
+            return 0;
+        }
+
+        @Override
+        public int level() {
+            return 0;
+        }
+
+        @Override
+        public BatchPosition position() {
+            throw new IllegalStateException("There is no file");
+        }
+
+        @Override
+        public long frameBytes() {
+            return 1;
+        }
+
+        @Override
+        public long memoryBytes() {
+            return 0;
+        }
+
+        @Override
+        public boolean isCompactable(long persists) {
+            return true;
+        }
+    }
+}

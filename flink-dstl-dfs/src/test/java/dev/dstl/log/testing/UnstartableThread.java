@@ -1,0 +1,30 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.testing;
+
+/** A thread that the operating system refuses to start, as when a limit is reached. */
+public final class UnstartableThread extends Thread {
+
+    public UnstartableThread(Runnable work) {
+        super(work);
+    }
+
+    @Override
+    public synchronized void start() {
+        throw new OutOfMemoryError("unable to create native thread");
+    }
+}

@@ -80,6 +80,7 @@ class MaterializerTest {
 
     private final CountDownLatch answer = new CountDownLatch(1);
 
+    private Runnable whenASnapshotStarts = () -> {};
     private LoggedJob job;
     private BaseLedger bases;
 
@@ -89,7 +90,15 @@ class MaterializerTest {
     }
 
     private void startJob(dev.dstl.changelog.fixture.Delegate.Kind delegate) throws Exception {
-        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys());
+        InMemoryChangelogWriter writer =
+                new InMemoryChangelogWriter() {
+                    @Override
+                    public void addCompactionBoundary() {
+                        super.addCompactionBoundary();
+                        whenASnapshotStarts.run();
+                    }
+                };
+        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys(writer));
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(
@@ -456,6 +465,38 @@ class MaterializerTest {
         mailbox.runNext();
         assertThat(bases.current().to()).isEqualTo(end);
         assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber(), end);
+    }
+
+    @Test
+    void uploadThatHasEnded_isNotGivenUp_howeverLongTheTaskIsBusy() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+
+        clock.triggerScheduledTasks();
+        clock.triggerScheduledTasks();
+        mailbox.runAll();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(uploads.numQueuedRunnables()).as("deletions").isZero();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    /** The thread that cancels a task closes its backend. */
+    @Test
+    void closedWhileASnapshotStarts_deletesIt() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
+        update();
+        whenASnapshotStarts = materializer::close;
+        materializer.trigger();
+        mailbox.runAll();
+
+        assertThat(uploads.numQueuedRunnables()).as("deletions").isEqualTo(1);
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isZero();
+        assertThat(failures).isEmpty();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
     }
 
     @Test

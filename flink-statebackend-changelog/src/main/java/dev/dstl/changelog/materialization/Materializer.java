@@ -139,10 +139,17 @@ public final class Materializer implements Closeable {
 
     /** Interrupts the running materialization, if there is one. Does not count as a failure. */
     public void cancelRunning() {
+        DelegateSnapshot cancelled;
         synchronized (lock) {
-            if (running != null) {
-                running.cancel();
-            }
+            cancelled = running;
+        }
+        cancel(cancelled);
+    }
+
+    /** Not under the lock, for which timers wait: closing a file that is being written may hang. */
+    private static void cancel(@Nullable DelegateSnapshot snapshot) {
+        if (snapshot != null) {
+            snapshot.cancel();
         }
     }
 
@@ -157,11 +164,11 @@ public final class Materializer implements Closeable {
             state = state.to(MaterializerState.CLOSED);
             cancelTimer();
             cancelWatch();
-            cancelRunning();
             unfinished = running;
             running = null;
             uploading = null;
         }
+        cancel(unfinished);
         if (unfinished != null) {
             deleter.deleteLater(unfinished);
         }

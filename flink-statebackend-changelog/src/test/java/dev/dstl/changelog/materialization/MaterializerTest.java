@@ -78,6 +78,10 @@ class MaterializerTest {
     /** Whether the file hangs when it is closed, and not when it is created. */
     private boolean progressFirst;
 
+    /** Whether the file hangs between two calls to the store, and then when it is closed. */
+    private boolean closedBetweenCalls;
+
+    private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);
 
     private Runnable whenASnapshotStarts = () -> {};
@@ -500,6 +504,32 @@ class MaterializerTest {
     }
 
     @Test
+    void uploadWhoseCancellationHangs_holdsUpNoTimer() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        hanging = new CountDownLatch(1);
+        closedBetweenCalls = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        hanging.await();
+        Thread cancelling = new Thread(materializer::cancelRunning);
+        cancelling.start();
+        closing.await();
+
+        Thread timers = new Thread(clock::triggerScheduledTasks);
+        timers.start();
+        timers.join(10_000);
+        boolean timersGoOn = !timers.isAlive();
+        answer.countDown();
+        for (Thread thread : List.of(upload, cancelling, timers)) {
+            thread.join();
+        }
+        assertThat(timersGoOn).isTrue();
+    }
+
+    @Test
     void closedAfterTheUpload_deletesIt_thoughTheTaskNeverHearsOfIt() throws Exception {
         Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
         update();
@@ -517,6 +547,10 @@ class MaterializerTest {
             return;
         }
         hanging.countDown();
+        awaitAnswer();
+    }
+
+    private void awaitAnswer() {
         while (true) {
             try {
                 answer.await();
@@ -527,8 +561,29 @@ class MaterializerTest {
         }
     }
 
+    /** Pauses its writer between two calls, and hangs when it is closed without a result. */
+    private final class PausedStream extends HangingStream {
+
+        private PausedStream(CheckpointStateOutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            hangOnce();
+            return super.getPos();
+        }
+
+        @Override
+        public void close() throws IOException {
+            closing.countDown();
+            awaitAnswer();
+            super.close();
+        }
+    }
+
     /** Hangs when it is closed. */
-    private final class HangingStream extends CheckpointStateOutputStream {
+    private class HangingStream extends CheckpointStateOutputStream {
 
         private final CheckpointStateOutputStream out;
 
@@ -606,6 +661,9 @@ class MaterializerTest {
                                         }
                                         CheckpointStateOutputStream out =
                                                 super.createCheckpointStateOutputStream(scope);
+                                        if (closedBetweenCalls) {
+                                            return new PausedStream(out);
+                                        }
                                         if (progressFirst) {
                                             return new HangingStream(out);
                                         }

@@ -44,6 +44,14 @@ public interface ChangelogReader
             throws IOException;
 
     /**
+     * Returns what opens the other files of the checkpoint.
+     *
+     * @param whenRetried called on the reading thread before a failed, hanging or slow read is
+     *     retried
+     */
+    RestoredFiles files(Runnable whenRetried);
+
+    /**
      * Returns the memory from which a caller must reserve before it buffers records that are not
      * replayed yet.
      */

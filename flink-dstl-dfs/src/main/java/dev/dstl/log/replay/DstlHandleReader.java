@@ -19,7 +19,9 @@ package dev.dstl.log.replay;
 import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.ReplayMemory;
+import dev.dstl.log.api.RestoredFiles;
 import dev.dstl.log.segment.ReadSession;
+import dev.dstl.log.segment.RetriedFiles;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -85,6 +87,11 @@ public final class DstlHandleReader implements ChangelogReader {
         boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
         return new HandleCursor(
                 ahead ? new ReadAhead(handle, budget, session) : new FrameByFrame(handle, session));
+    }
+
+    @Override
+    public RestoredFiles files(Runnable whenRetried) {
+        return new RetriedFiles(whenRetried);
     }
 
     @Override

@@ -22,28 +22,28 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import org.apache.flink.core.fs.Path;
 
-/** Distinguishes a missing segment from an unreadable one, and explains both to an operator. */
+/** Distinguishes a missing file from an unreadable one, and explains both to an operator. */
 final class FailedRead {
 
     private FailedRead() {}
 
-    static IOException explained(String file, boolean gone, Exception cause) {
+    static IOException explained(String kind, String file, boolean gone, Exception cause) {
         StoreException said = StoreException.of(StoreException.describe(cause), cause);
         if (gone) {
             FileNotFoundException notFound =
                     new FileNotFoundException(
                             String.format(
-                                    "Segment %s is gone (%s). The checkpoint still needs it, so"
+                                    "%s %s is gone (%s). The checkpoint still needs it, so"
                                             + " something other than Flink deleted it, or its"
                                             + " directory is not mounted or not readable here."
                                             + " Bring the file back, or restore from another"
                                             + " checkpoint or savepoint.",
-                                    file, said.getMessage()));
+                                    kind, file, said.getMessage()));
             notFound.initCause(said);
             return notFound;
         }
         return StoreException.of(
-                String.format("Segment %s cannot be read: %s", file, said.getMessage()), cause);
+                String.format("%s %s cannot be read: %s", kind, file, said.getMessage()), cause);
     }
 
     static boolean isNotFound(Exception cause) {

@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.slf4j.Logger;
@@ -50,17 +49,12 @@ public final class ReadSession {
     /** Longer than most stalls of stores. */
     private static final long RESTORE_PATIENCE_MILLIS = 15_000;
 
-    /** Before anything was read: connecting, too, takes its time. */
-    private static final long FIRST_EARLY_RETRY_MILLIS = 1_000;
-
-    private static final long MIN_EARLY_RETRY_MILLIS = 300;
-    private static final int EARLY_RETRY_FACTOR = 4;
-
     private static final ThreadFactory CLOSERS = new DaemonThreads("changelog-read-close");
 
     private final int maxTries;
     private final long firstPauseMillis;
     private final long firstPatienceMillis;
+    private final AnswerTimes answers;
     private final LongSupplier nanoTime;
     private final Runnable whenRetried;
     private final Runnable whenEnded;
@@ -80,10 +74,6 @@ public final class ReadSession {
     @GuardedBy("this")
     private long longestNanos;
 
-    /** 0 until a request was answered. */
-    @GuardedBy("this")
-    private long slowestAnswerNanos;
-
     /**
      * Creates a session without reads, whose hanging reads only {@link #giveUp} abandons.
      *
@@ -100,19 +90,21 @@ public final class ReadSession {
             LongSupplier nanoTime,
             Runnable whenRetried,
             Runnable whenEnded) {
-        this(maxTries, firstPauseMillis, 0, nanoTime, whenRetried, whenEnded);
+        this(maxTries, firstPauseMillis, 0, new AnswerTimes(), nanoTime, whenRetried, whenEnded);
     }
 
     private ReadSession(
             int maxTries,
             long firstPauseMillis,
             long firstPatienceMillis,
+            AnswerTimes answers,
             LongSupplier nanoTime,
             Runnable whenRetried,
             Runnable whenEnded) {
         this.maxTries = maxTries;
         this.firstPauseMillis = firstPauseMillis;
         this.firstPatienceMillis = firstPatienceMillis;
+        this.answers = answers;
         this.nanoTime = nanoTime;
         this.whenRetried = whenRetried;
         this.whenEnded = whenEnded;
@@ -145,10 +137,21 @@ public final class ReadSession {
      * @param whenRetried called before each further try, on the reading thread
      */
     public static ReadSession ofRestore(long firstPatienceMillis, Runnable whenRetried) {
+        return ofRestore(firstPatienceMillis, new AnswerTimes(), whenRetried);
+    }
+
+    /** Creates a session as {@link #ofRestore(Runnable)} does, which shares its answer times. */
+    static ReadSession ofRestore(AnswerTimes answers, Runnable whenRetried) {
+        return ofRestore(RESTORE_PATIENCE_MILLIS, answers, whenRetried);
+    }
+
+    static ReadSession ofRestore(
+            long firstPatienceMillis, AnswerTimes answers, Runnable whenRetried) {
         return new ReadSession(
                 RESTORE_TRIES,
                 RESTORE_PAUSE_MILLIS,
                 firstPatienceMillis,
+                answers,
                 System::nanoTime,
                 whenRetried,
                 () -> {});
@@ -172,12 +175,8 @@ public final class ReadSession {
      * Returns the time without a byte after which a request is replaced by a second one, in
      * milliseconds; no less than {@link #patienceMillis} if it is not to be replaced.
      */
-    synchronized long earlyRetryMillis() {
-        return slowestAnswerNanos == 0
-                ? FIRST_EARLY_RETRY_MILLIS
-                : Math.max(
-                        MIN_EARLY_RETRY_MILLIS,
-                        EARLY_RETRY_FACTOR * TimeUnit.NANOSECONDS.toMillis(slowestAnswerNanos));
+    long earlyRetryMillis() {
+        return answers.earlyRetryMillis();
     }
 
     /**
@@ -185,8 +184,8 @@ public final class ReadSession {
      *
      * @param nanos time that it took
      */
-    synchronized void answered(long nanos) {
-        slowestAnswerNanos = Math.max(slowestAnswerNanos, Math.max(1, nanos));
+    void answered(long nanos) {
+        answers.answered(nanos);
     }
 
     /** Reports that a slow request is replaced. */

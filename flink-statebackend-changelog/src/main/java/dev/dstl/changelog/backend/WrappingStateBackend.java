@@ -17,6 +17,7 @@
 package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.delegate.DelegateStates;
+import dev.dstl.changelog.delegate.RocksDbDownload;
 import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.changelog.restore.DelegateFactory;
@@ -121,10 +122,23 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
 
     /** Returns a factory of the delegate's keyed backends. */
     final <K> DelegateFactory<K> delegates(KeyedStateBackendParameters<K> parameters) {
-        return (keyGroups, keySerializer, snapshots) ->
-                checked(
+        return new DelegateFactory<>() {
+            @Override
+            public AbstractKeyedStateBackend<K> create(
+                    KeyGroupRange keyGroups,
+                    TypeSerializer<K> keySerializer,
+                    List<KeyedStateHandle> snapshots)
+                    throws Exception {
+                return checked(
                         delegate.createKeyedStateBackend(
                                 restoring(parameters, keyGroups, keySerializer, snapshots)));
+            }
+
+            @Override
+            public boolean download() {
+                return RocksDbDownload.isDoneBy(delegate);
+            }
+        };
     }
 
     /** Returns parameters without metrics for a backend of other key groups, which is only read. */

@@ -157,9 +157,10 @@ final class RocksDbBulkLoad implements BulkLoad {
             }
         }
 
+        /** Also false if the job has stopped compactions, which then must not be resumed. */
         private boolean fewFiles() throws IOException {
             try (ColumnFamilyOptions options = columnFamily.getDescriptor().getOptions()) {
-                return !options.disableAutoCompactions()
+                return (compactionsStopped || !options.disableAutoCompactions())
                         && Integer.parseInt(
                                         database.getProperty(
                                                 columnFamily, "rocksdb.num-files-at-level0"))

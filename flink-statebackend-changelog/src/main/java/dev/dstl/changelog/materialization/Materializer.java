@@ -74,6 +74,11 @@ public final class Materializer implements Closeable {
     @Nullable
     private DelegateSnapshot running;
 
+    /** The running snapshot until its upload has ended or was given up, whichever came first. */
+    @GuardedBy("lock")
+    @Nullable
+    private DelegateSnapshot uploading;
+
     @GuardedBy("lock")
     @Nullable
     private Future<?> timer;
@@ -134,10 +139,17 @@ public final class Materializer implements Closeable {
 
     /** Interrupts the running materialization, if there is one. Does not count as a failure. */
     public void cancelRunning() {
+        DelegateSnapshot cancelled;
         synchronized (lock) {
-            if (running != null) {
-                running.cancel();
-            }
+            cancelled = running;
+        }
+        cancel(cancelled);
+    }
+
+    /** Not under the lock, for which timers wait: closing a file that is being written may hang. */
+    private static void cancel(@Nullable DelegateSnapshot snapshot) {
+        if (snapshot != null) {
+            snapshot.cancel();
         }
     }
 
@@ -152,10 +164,11 @@ public final class Materializer implements Closeable {
             state = state.to(MaterializerState.CLOSED);
             cancelTimer();
             cancelWatch();
-            cancelRunning();
             unfinished = running;
             running = null;
+            uploading = null;
         }
+        cancel(unfinished);
         if (unfinished != null) {
             deleter.deleteLater(unfinished);
         }
@@ -221,15 +234,28 @@ public final class Materializer implements Closeable {
             return;
         }
         DelegateSnapshot snapshot = begun.get();
-        synchronized (lock) {
-            state = state.to(MaterializerState.RUNNING);
-            running = snapshot;
+        if (!enterRunning(snapshot)) {
+            deleter.deleteLater(snapshot);
+            return;
         }
         try {
             uploads.execute(() -> upload(snapshot, startNanos));
         } catch (Throwable t) {
             deleter.deleteLater(snapshot);
             uploadFailed(snapshot, startNanos, t);
+        }
+    }
+
+    /** Returns false if another thread closed the materializer while the snapshot started. */
+    private boolean enterRunning(DelegateSnapshot snapshot) {
+        synchronized (lock) {
+            if (state == MaterializerState.CLOSED) {
+                return false;
+            }
+            state = state.to(MaterializerState.RUNNING);
+            running = snapshot;
+            uploading = snapshot;
+            return true;
         }
     }
 
@@ -245,8 +271,28 @@ public final class Materializer implements Closeable {
             ExceptionUtils.rethrowIfFatalError(t);
             return;
         }
-        if (!post(() -> uploaded(snapshot, base, startNanos), "end of materialization of %s")) {
+        if (!endUpload(snapshot)
+                || !post(
+                        () -> uploaded(snapshot, base, startNanos),
+                        "end of materialization of %s")) {
             deleter.deleteNow(base);
+        }
+    }
+
+    /**
+     * Ends an upload, or gives it up. The files of one that was given up are deleted, so it must
+     * not become a base as well, however late the task learns of its end.
+     *
+     * @return false if that was done before
+     */
+    private boolean endUpload(DelegateSnapshot snapshot) {
+        synchronized (lock) {
+            if (uploading != snapshot) {
+                return false;
+            }
+            uploading = null;
+            cancelWatch();
+            return true;
         }
     }
 
@@ -254,7 +300,7 @@ public final class Materializer implements Closeable {
     private void watch(DelegateSnapshot snapshot, long startNanos) {
         long progress = snapshot.progress();
         synchronized (lock) {
-            if (running == snapshot) {
+            if (uploading == snapshot) {
                 watch =
                         clock.schedule(
                                 () -> check(snapshot, startNanos, progress),
@@ -267,6 +313,9 @@ public final class Materializer implements Closeable {
     private void check(DelegateSnapshot snapshot, long startNanos, long progressBefore) {
         if (snapshot.progress() != progressBefore) {
             watch(snapshot, startNanos);
+            return;
+        }
+        if (!endUpload(snapshot)) {
             return;
         }
         IOException silent =
@@ -320,6 +369,7 @@ public final class Materializer implements Closeable {
                 return false;
             }
             running = null;
+            uploading = null;
             cancelWatch();
             state = state.to(MaterializerState.IDLE);
         }

@@ -34,7 +34,7 @@ public final class RestoreMetrics {
      */
     public static final String REPLAYED_RECORDS = PREFIX + "numberOfReplayedRecords";
 
-    /** Number of reads of changelogs that failed or hung and were retried. */
+    /** Number of reads of bases and changelogs that failed, hung or were slow and were retried. */
     public static final String READ_RETRIES = PREFIX + "numberOfReadRetries";
 
     /** Time to load the base in milliseconds; -1 until it is loaded. */

@@ -44,4 +44,12 @@ public interface DelegateFactory<K> {
             TypeSerializer<K> keySerializer,
             List<KeyedStateHandle> snapshots)
             throws Exception;
+
+    /**
+     * Returns whether the delegates download the files of incremental snapshots before they use
+     * them, and keep no more of the snapshots than the lists of shared files.
+     */
+    default boolean download() {
+        return false;
+    }
 }

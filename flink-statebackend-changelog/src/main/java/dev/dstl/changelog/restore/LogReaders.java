@@ -20,18 +20,22 @@ import dev.dstl.changelog.replay.StateChangeCursor;
 import dev.dstl.log.api.ChangelogReader;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.ReplayMemory;
+import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.annotation.Nullable;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageLoader;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.IOUtils;
 
 /**
@@ -43,6 +47,11 @@ import org.apache.flink.util.IOUtils;
 final class LogReaders implements AutoCloseable {
 
     private static final Set<String> READ_THROUGH_TASK_MANAGER = Set.of("dstl", "filesystem");
+
+    /** Stands for DSTL's storage. */
+    private static final ChangelogStateHandle EMPTY =
+            new ChangelogStateHandleStreamImpl(
+                    List.of(), KeyGroupRange.EMPTY_KEY_GROUP_RANGE, 0, 0, "dstl");
 
     private final TaskStateManager taskStateManager;
     private final Configuration configuration;
@@ -76,6 +85,19 @@ final class LogReaders implements AutoCloseable {
                     .open((ChangelogStateHandleStreamImpl) handle, whenReadIsRetried);
         }
         return changes(reader, handle);
+    }
+
+    /**
+     * Returns what opens the files of bases: DSTL's storage, whichever storage the changelogs are
+     * in.
+     *
+     * @throws IOException if there is no such storage
+     */
+    RestoredFiles files() throws IOException {
+        StateChangelogHandleReader<?> reader = view(EMPTY).createReader();
+        return reader instanceof ChangelogReader
+                ? ((ChangelogReader) reader).files(whenReadIsRetried)
+                : FileStateHandle::openInputStream;
     }
 
     /**

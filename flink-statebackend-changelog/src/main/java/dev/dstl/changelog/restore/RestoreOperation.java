@@ -20,6 +20,7 @@ import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.List;
@@ -30,6 +31,7 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
@@ -69,10 +71,8 @@ public final class RestoreOperation<K> {
         this.environment = environment;
         this.cancelRegistry = cancelRegistry;
         this.keySerializer = keySerializer;
+        this.delegates = delegates;
         this.metrics = metrics;
-        this.delegates =
-                (keyGroups, keys, snapshots) ->
-                        delegates.create(keyGroups, keys, BufferedSnapshots.of(snapshots));
     }
 
     /**
@@ -146,13 +146,24 @@ public final class RestoreOperation<K> {
     private BaseRestore<K> bases(
             RestoredHandles restored, List<KeyedStateHandle> snapshots, LogReaders readers)
             throws IOException {
+        RestoredFiles files =
+                snapshots.isEmpty() ? FileStateHandle::openInputStream : readers.files();
         return new BaseRestore<>(
-                delegates,
+                reading(files),
                 snapshots.isEmpty()
                         ? new KeysOfLog(readers, userClassLoader())
                                 .serializer(keySerializer, restored.logs())
                         : keySerializer,
-                new SnapshotSchemas(userClassLoader(), cancelRegistry));
+                new SnapshotSchemas(files, userClassLoader(), cancelRegistry));
+    }
+
+    private DelegateFactory<K> reading(RestoredFiles files) {
+        return (keyGroups, keys, snapshots) -> {
+            try (RetriedSnapshots retried = new RetriedSnapshots(files, delegates.download())) {
+                return delegates.create(
+                        keyGroups, keys, BufferedSnapshots.of(retried.of(snapshots)));
+            }
+        };
     }
 
     private ClassLoader userClassLoader() {

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.schema.SnapshotSchema;
+import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -27,6 +28,7 @@ import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.IOUtils;
 
 /** Reads the schema versions of snapshots from their headers. Used by the task thread. */
@@ -34,16 +36,20 @@ final class SnapshotSchemas {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
+    private final RestoredFiles files;
     private final ClassLoader userClassLoader;
     private final CloseableRegistry cancelRegistry;
 
     /**
      * Creates a reader.
      *
+     * @param files opens the files of snapshots
      * @param userClassLoader loads the job's serializers
      * @param cancelRegistry closes open streams when the task is cancelled
      */
-    SnapshotSchemas(ClassLoader userClassLoader, CloseableRegistry cancelRegistry) {
+    SnapshotSchemas(
+            RestoredFiles files, ClassLoader userClassLoader, CloseableRegistry cancelRegistry) {
+        this.files = files;
         this.userClassLoader = userClassLoader;
         this.cancelRegistry = cancelRegistry;
     }
@@ -60,7 +66,7 @@ final class SnapshotSchemas {
         if (handle == null) {
             return null;
         }
-        FSDataInputStream stream = new BufferedStateStream(handle.openInputStream(), BUFFER_BYTES);
+        FSDataInputStream stream = new BufferedStateStream(open(handle), BUFFER_BYTES);
         try {
             cancelRegistry.registerCloseable(stream);
             KeyedBackendSerializationProxy<?> metaData =
@@ -72,6 +78,12 @@ final class SnapshotSchemas {
             cancelRegistry.unregisterCloseable(stream);
             IOUtils.closeQuietly(stream);
         }
+    }
+
+    private FSDataInputStream open(StreamStateHandle handle) throws IOException {
+        return handle.getClass() == FileStateHandle.class
+                ? files.open((FileStateHandle) handle)
+                : handle.openInputStream();
     }
 
     @Nullable

@@ -137,7 +137,8 @@ final class TestTask implements AutoCloseable {
         task.open(
                 new ChangelogStateBackend(delegate(directory, delegate)),
                 KeyGroupRange.of(0, KEY_GROUPS - 1),
-                restored);
+                restored,
+                new CloseableRegistry());
         return task;
     }
 
@@ -189,8 +190,30 @@ final class TestTask implements AutoCloseable {
             KeyGroupRange keyGroups,
             List<KeyedStateHandle> restored)
             throws Exception {
+        return start(
+                directory,
+                stateBackend,
+                taskStateManager,
+                checkpoints,
+                jobManager,
+                keyGroups,
+                restored,
+                new CloseableRegistry());
+    }
+
+    /** Starts a task with given key groups that can be cancelled while it restores. */
+    static TestTask start(
+            Path directory,
+            StateBackend stateBackend,
+            TaskStateManager taskStateManager,
+            CheckpointStorageAccess checkpoints,
+            FakeJobManager jobManager,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> restored,
+            CloseableRegistry cancelled)
+            throws Exception {
         TestTask task = new TestTask(directory, jobManager, taskStateManager, checkpoints);
-        task.open(stateBackend, keyGroups, restored);
+        task.open(stateBackend, keyGroups, restored, cancelled);
         return task;
     }
 
@@ -208,7 +231,10 @@ final class TestTask implements AutoCloseable {
     }
 
     private void open(
-            StateBackend stateBackend, KeyGroupRange keyGroups, List<KeyedStateHandle> restored)
+            StateBackend stateBackend,
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> restored,
+            CloseableRegistry cancelled)
             throws Exception {
         backend =
                 stateBackend.createKeyedStateBackend(
@@ -223,7 +249,7 @@ final class TestTask implements AutoCloseable {
                                 TtlTimeProvider.DEFAULT,
                                 metrics,
                                 restored,
-                                new CloseableRegistry()));
+                                cancelled));
     }
 
     CheckpointableKeyedStateBackend<Integer> backend() {

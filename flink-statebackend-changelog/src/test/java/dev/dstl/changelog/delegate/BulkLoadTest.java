@@ -70,7 +70,7 @@ class BulkLoadTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 15})
+    @ValueSource(ints = {1, 15, 250})
     void afterIt_entriesAreReadableAndCompactionsGoOn(int entries) throws Exception {
         try (Delegate<Integer> delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE)) {
             ValueState<byte[]> state = state(delegate, "value");

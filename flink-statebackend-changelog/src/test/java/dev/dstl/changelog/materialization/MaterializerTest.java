@@ -78,8 +78,13 @@ class MaterializerTest {
     /** Whether the file hangs when it is closed, and not when it is created. */
     private boolean progressFirst;
 
+    /** Whether the file hangs between two calls to the store, and then when it is closed. */
+    private boolean closedBetweenCalls;
+
+    private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);
 
+    private Runnable whenASnapshotStarts = () -> {};
     private LoggedJob job;
     private BaseLedger bases;
 
@@ -89,7 +94,15 @@ class MaterializerTest {
     }
 
     private void startJob(dev.dstl.changelog.fixture.Delegate.Kind delegate) throws Exception {
-        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys());
+        InMemoryChangelogWriter writer =
+                new InMemoryChangelogWriter() {
+                    @Override
+                    public void addCompactionBoundary() {
+                        super.addCompactionBoundary();
+                        whenASnapshotStarts.run();
+                    }
+                };
+        job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys(writer));
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(
@@ -459,6 +472,64 @@ class MaterializerTest {
     }
 
     @Test
+    void uploadThatHasEnded_isNotGivenUp_howeverLongTheTaskIsBusy() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+
+        clock.triggerScheduledTasks();
+        clock.triggerScheduledTasks();
+        mailbox.runAll();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(uploads.numQueuedRunnables()).as("deletions").isZero();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    /** The thread that cancels a task closes its backend. */
+    @Test
+    void closedWhileASnapshotStarts_deletesIt() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
+        update();
+        whenASnapshotStarts = materializer::close;
+        materializer.trigger();
+        mailbox.runAll();
+
+        assertThat(uploads.numQueuedRunnables()).as("deletions").isEqualTo(1);
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isZero();
+        assertThat(failures).isEmpty();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+    }
+
+    @Test
+    void uploadWhoseCancellationHangs_holdsUpNoTimer() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        hanging = new CountDownLatch(1);
+        closedBetweenCalls = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        hanging.await();
+        Thread cancelling = new Thread(materializer::cancelRunning);
+        cancelling.start();
+        closing.await();
+
+        Thread timers = new Thread(clock::triggerScheduledTasks);
+        timers.start();
+        timers.join(10_000);
+        boolean timersGoOn = !timers.isAlive();
+        answer.countDown();
+        for (Thread thread : List.of(upload, cancelling, timers)) {
+            thread.join();
+        }
+        assertThat(timersGoOn).isTrue();
+    }
+
+    @Test
     void closedAfterTheUpload_deletesIt_thoughTheTaskNeverHearsOfIt() throws Exception {
         Materializer materializer = materializer(new MaterializationSettings(true, 10, 3));
         update();
@@ -476,6 +547,10 @@ class MaterializerTest {
             return;
         }
         hanging.countDown();
+        awaitAnswer();
+    }
+
+    private void awaitAnswer() {
         while (true) {
             try {
                 answer.await();
@@ -486,8 +561,29 @@ class MaterializerTest {
         }
     }
 
+    /** Pauses its writer between two calls, and hangs when it is closed without a result. */
+    private final class PausedStream extends HangingStream {
+
+        private PausedStream(CheckpointStateOutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            hangOnce();
+            return super.getPos();
+        }
+
+        @Override
+        public void close() throws IOException {
+            closing.countDown();
+            awaitAnswer();
+            super.close();
+        }
+    }
+
     /** Hangs when it is closed. */
-    private final class HangingStream extends CheckpointStateOutputStream {
+    private class HangingStream extends CheckpointStateOutputStream {
 
         private final CheckpointStateOutputStream out;
 
@@ -565,6 +661,9 @@ class MaterializerTest {
                                         }
                                         CheckpointStateOutputStream out =
                                                 super.createCheckpointStateOutputStream(scope);
+                                        if (closedBetweenCalls) {
+                                            return new PausedStream(out);
+                                        }
                                         if (progressFirst) {
                                             return new HangingStream(out);
                                         }

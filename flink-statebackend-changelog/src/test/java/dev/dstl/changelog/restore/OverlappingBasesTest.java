@@ -26,6 +26,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,7 +61,10 @@ class OverlappingBasesTest {
                             throw new AssertionError("Nothing is restored");
                         },
                         IntSerializer.INSTANCE,
-                        new SnapshotSchemas(getClass().getClassLoader(), cancelRegistry)),
+                        new SnapshotSchemas(
+                                FileStateHandle::openInputStream,
+                                getClass().getClassLoader(),
+                                cancelRegistry)),
                 cancelRegistry);
     }
 

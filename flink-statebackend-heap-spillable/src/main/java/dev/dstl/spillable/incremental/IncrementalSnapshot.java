@@ -153,11 +153,10 @@ public final class IncrementalSnapshot<K>
 
         SnapshotResult<KeyedStateHandle> write(
                 StatesView<K> view, CheckpointHistory.Attempt attempt) throws Exception {
-            long[][] offsets = new long[1][];
+            HeapEntries entries = new HeapEntries();
             StreamStateHandle heap =
                     writePrivate(
-                            CheckpointFiles.HEAP_ENTRIES,
-                            stream -> offsets[0] = heapFormat.writeHeapEntries(view, stream));
+                            CheckpointFiles.HEAP_ENTRIES, stream -> entries.write(view, stream));
             // Read after the heap: overlays that are sealed meanwhile are then shared at once.
             List<SpilledGroup> groups = groups(view);
             CheckpointedPartitions partitions = upload.write(groups, attempt);
@@ -166,7 +165,12 @@ public final class IncrementalSnapshot<K>
                             CheckpointFiles.DIRECTORY,
                             stream ->
                                     DirectoryWriter.write(
-                                            stream, keyGroupRange, offsets[0], groups, partitions));
+                                            stream,
+                                            keyGroupRange,
+                                            entries.offsets,
+                                            entries.checksums,
+                                            groups,
+                                            partitions));
             long newBytes = heap.getStateSize() + directory.getStateSize();
             for (SharedFile file : upload.written()) {
                 newBytes += file.bytes();
@@ -266,6 +270,18 @@ public final class IncrementalSnapshot<K>
             if (local != null) {
                 local.discard();
             }
+        }
+    }
+
+    /** What the directory says of the file with heap entries. */
+    private final class HeapEntries {
+        private long[] offsets;
+        private FileChecksums checksums;
+
+        void write(StatesView<K> view, CheckpointStateOutputStream stream) throws IOException {
+            ChecksummedOutput out = new ChecksummedOutput(stream);
+            offsets = heapFormat.writeHeapEntries(view, out);
+            checksums = out.checksums();
         }
     }
 

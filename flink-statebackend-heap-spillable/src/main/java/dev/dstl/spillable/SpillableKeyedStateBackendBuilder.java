@@ -89,11 +89,20 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         IncrementalRestore<K> incremental = incrementalRestore(states, space, mover);
         try {
             restore(states, mover, incremental);
+            return backend(currentKey, space, states, mover, incremental);
         } catch (BackendBuildingException | RuntimeException | Error e) {
             mover.close();
             closeAfter(e, states);
             throw e;
         }
+    }
+
+    private SpillableKeyedStateBackend<K> backend(
+            CurrentKey<K> currentKey,
+            SpillSpace space,
+            StateRegistry<K> states,
+            StateMover mover,
+            IncrementalRestore<K> incremental) {
         mover.started();
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         LocalRecoveryConfig localRecovery =

@@ -112,10 +112,7 @@ public final class IncrementalSnapshot<K>
             return heapFormat.asyncSnapshot(
                     view, checkpointId, timestamp, streamFactory, checkpointOptions);
         }
-        PartitionPool pool = space.pool();
-        if (pool != null) {
-            pool.sealLargeOverlays();
-        }
+        sealLargeOverlays(view);
         CheckpointHistory.Attempt attempt =
                 history.begin(checkpointId, sharing == SharingFilesStrategy.FORWARD_BACKWARD);
         return registry -> {
@@ -132,6 +129,20 @@ public final class IncrementalSnapshot<K>
                 }
             }
         };
+    }
+
+    /** What fails fails here, with a view that nobody else releases. */
+    private void sealLargeOverlays(StatesView<K> view) {
+        PartitionPool pool = space.pool();
+        if (pool == null) {
+            return;
+        }
+        try {
+            pool.sealLargeOverlays();
+        } catch (RuntimeException | Error e) {
+            view.release();
+            throw e;
+        }
     }
 
     /** The writing of one checkpoint. */
@@ -262,13 +273,18 @@ public final class IncrementalSnapshot<K>
             return shared;
         }
 
+        /** Also on a thread that is interrupted, on which clients of stores delete nothing. */
         void discard() {
+            boolean interrupted = Thread.interrupted();
             for (SharedFile file : upload.written()) {
                 privateFiles.add(file.handle);
             }
             privateFiles.forEach(StateUtil::discardStateObjectQuietly);
             if (local != null) {
                 local.discard();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }

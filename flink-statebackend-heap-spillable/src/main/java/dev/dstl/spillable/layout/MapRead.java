@@ -55,7 +55,8 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
         changed.clear();
         int buckets = layout.bucketCount(entries);
         for (int i = 0; i < slices && nextBucket < buckets; i++) {
-            layout.visitBucket(entries, nextBucket++, buckets, target::put);
+            layout.visitBucket(
+                    entries, nextBucket++, buckets, entries.keyHash(), target::put);
         }
         return nextBucket < buckets ? null : target;
     }

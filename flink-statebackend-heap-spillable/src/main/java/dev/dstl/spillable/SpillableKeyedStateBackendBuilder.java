@@ -41,6 +41,7 @@ import java.nio.file.Paths;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
@@ -89,11 +90,20 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         IncrementalRestore<K> incremental = incrementalRestore(states, space, mover);
         try {
             restore(states, mover, incremental);
+            return backend(currentKey, space, states, mover, incremental);
         } catch (BackendBuildingException | RuntimeException | Error e) {
             mover.close();
             closeAfter(e, states);
             throw e;
         }
+    }
+
+    private SpillableKeyedStateBackend<K> backend(
+            CurrentKey<K> currentKey,
+            SpillSpace space,
+            StateRegistry<K> states,
+            StateMover mover,
+            IncrementalRestore<K> incremental) {
         mover.started();
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         LocalRecoveryConfig localRecovery =
@@ -174,15 +184,18 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
 
     private PartitionPool openPool() throws IOException {
         SpillDirectories spillDirectories = new SpillDirectories(disks());
+        ExecutorService executor =
+                Executors.newSingleThreadExecutor(
+                        new ExecutorThreadFactory("dstl-partition-merge"));
         return new PartitionPool(
                 new ManagedMemoryShare(
                                 parameters.getEnv().getMemoryManager(),
                                 parameters.getManagedMemoryFraction())
                         .budget(config),
-                new ChunkFiles(spillDirectories, config.chunkBytes(), System::currentTimeMillis),
+                new ChunkFiles(
+                        spillDirectories, config.chunkBytes(), System::currentTimeMillis, executor),
                 new KeyHash(new SecureRandom().nextLong()),
-                Executors.newSingleThreadExecutor(
-                        new ExecutorThreadFactory("dstl-partition-merge")));
+                executor);
     }
 
     private static void closeAfter(Throwable failure, StateRegistry<?> states) {

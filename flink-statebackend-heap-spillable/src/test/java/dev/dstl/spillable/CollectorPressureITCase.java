@@ -43,11 +43,12 @@ class CollectorPressureITCase {
         assumeTrue(
                 !collector.equals("ZGC") || Runtime.version().feature() >= 15,
                 "ZGC was an experiment before Java 15");
-        try (CountingRun run =
-                CountingRun.start(
+        try (ChildProcess run =
+                ChildProcess.start(
                         directory,
                         Collections.emptyList(),
                         Arrays.asList(HEAP, "-XX:+Use" + collector),
+                        CountingProcess.class,
                         "spillable",
                         WORDS,
                         "state.backend.spillable.trigger-interval=200ms")) {
@@ -59,8 +60,8 @@ class CollectorPressureITCase {
 
     @Test
     void theSameStateAsObjects_doesNotFit() throws Exception {
-        try (CountingRun run =
-                CountingRun.start(
+        try (ChildProcess run =
+                ChildProcess.start(
                         directory,
                         Collections.emptyList(),
                         // Where it hardly does anything but collect it ends, instead of going on so
@@ -70,6 +71,7 @@ class CollectorPressureITCase {
                                 "-XX:+UseParallelGC",
                                 "-XX:GCTimeLimit=80",
                                 "-XX:GCHeapFreeLimit=20"),
+                        CountingProcess.class,
                         "hashmap",
                         WORDS)) {
             assertThat(run.awaitExit()).as(run.output()).isNotZero();

@@ -150,8 +150,11 @@ public final class PlacedBackends {
             try {
                 for (StateTable<?, ?, ?> table : states.tables()) {
                     for (int i = 0; i < groups; i++) {
-                        table.placement().startSpill(i);
-                        table.placement().spill(i, Integer.MAX_VALUE);
+                        // Others come from a checkpoint as they were.
+                        if (table.placement().residency(i) == Residency.ON_HEAP) {
+                            table.placement().startSpill(i);
+                            table.placement().spill(i, Integer.MAX_VALUE);
+                        }
                     }
                 }
             } catch (IOException e) {

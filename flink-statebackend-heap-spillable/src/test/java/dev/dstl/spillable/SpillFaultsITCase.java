@@ -60,9 +60,9 @@ class SpillFaultsITCase {
     @TempDir Path disk;
 
     @Test
-    @EnabledIf("fileSystemsCanBeMounted")
+    @EnabledIf("dev.dstl.spillable.ChildProcess#canMount")
     void aDiskThatIsFull_leavesStateInMemory_withOneErrorAndNothingLost() throws Exception {
-        verifyThatNothingIsLost(mounting("-o size=1m"));
+        verifyThatNothingIsLost(ChildProcess.mounting(disk, "-o size=1m"));
     }
 
     @Test
@@ -72,7 +72,7 @@ class SpillFaultsITCase {
     }
 
     private void verifyThatNothingIsLost(List<String> shell) throws Exception {
-        try (CountingRun run = start(shell)) {
+        try (ChildProcess run = start(shell)) {
             assertThat(run.awaitExit()).as(run.output()).isZero();
             assertThat(run.figure("refusedSpillsTotal")).isPositive();
             assertThat(run.output().lines().filter(line -> line.contains(" ERROR ")))
@@ -83,9 +83,9 @@ class SpillFaultsITCase {
     }
 
     @Test
-    @EnabledIf("fileSystemsCanBeMounted")
+    @EnabledIf("dev.dstl.spillable.ChildProcess#canMount")
     void aDirectoryThatIsReadOnly_isSaidAtTheStart() throws Exception {
-        try (CountingRun run = start(mounting("-o ro"))) {
+        try (ChildProcess run = start(ChildProcess.mounting(disk, "-o ro"))) {
             assertThat(run.awaitExit()).as(run.output()).isNotZero();
             assertThat(run.output())
                     .contains("No directory to spill state to is usable: [" + disk + "]")
@@ -96,7 +96,7 @@ class SpillFaultsITCase {
 
     @Test
     void aProcessKilledInMidSpill_leavesNothingOnceAnotherHasStarted() throws Exception {
-        try (CountingRun run = start(Collections.emptyList())) {
+        try (ChildProcess run = start(Collections.emptyList())) {
             long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
             while (chunkFiles().size() < 2) {
                 assertThat(run.isAlive()).as(run.output()).isTrue();
@@ -121,39 +121,18 @@ class SpillFaultsITCase {
         assertThat(disk).isEmptyDirectory();
     }
 
-    private CountingRun start(List<String> shell) throws IOException {
+    private ChildProcess start(List<String> shell) throws IOException {
         List<String> arguments = new ArrayList<>(Arrays.asList("spillable", WORDS));
         arguments.addAll(SPILL_EARLY);
         arguments.add(DIRECTORIES + "=" + disk);
-        return CountingRun.start(temporary, shell, FLAGS, arguments.toArray(new String[0]));
+        return ChildProcess.start(
+                temporary, shell, FLAGS, CountingProcess.class, arguments.toArray(new String[0]));
     }
 
     private List<Path> chunkFiles() throws IOException {
         try (Stream<Path> files = Files.walk(disk)) {
             return files.filter(file -> file.getFileName().toString().startsWith("chunk-"))
                     .collect(Collectors.toList());
-        }
-    }
-
-    /** Mounts a file system on the disk that only the process sees. */
-    private List<String> mounting(String options) {
-        return Arrays.asList(
-                "unshare",
-                "-rm",
-                "sh",
-                "-c",
-                "mount -t tmpfs " + options + " none " + disk + " && exec \"$@\"",
-                "sh");
-    }
-
-    static boolean fileSystemsCanBeMounted() throws Exception {
-        try {
-            return new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt")
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException e) {
-            return false;
         }
     }
 }

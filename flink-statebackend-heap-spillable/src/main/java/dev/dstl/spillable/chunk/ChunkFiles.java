@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
@@ -51,6 +53,7 @@ public final class ChunkFiles implements AutoCloseable {
     private final SpillDirectories directories;
     private final int chunkBytes;
     private final LongSupplier clockMillis;
+    private final Executor deleter;
     private final Object copying = new Object();
 
     /** Made by the first write: what may fail for want of memory must not leave directories. */
@@ -69,9 +72,24 @@ public final class ChunkFiles implements AutoCloseable {
      * @param chunkBytes length of a file, a power of two; larger extents get files of their own
      */
     public ChunkFiles(SpillDirectories directories, int chunkBytes, LongSupplier clockMillis) {
+        this(directories, chunkBytes, clockMillis, Runnable::run);
+    }
+
+    /**
+     * As the other constructor.
+     *
+     * @param deleter deletes files that nobody needs any more, which takes some ten milliseconds
+     *     each; one that refuses, as after its end, leaves it to the thread that asks
+     */
+    public ChunkFiles(
+            SpillDirectories directories,
+            int chunkBytes,
+            LongSupplier clockMillis,
+            Executor deleter) {
         this.directories = directories;
         this.chunkBytes = chunkBytes;
         this.clockMillis = clockMillis;
+        this.deleter = deleter;
     }
 
     /**
@@ -212,14 +230,19 @@ public final class ChunkFiles implements AutoCloseable {
     private void drop(ChunkFile chunk) {
         chunks.remove(chunk);
         fileBytes -= chunk.length;
-        delete(chunk);
+        try {
+            deleter.execute(() -> delete(chunk));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            delete(chunk);
+        }
     }
 
     /** Does not fail: nobody reads the file any more, and its directory goes with the backend. */
     private static void delete(ChunkFile chunk) {
         try {
             chunk.delete();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // Thrown on the thread of an executor, it would end the process.
             LOG.warn("Cannot delete {}; it takes disk space until its task ends.", chunk.path(), e);
         }
     }

@@ -96,7 +96,7 @@ final class CheckpointFiles {
                                 copy, file.getFileName()));
             }
         }
-        // The one file without checksums, which a machine that stops may leave truncated.
+        // Without checksums in version 1, and a machine that stops may leave it truncated.
         long expected = handle.getMetaDataStateHandle().getStateSize();
         if (Files.size(heapEntries) != expected) {
             throw new IOException(

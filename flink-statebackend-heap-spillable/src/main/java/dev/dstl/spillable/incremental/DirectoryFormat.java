@@ -23,6 +23,7 @@ package dev.dstl.spillable.incremental;
  *
  * <pre>
  *   offsets   first key group 4 | n 4 | n x offset of a key group in the file with heap entries 8
+ *   heap      bytes of that file 8 | n 4 | n x CRC32C of 64 KiB of it 4     from version 2 on
  *   files     n 4 | n x name UTF
  *   maps      n 4 | n x map
  *   changes   per map, in the same order: ( 1 put or 2 removed 1 | entry, see {@link
@@ -42,7 +43,10 @@ final class DirectoryFormat {
     /** "DSTLDIRS". */
     static final long MAGIC = 0x4453544C44495253L;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+
+    /** Without checksums of the file with heap entries. */
+    static final int OLDEST_VERSION = 1;
 
     /** Bytes of magic and version. */
     static final int HEADER_BYTES = 12;

@@ -34,6 +34,7 @@ final class DirectoryReader {
     private final String file;
     private final DataInputStream in;
     private final KeyGroupRangeOffsets offsets;
+    @Nullable private final FileChecksums heapChecksums;
     private final List<DirectoryMap> maps = new ArrayList<>();
     private byte[] key = new byte[64];
     private byte[] value = new byte[64];
@@ -63,15 +64,19 @@ final class DirectoryReader {
                             file, magic, DirectoryFormat.MAGIC));
         }
         int version = BlockOutput.getInt(first, 8);
-        if (version != DirectoryFormat.VERSION) {
+        if (version < DirectoryFormat.OLDEST_VERSION || version > DirectoryFormat.VERSION) {
             throw new IOException(
                     String.format(
-                            "%s has version %d at byte 8, expected %d; restore it with the release"
-                                    + " that wrote it.",
-                            file, version, DirectoryFormat.VERSION));
+                            "%s has version %d at byte 8, expected %d to %d; restore it with the"
+                                    + " release that wrote it.",
+                            file,
+                            version,
+                            DirectoryFormat.OLDEST_VERSION,
+                            DirectoryFormat.VERSION));
         }
         this.in = new DataInputStream(new BlockInput(stream, file, first.length));
         this.offsets = readOffsets();
+        this.heapChecksums = version == DirectoryFormat.OLDEST_VERSION ? null : readChecksums();
         List<SharedFile> shared = readFiles(files);
         int count = in.readInt();
         for (int i = 0; i < count; i++) {
@@ -87,6 +92,22 @@ final class DirectoryReader {
         }
         return new KeyGroupRangeOffsets(
                 KeyGroupRange.of(firstKeyGroup, firstKeyGroup + starts.length - 1), starts);
+    }
+
+    private FileChecksums readChecksums() throws IOException {
+        long length = in.readLong();
+        int count = in.readInt();
+        if (count != FileChecksums.blockCount(length)) {
+            throw new IOException(
+                    String.format(
+                            "%s is damaged: it states %d checksums of %d bytes, expected %d.",
+                            file, count, length, FileChecksums.blockCount(length)));
+        }
+        int[] blocks = new int[count];
+        for (int i = 0; i < count; i++) {
+            blocks[i] = in.readInt();
+        }
+        return new FileChecksums(length, blocks);
     }
 
     private List<SharedFile> readFiles(Map<String, SharedFile> files) throws IOException {
@@ -133,6 +154,12 @@ final class DirectoryReader {
     /** Where key groups start in the file with heap entries. */
     KeyGroupRangeOffsets offsets() {
         return offsets;
+    }
+
+    /** Of the file with heap entries; null if a version wrote it that did not compute them. */
+    @Nullable
+    FileChecksums heapChecksums() {
+        return heapChecksums;
     }
 
     /** All maps, those of other tasks' key groups included. */

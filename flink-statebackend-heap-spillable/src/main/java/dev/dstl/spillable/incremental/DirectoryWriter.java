@@ -43,6 +43,7 @@ final class DirectoryWriter {
      *
      * @param stream not closed
      * @param offsets of the key groups of {@code range} in the file with heap entries
+     * @param heapChecksums of that file
      * @param groups all that is spilled
      * @param partitions has the location of each sealed partition of {@code groups}
      */
@@ -50,6 +51,7 @@ final class DirectoryWriter {
             OutputStream stream,
             KeyGroupRange range,
             long[] offsets,
+            FileChecksums heapChecksums,
             List<SpilledGroup> groups,
             CheckpointedPartitions partitions)
             throws IOException {
@@ -57,7 +59,9 @@ final class DirectoryWriter {
         header.writeLong(DirectoryFormat.MAGIC);
         header.writeInt(DirectoryFormat.VERSION);
         DirectoryWriter writer = new DirectoryWriter(stream);
-        writer.write(range, offsets, partitions.files());
+        writer.write(range, offsets);
+        writer.write(heapChecksums);
+        writer.write(partitions.files());
         writer.out.writeInt(groups.size());
         for (SpilledGroup group : groups) {
             writer.write(group, partitions);
@@ -69,13 +73,23 @@ final class DirectoryWriter {
         writer.blocks.finish();
     }
 
-    private void write(KeyGroupRange range, long[] offsets, List<SharedFile> files)
-            throws IOException {
+    private void write(KeyGroupRange range, long[] offsets) throws IOException {
         out.writeInt(range.getStartKeyGroup());
         out.writeInt(offsets.length);
         for (long offset : offsets) {
             out.writeLong(offset);
         }
+    }
+
+    private void write(FileChecksums checksums) throws IOException {
+        out.writeLong(checksums.length);
+        out.writeInt(checksums.blocks.length);
+        for (int block : checksums.blocks) {
+            out.writeInt(block);
+        }
+    }
+
+    private void write(List<SharedFile> files) throws IOException {
         out.writeInt(files.size());
         for (SharedFile file : files) {
             out.writeUTF(file.name);

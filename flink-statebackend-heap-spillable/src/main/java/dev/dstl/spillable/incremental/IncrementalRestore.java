@@ -33,12 +33,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,12 +126,21 @@ public final class IncrementalRestore<K> {
                     new DirectoryReader(new BufferedInputStream(stream), directory, files.shared);
             heapFormat.restore(
                     new KeyGroupsStateHandle(reader.offsets(), files.heapEntries),
+                    openHeapEntries(files.heapEntries, reader.heapChecksums()),
                     () -> restoreSpilled(reader, directory, files.local, partitions));
         } finally {
             cancelRegistry.unregisterCloseable(stream);
             IOUtils.closeQuietly(stream);
         }
         return partitions;
+    }
+
+    private static FSDataInputStream openHeapEntries(
+            StreamStateHandle file, @Nullable FileChecksums checksums) throws IOException {
+        FSDataInputStream stream = file.openInputStream();
+        return checksums == null
+                ? stream
+                : new ChecksummedInput(stream, file.toString(), checksums);
     }
 
     private void restoreSpilled(

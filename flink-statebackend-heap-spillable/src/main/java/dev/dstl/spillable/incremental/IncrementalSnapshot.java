@@ -112,10 +112,7 @@ public final class IncrementalSnapshot<K>
             return heapFormat.asyncSnapshot(
                     view, checkpointId, timestamp, streamFactory, checkpointOptions);
         }
-        PartitionPool pool = space.pool();
-        if (pool != null) {
-            pool.sealLargeOverlays();
-        }
+        sealLargeOverlays(view);
         CheckpointHistory.Attempt attempt =
                 history.begin(checkpointId, sharing == SharingFilesStrategy.FORWARD_BACKWARD);
         return registry -> {
@@ -132,6 +129,20 @@ public final class IncrementalSnapshot<K>
                 }
             }
         };
+    }
+
+    /** What fails fails here, with a view that nobody else releases. */
+    private void sealLargeOverlays(StatesView<K> view) {
+        PartitionPool pool = space.pool();
+        if (pool == null) {
+            return;
+        }
+        try {
+            pool.sealLargeOverlays();
+        } catch (RuntimeException | Error e) {
+            view.release();
+            throw e;
+        }
     }
 
     /** The writing of one checkpoint. */
@@ -153,11 +164,10 @@ public final class IncrementalSnapshot<K>
 
         SnapshotResult<KeyedStateHandle> write(
                 StatesView<K> view, CheckpointHistory.Attempt attempt) throws Exception {
-            long[][] offsets = new long[1][];
+            HeapEntries entries = new HeapEntries();
             StreamStateHandle heap =
                     writePrivate(
-                            CheckpointFiles.HEAP_ENTRIES,
-                            stream -> offsets[0] = heapFormat.writeHeapEntries(view, stream));
+                            CheckpointFiles.HEAP_ENTRIES, stream -> entries.write(view, stream));
             // Read after the heap: overlays that are sealed meanwhile are then shared at once.
             List<SpilledGroup> groups = groups(view);
             CheckpointedPartitions partitions = upload.write(groups, attempt);
@@ -166,7 +176,12 @@ public final class IncrementalSnapshot<K>
                             CheckpointFiles.DIRECTORY,
                             stream ->
                                     DirectoryWriter.write(
-                                            stream, keyGroupRange, offsets[0], groups, partitions));
+                                            stream,
+                                            keyGroupRange,
+                                            entries.offsets,
+                                            entries.checksums,
+                                            groups,
+                                            partitions));
             long newBytes = heap.getStateSize() + directory.getStateSize();
             for (SharedFile file : upload.written()) {
                 newBytes += file.bytes();
@@ -258,7 +273,9 @@ public final class IncrementalSnapshot<K>
             return shared;
         }
 
+        /** Also on a thread that is interrupted, on which clients of stores delete nothing. */
         void discard() {
+            boolean interrupted = Thread.interrupted();
             for (SharedFile file : upload.written()) {
                 privateFiles.add(file.handle);
             }
@@ -266,6 +283,21 @@ public final class IncrementalSnapshot<K>
             if (local != null) {
                 local.discard();
             }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** What the directory says of the file with heap entries. */
+    private final class HeapEntries {
+        private long[] offsets;
+        private FileChecksums checksums;
+
+        void write(StatesView<K> view, CheckpointStateOutputStream stream) throws IOException {
+            ChecksummedOutput out = new ChecksummedOutput(stream);
+            offsets = heapFormat.writeHeapEntries(view, out);
+            checksums = out.checksums();
         }
     }
 

@@ -31,7 +31,8 @@ final class ListRead<V> implements SlicedRead<List<V>> {
     private static final int HEAD = -1;
 
     private final ListLayout<?, ?, V> layout;
-    private List<V> target = new ArrayList<>();
+    private final Allocation<List<V>> allocation = new Allocation<>();
+    @Nullable private List<V> target;
 
     /** The fragment to read next; no other than the last one gets more elements. */
     private int fragment = HEAD;
@@ -44,7 +45,11 @@ final class ListRead<V> implements SlicedRead<List<V>> {
     @Nullable
     public List<V> read(EntryReader entries, int slices) throws IOException {
         if (fragment == HEAD) {
-            target = new ArrayList<>(layout.elements(entries));
+            int elements = layout.elements(entries);
+            target = allocation.get(elements, () -> new ArrayList<>(elements));
+            if (target == null) {
+                return null;
+            }
         }
         int fragments = layout.parts(entries);
         for (int i = 0; i < slices && fragment < fragments; i++) {

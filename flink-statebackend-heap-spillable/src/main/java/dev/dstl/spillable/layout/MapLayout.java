@@ -403,25 +403,30 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
      * Visits what a map of {@code bucketCount} buckets had in one bucket, wherever splits moved it
      * since.
      *
+     * @param hash by which the map had it there; another one than the entries' if the map was on
+     *     the heap meanwhile
      * @throws IOException if a user entry cannot be read
      */
     public void visitBucket(
-            EntryReader entries, int number, int bucketCount, BiConsumer<UK, UV> consumer)
+            EntryReader entries,
+            int number,
+            int bucketCount,
+            KeyHash hash,
+            BiConsumer<UK, UV> consumer)
             throws IOException {
         if (!readHead(entries)) {
             return;
         }
         int bucketsNow = buckets;
+        boolean anywhere = hash != entries.keyHash();
         // What a bucket had was spread by splits over those that agree with it in some low bits;
         // a map rewritten meanwhile may have fewer buckets, then it is in one of them.
-        int step = Integer.highestOneBit(bucketCount);
-        int first = bucketsNow < bucketCount ? bucketOf(number, bucketsNow) : number & (step - 1);
-        int last = bucketsNow < bucketCount ? first : bucketsNow - 1;
+        int step = anywhere ? 1 : Integer.highestOneBit(bucketCount);
+        boolean fewer = bucketsNow < bucketCount && !anywhere;
+        int first = fewer ? bucketOf(number, bucketsNow) : number & (step - 1);
+        int last = fewer ? first : bucketsNow - 1;
         for (int i = first; i <= last; i += step) {
-            if (bucketsNow > bucketCount && bucketOf(i, bucketCount) != number) {
-                continue;
-            }
-            if (bucketsNow == bucketCount && i != number) {
+            if (!fewer && !anywhere && bucketOf(i, bucketCount) != number) {
                 continue;
             }
             if (bucketsNow > 1) {
@@ -429,7 +434,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             }
             bucket.rewind();
             while (bucket.next()) {
-                if (bucketOf(bucket.keyHash(entries.keyHash()), bucketCount) == number) {
+                if (bucketOf(bucket.keyHash(hash), bucketCount) == number) {
                     consumer.accept(userKey(), userValue());
                 }
             }

@@ -32,6 +32,7 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
 
     private final MapLayout<?, ?, UK, UV> layout;
     private final Set<UK> changed = new HashSet<>();
+    private final Allocation<Map<UK, UV>> allocation = new Allocation<>();
     @Nullable private Map<UK, UV> target;
     private int nextBucket;
 
@@ -43,7 +44,11 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
     @Nullable
     public Map<UK, UV> read(EntryReader entries, int slices) throws IOException {
         if (target == null) {
-            target = new HashMap<>((int) Math.min(1 << 30, layout.elements(entries) * 4L / 3 + 1));
+            int elements = layout.elements(entries);
+            target = allocation.get(elements, () -> allocate(elements));
+            if (target == null) {
+                return null;
+            }
         }
         for (UK userKey : changed) {
             if (layout.contains(entries, userKey)) {
@@ -55,9 +60,17 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
         changed.clear();
         int buckets = layout.bucketCount(entries);
         for (int i = 0; i < slices && nextBucket < buckets; i++) {
-            layout.visitBucket(entries, nextBucket++, buckets, target::put);
+            layout.visitBucket(entries, nextBucket++, buckets, entries.keyHash(), target::put);
         }
         return nextBucket < buckets ? null : target;
+    }
+
+    private static <UK, UV> Map<UK, UV> allocate(int elements) {
+        Map<UK, UV> map = new HashMap<>((int) Math.min(1 << 30, elements * 4L / 3 + 1));
+        // The first entry makes the table.
+        map.put(null, null);
+        map.remove(null);
+        return map;
     }
 
     @Override

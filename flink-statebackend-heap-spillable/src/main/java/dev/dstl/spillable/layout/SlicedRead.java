@@ -28,7 +28,8 @@ import java.io.IOException;
 public interface SlicedRead<S> {
 
     /**
-     * Copies some more. The layout has the entry selected.
+     * Copies some more, or nothing while the memory for it is allocated. The layout has the entry
+     * selected.
      *
      * @param slices of the state to copy at most, of about a dozen elements or some KiB each
      * @return the state if all that it has now is copied, else null

@@ -101,6 +101,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
                         map.entries(),
                         number,
                         bucketCount,
+                        hash,
                         (k, v) -> found.add(new UserEntry(k, v)));
                 return;
             }

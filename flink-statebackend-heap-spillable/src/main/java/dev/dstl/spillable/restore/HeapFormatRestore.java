@@ -109,7 +109,8 @@ public final class HeapFormatRestore<K> {
                                             + " savepoint to move the job here.",
                                     handle.getClass().getName()));
                 }
-                restore((KeyGroupsStateHandle) handle, () -> {});
+                KeyGroupsStateHandle keyGroups = (KeyGroupsStateHandle) handle;
+                restore(keyGroups, keyGroups.openInputStream(), () -> {});
             }
         }
     }
@@ -125,11 +126,13 @@ public final class HeapFormatRestore<K> {
     /**
      * Reads one handle.
      *
+     * @param stream of the handle, closed by this object
      * @param then called before its entries are read
      * @throws Exception as the other {@code restore}, and if {@code then} does
      */
-    public void restore(KeyGroupsStateHandle handle, RegisteredStates then) throws Exception {
-        FSDataInputStream stream = handle.openInputStream();
+    public void restore(
+            KeyGroupsStateHandle handle, FSDataInputStream stream, RegisteredStates then)
+            throws Exception {
         cancelRegistry.registerCloseable(stream);
         try {
             SnapshotInput input = new SnapshotInput(stream, stream.getPos());

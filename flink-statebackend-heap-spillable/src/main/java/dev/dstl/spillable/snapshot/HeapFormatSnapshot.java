@@ -21,10 +21,10 @@ import dev.dstl.spillable.table.TableView;
 import java.io.IOException;
 import java.io.OutputStream;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
-import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
@@ -144,12 +144,12 @@ public final class HeapFormatSnapshot<K>
      * @return where each key group starts
      * @throws IOException if {@code stream} fails or a state cannot be serialized
      */
-    public long[] writeHeapEntries(StatesView<K> view, CheckpointStateOutputStream stream)
+    public long[] writeHeapEntries(StatesView<K> view, FSDataOutputStream stream)
             throws IOException {
         return write(view, stream, TableView::writeHeapEntries);
     }
 
-    private long[] write(StatesView<K> view, CheckpointStateOutputStream stream, TableWriter writer)
+    private long[] write(StatesView<K> view, FSDataOutputStream stream, TableWriter writer)
             throws IOException {
         DataOutputViewStreamWrapper out = new DataOutputViewStreamWrapper(stream);
         boolean compressed = compression != UncompressedStreamCompressionDecorator.INSTANCE;

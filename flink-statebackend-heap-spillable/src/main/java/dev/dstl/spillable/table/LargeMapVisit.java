@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.layout.HashMapCursor;
 import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.layout.SpilledLayout;
+import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.util.HashMap;
@@ -116,7 +117,8 @@ final class LargeMapVisit<K, N, S> {
             MapLayout<K, N, Object, Object> layout = layout();
             int buckets = spilled == null ? 0 : layout.bucketCount(spilled.entries());
             for (int i = 0; i < BUCKETS_PER_SLICE && nextBucket < buckets; i++) {
-                layout.visitBucket(spilled.entries(), nextBucket++, buckets, slice::put);
+                EntryReader entries = spilled.entries();
+                layout.visitBucket(entries, nextBucket++, buckets, entries.keyHash(), slice::put);
             }
             atEnd = nextBucket >= buckets;
         } catch (IOException e) {

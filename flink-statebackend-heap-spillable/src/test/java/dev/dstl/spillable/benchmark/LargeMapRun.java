@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
@@ -63,6 +64,7 @@ public final class LargeMapRun {
     public static void main(String[] args) throws Exception {
         int userEntries = Integer.parseInt(args[0]);
         Path disk = Files.createTempDirectory("large-map");
+        ExecutorService executor = Executors.newSingleThreadExecutor();
         SpillSpace space =
                 new SpillSpace(
                         () ->
@@ -72,9 +74,10 @@ public final class LargeMapRun {
                                                 new SpillDirectories(
                                                         Collections.singletonList(disk)),
                                                 64 << 20,
-                                                System::currentTimeMillis),
+                                                System::currentTimeMillis,
+                                                executor),
                                         new KeyHash(1),
-                                        Executors.newSingleThreadExecutor()));
+                                        executor));
         StateTable<Long, VoidNamespace, Map<String, Long>> table =
                 new StateTable<>(
                         new CurrentKey<>(new KeyGroupRange(0, 0), 1),

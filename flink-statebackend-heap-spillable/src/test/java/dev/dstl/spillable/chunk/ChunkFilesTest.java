@@ -23,9 +23,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
@@ -82,6 +88,47 @@ class ChunkFilesTest {
 
             assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
             assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void aFileThatNobodyNeeds_isDeletedByAnotherThread_whichMayBeGone() throws Exception {
+        List<Runnable> deletions = new ArrayList<>();
+        AtomicBoolean isShutDown = new AtomicBoolean();
+        ChunkFiles chunks =
+                new ChunkFiles(
+                        new SpillDirectories(Collections.singletonList(firstDisk)),
+                        CHUNK_BYTES,
+                        clockMillis::get,
+                        deletion -> {
+                            if (isShutDown.get()) {
+                                throw new RejectedExecutionException();
+                            }
+                            deletions.add(deletion);
+                        });
+        chunks.release(chunks.write(filled(CHUNK_BYTES * 2, 1), CHUNK_BYTES * 2));
+
+        assertThat(chunkFiles()).hasSize(1);
+        assertThat(chunks.fileBytes()).isZero();
+        deletions.remove(0).run();
+        assertThat(chunkFiles()).isEmpty();
+
+        Extent early = chunks.write(filled(CHUNK_BYTES * 2, 1), CHUNK_BYTES * 2);
+        Extent late = chunks.write(filled(CHUNK_BYTES * 2, 1), CHUNK_BYTES * 2);
+        chunks.release(early);
+        isShutDown.set(true);
+        chunks.release(late);
+        assertThat(chunkFiles()).hasSize(1);
+
+        chunks.close();
+        assertThat(firstDisk).isEmptyDirectory();
+        deletions.remove(0).run();
+    }
+
+    private List<Path> chunkFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(firstDisk)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("chunk-"))
+                    .collect(Collectors.toList());
         }
     }
 

@@ -32,16 +32,20 @@ import java.util.List;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** A directory as version 1 wrote it can always be read, and is written byte for byte. */
+/** A directory as any version wrote it can always be read, the newest is written byte for byte. */
 class DirectoryGoldenFileTest extends PartitionedMapFixture {
 
-    private static final String FILE = "/directory-v1.bin";
+    private static final FileChecksums CHECKSUMS =
+            new FileChecksums(FileChecksums.BLOCK_BYTES + 9, new int[] {0xBEEF, -2});
     private static final ByteStreamStateHandle SHARED =
             new ByteStreamStateHandle("handle", new byte[0]);
 
-    private static byte[] golden() throws IOException {
-        try (InputStream in = DirectoryGoldenFileTest.class.getResourceAsStream(FILE)) {
+    private static byte[] golden(int version) throws IOException {
+        String file = "/directory-v" + version + ".bin";
+        try (InputStream in = DirectoryGoldenFileTest.class.getResourceAsStream(file)) {
             return in.readAllBytes();
         }
     }
@@ -85,25 +89,37 @@ class DirectoryGoldenFileTest extends PartitionedMapFixture {
             }
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             DirectoryWriter.write(
-                    out, KeyGroupRange.of(4, 5), new long[] {17, 18}, List.of(group), partitions);
+                    out,
+                    KeyGroupRange.of(4, 5),
+                    new long[] {17, 18},
+                    CHECKSUMS,
+                    List.of(group),
+                    partitions);
             return out.toByteArray();
         }
     }
 
     @Test
     void isWritten() throws IOException {
-        assertThat(write()).isEqualTo(golden());
+        assertThat(write()).isEqualTo(golden(DirectoryFormat.VERSION));
     }
 
-    @Test
-    void isRead() throws IOException {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void isRead(int version) throws IOException {
         DirectoryReader reader =
                 new DirectoryReader(
-                        new ByteArrayInputStream(golden()),
+                        new ByteArrayInputStream(golden(version)),
                         "golden",
                         Collections.singletonMap("file", new SharedFile("file", SHARED)));
 
         assertThat(reader.offsets().getKeyGroupOffset(5)).isEqualTo(18);
+        if (version == 1) {
+            assertThat(reader.heapChecksums()).isNull();
+        } else {
+            assertThat(reader.heapChecksums().length).isEqualTo(CHECKSUMS.length);
+            assertThat(reader.heapChecksums().blocks).isEqualTo(CHECKSUMS.blocks);
+        }
         DirectoryMap one = reader.maps().get(0);
         assertThat(one).hasToString("state 'a state', key group 5");
         assertThat(one.seed).isEqualTo(7);

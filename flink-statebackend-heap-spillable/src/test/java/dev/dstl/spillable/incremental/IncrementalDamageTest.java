@@ -16,12 +16,22 @@
 
 package dev.dstl.spillable.incremental;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.PlacedBackends;
+import dev.dstl.spillable.SpillableStateBackend;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Random;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -35,6 +45,14 @@ class IncrementalDamageTest extends IncrementalFixture {
     private Path shared;
     private Path metadata;
     private Path entries;
+
+    /** Half of the key groups stay on the heap. */
+    @Override
+    SpillableStateBackend stateBackend() {
+        return PlacedBackends.firstGroupsSpilled(
+                new Configuration().set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true),
+                KEY_GROUPS / 2);
+    }
 
     @BeforeEach
     void writeCheckpoint() throws Exception {
@@ -93,8 +111,24 @@ class IncrementalDamageTest extends IncrementalFixture {
     }
 
     @Test
+    void flippedBitAnywhereInTheHeapEntries_failsTheRestore() throws Exception {
+        int length = (int) Files.size(entries);
+        assertThat(length).as("several blocks").isGreaterThan(FileChecksums.BLOCK_BYTES);
+        for (int i = 0; i <= 24; i++) {
+            int offset = (int) ((length - 1L) * i / 24);
+            flip(entries, offset);
+            expectRefusal(
+                    entries,
+                    "at byte " + offset / FileChecksums.BLOCK_BYTES * FileChecksums.BLOCK_BYTES,
+                    "expected");
+            flip(entries, offset);
+        }
+        start(handles);
+    }
+
+    @Test
     void truncatedFiles_failTheRestore() throws Exception {
-        for (Path file : new Path[] {shared, metadata}) {
+        for (Path file : new Path[] {shared, metadata, entries}) {
             byte[] bytes = Files.readAllBytes(file);
             Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length - 3));
             expectRefusal(file, "ends at byte " + (bytes.length - 3), "expected");
@@ -105,14 +139,65 @@ class IncrementalDamageTest extends IncrementalFixture {
 
     @Test
     void filesOfSomethingElse_failTheRestore() throws Exception {
-        byte[] foreign = Files.readAllBytes(entries);
-        for (Path file : new Path[] {shared, metadata}) {
+        byte[] bytesOfEntries = Files.readAllBytes(entries);
+        byte[] bytesOfPartitions = Files.readAllBytes(shared);
+        for (Path file : new Path[] {shared, metadata, entries}) {
             byte[] bytes = Files.readAllBytes(file);
+            byte[] foreign = file == entries ? bytesOfPartitions : bytesOfEntries;
             Files.write(file, java.util.Arrays.copyOf(foreign, bytes.length));
             expectRefusal(file, "expected");
             Files.write(file, bytes);
         }
         start(handles);
+    }
+
+    @Test
+    void checkpointOfVersionOne_hasNoChecksumsOfHeapEntries_andIsRestored() throws Exception {
+        byte[] bytes = Files.readAllBytes(metadata);
+        int from = DirectoryFormat.HEADER_BYTES;
+        ByteArrayInputStream second = new ByteArrayInputStream(bytes, from, bytes.length - from);
+        ByteArrayOutputStream first = new ByteArrayOutputStream();
+        DataOutputStream header = new DataOutputStream(first);
+        header.writeLong(DirectoryFormat.MAGIC);
+        header.writeInt(1);
+        DataInputStream in = new DataInputStream(new BlockInput(second, "", 0));
+        BlockOutput blocks = new BlockOutput(first);
+        DataOutputStream out = new DataOutputStream(blocks);
+        out.writeInt(in.readInt());
+        int keyGroups = in.readInt();
+        out.writeInt(keyGroups);
+        out.write(in.readNBytes(Long.BYTES * keyGroups));
+        in.readLong();
+        in.readNBytes(Integer.BYTES * in.readInt());
+        out.write(in.readAllBytes());
+        blocks.finish();
+        Files.write(metadata, first.toByteArray());
+
+        start(handles);
+
+        verify();
+    }
+
+    private void verify() throws Exception {
+        for (int key = 0; key < 4_000; key++) {
+            String expected = key == 7 ? "another value" : "a value of some length " + key;
+            assertThat(get(key)).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void heapEntriesOfAnotherCheckpoint_failTheRestore() throws Exception {
+        for (int key = 0; key < 4_000; key++) {
+            // As long as it was.
+            put(key, "A value of some length " + key);
+        }
+        KeyedStateHandle other = write(nextId(), CheckpointType.CHECKPOINT);
+        Path otherEntries =
+                CheckpointStore.path(
+                        ((IncrementalRemoteKeyedStateHandle) other).getMetaDataStateHandle());
+        Files.copy(otherEntries, entries, StandardCopyOption.REPLACE_EXISTING);
+
+        expectRefusal(entries, "at byte 0", "expected");
     }
 
     @Test
@@ -124,9 +209,6 @@ class IncrementalDamageTest extends IncrementalFixture {
 
         start(handles);
 
-        for (int key = 0; key < 4_000; key++) {
-            String expected = key == 7 ? "another value" : "a value of some length " + key;
-            org.assertj.core.api.Assertions.assertThat(get(key)).isEqualTo(expected);
-        }
+        verify();
     }
 }

@@ -311,8 +311,16 @@ class IncrementalModelTest {
         }
         Path file = files.get(random.nextInt(files.size()));
         byte[] bytes = Files.readAllBytes(file);
-        if (random.nextBoolean()) {
+        boolean shared =
+                !file.endsWith(CheckpointFiles.DIRECTORY)
+                        && !file.endsWith(CheckpointFiles.HEAP_ENTRIES);
+        int kind = random.nextInt(3);
+        if (kind == 0) {
             Files.delete(file);
+        } else if (kind == 1 && !shared) {
+            // A shared file has parts that are not in use.
+            bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+            Files.write(file, bytes);
         } else {
             Files.write(file, new byte[bytes.length / 2]);
         }

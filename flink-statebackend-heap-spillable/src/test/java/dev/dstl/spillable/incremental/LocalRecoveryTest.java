@@ -276,6 +276,23 @@ class LocalRecoveryTest extends IncrementalFixture {
         verify();
     }
 
+    @Test
+    void copyOfHeapEntriesWithAFlippedBit_isRefused() throws Exception {
+        fill();
+        Path entries =
+                LocalStore.directory(local.retrieve(lastId)).resolve(CheckpointFiles.HEAP_ENTRIES);
+        byte[] bytes = Files.readAllBytes(entries);
+        for (int offset = 0; offset < bytes.length; offset += 1 + bytes.length / 12) {
+            bytes[offset] ^= 4;
+            Files.write(entries, bytes);
+            expectRefusal();
+            bytes[offset] ^= 4;
+        }
+        Files.write(entries, bytes);
+        start(copy());
+        verify();
+    }
+
     private void expectRefusal() {
         assertThatThrownBy(() -> start(copy())).isInstanceOf(BackendBuildingException.class);
     }

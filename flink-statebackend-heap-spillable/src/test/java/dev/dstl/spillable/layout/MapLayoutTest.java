@@ -19,11 +19,17 @@ package dev.dstl.spillable.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
+import dev.dstl.spillable.overlay.RestoredPartition;
 import dev.dstl.spillable.overlay.SpilledView;
+import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -87,6 +93,71 @@ class MapLayoutTest extends PartitionedMapFixture {
                     .containsOnly(Map.entry(1, expected));
         }
         assertThat(read(1)).containsEntry("key 5", "NEW").hasSize(userEntries);
+    }
+
+    private PartitionedMap mapHashedBy(KeyHash hash) {
+        return new PartitionedMap(
+                disks.pool(),
+                new StateIdentity(2, "another state", 5),
+                hash,
+                List.of(new RestoredPartition(0, 0, null)));
+    }
+
+    @Test
+    void userKeysChosenToCollideInOneProcess_areSpreadInAnother() throws IOException {
+        KeyHash known = new KeyHash(1);
+        DataOutputSerializer out = new DataOutputSerializer(64);
+        List<String> chosen = new ArrayList<>();
+        for (int i = 0; chosen.size() < 1000; i++) {
+            out.clear();
+            StringSerializer.INSTANCE.serialize("user key " + i, out);
+            if ((known.of(out.getSharedBuffer(), out.length()) & 4095) == 0) {
+                chosen.add("user key " + i);
+            }
+        }
+
+        assertThat(bytesToPut(chosen, known)).as("bytes where they collide").isGreaterThan(5_000);
+        assertThat(bytesToPut(chosen, new KeyHash(2))).as("bytes elsewhere").isLessThan(500);
+    }
+
+    /** On average, for each of the user keys. */
+    private long bytesToPut(List<String> userKeys, KeyHash hash) throws IOException {
+        try (PartitionedMap other = mapHashedBy(hash)) {
+            long before = disks.pool().putBytes();
+            layout.select(1, 0L);
+            for (String userKey : userKeys) {
+                layout.put(other, userKey, "value");
+            }
+            assertThat(layout.read(other.entries())).hasSize(userKeys.size());
+            return (disks.pool().putBytes() - before) / userKeys.size();
+        }
+    }
+
+    @Test
+    void userKeysWhoseHashesAllAgree_takeTimeButNoMemory() throws IOException {
+        KeyHash equal =
+                new KeyHash(1) {
+                    @Override
+                    public int of(byte[] bytes, int offset, int length) {
+                        return 0xABCD_EF01;
+                    }
+                };
+        try (PartitionedMap other = mapHashedBy(equal)) {
+            Map<String, String> expected = new HashMap<>();
+            layout.select(1, 0L);
+            for (int i = 0; i < 2000; i++) {
+                layout.put(other, "user key " + i, "value " + i);
+                expected.put("user key " + i, "value " + i);
+            }
+            for (int i = 0; i < 2000; i += 3) {
+                layout.remove(other, "user key " + i);
+                expected.remove("user key " + i);
+            }
+
+            assertThat(layout.read(other.entries())).isEqualTo(expected);
+            assertThat(other.liveBytes()).isLessThan(2000 * 50);
+            assertThat(other.entries().cursorEnd()).as("directory").isOne();
+        }
     }
 
     @ParameterizedTest

@@ -21,10 +21,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.overlay.RestoredPartition;
+import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Random;
@@ -86,7 +90,8 @@ class UserEntryIteratorTest {
             heap = new HashMap<>(whole());
         }
 
-        void spill() throws IOException {
+        void spill(PartitionedMap target) throws IOException {
+            map = target;
             layout.select(1, 1);
             layout.write(map, heap);
             heap = null;
@@ -105,6 +110,10 @@ class UserEntryIteratorTest {
     @TempDir Path disk;
     private PoolOnDisk disks;
     private PartitionedMap map;
+
+    /** Finds its keys by other hashes than {@link #map} does at first. */
+    private PartitionedMap other;
+
     private final MapLayout<Integer, Integer, Integer, Integer> layout =
             new MapLayout<>(
                     IntSerializer.INSTANCE,
@@ -116,11 +125,18 @@ class UserEntryIteratorTest {
     void open() throws IOException {
         disks = new PoolOnDisk(disk, 1 << 20);
         map = disks.newMap();
+        other =
+                new PartitionedMap(
+                        disks.pool(),
+                        new StateIdentity(1, "a state", 5),
+                        new KeyHash(8),
+                        List.of(new RestoredPartition(0, 0, null)));
     }
 
     @AfterEach
     void close() throws IOException {
         map.close();
+        other.close();
         disks.close();
     }
 
@@ -170,7 +186,14 @@ class UserEntryIteratorTest {
                     layout.select(1, 1);
                     layout.delete(map);
                 } else {
-                    source.spill();
+                    // As a map is that was restored, loaded and spilled again.
+                    if (random.nextInt(3) == 0) {
+                        PartitionedMap former = map;
+                        source.spill(other);
+                        other = former;
+                    } else {
+                        source.spill(map);
+                    }
                 }
             }
         }

@@ -167,6 +167,24 @@ class LargeEntryMoveTest {
         assertThat(map()).isEqualTo(expected);
     }
 
+    @Test
+    void aMapWhoseTableIsMuchMemory_isLoadedWithTheChangesMadeMeanwhile() throws IOException {
+        putMap(150_000);
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+
+        maps.startLoad();
+        for (int slice = 0; maps.residency() == Residency.LOADING; slice++) {
+            maps.load(1, Double.MAX_VALUE, mapLayout);
+            if (slice < 1000) {
+                change(slice * 200, slice % 2 == 0 ? "changed" : null);
+            }
+        }
+
+        assertThat(maps.hasSpilled()).isFalse();
+        assertThat(map()).isEqualTo(expected);
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
     void changesWhileAMapMoves_areNotLost(long seed) throws IOException {

@@ -29,15 +29,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs {@link CountingProcess} in its own process and returns its output. */
-final class CountingRun implements AutoCloseable {
+/** Runs a class of the tests in a JVM of its own and returns its output. */
+public final class ChildProcess implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 180;
 
     private final Process process;
     private final File output;
 
-    private CountingRun(Process process, File output) {
+    private ChildProcess(Process process, File output) {
         this.process = process;
         this.output = output;
     }
@@ -48,10 +48,14 @@ final class CountingRun implements AutoCloseable {
      * @param directory for its temporary files and its output
      * @param shell what the process is started by, its command appended; may be empty
      * @param flags of the JVM
-     * @param arguments of {@link CountingProcess}
+     * @param main has the main method
      */
-    static CountingRun start(
-            Path directory, List<String> shell, List<String> flags, String... arguments)
+    public static ChildProcess start(
+            Path directory,
+            List<String> shell,
+            List<String> flags,
+            Class<?> main,
+            String... arguments)
             throws IOException {
         List<String> command = new ArrayList<>(shell);
         command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
@@ -60,10 +64,10 @@ final class CountingRun implements AutoCloseable {
         command.add("-Djava.io.tmpdir=" + directory);
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
-        command.add(CountingProcess.class.getName());
+        command.add(main.getName());
         command.addAll(Arrays.asList(arguments));
         File output = Files.createTempFile(directory, "output", ".txt").toFile();
-        return new CountingRun(
+        return new ChildProcess(
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
                         .redirectOutput(output)
@@ -71,28 +75,58 @@ final class CountingRun implements AutoCloseable {
                 output);
     }
 
-    int awaitExit() throws Exception {
+    /**
+     * A shell that mounts a file system in memory which only the process sees.
+     *
+     * @param options of the mount
+     */
+    public static List<String> mounting(Path disk, String options) {
+        return Arrays.asList(
+                "unshare",
+                "-rm",
+                "sh",
+                "-c",
+                "mount -t tmpfs " + options + " none " + disk + " && exec \"$@\"",
+                "sh");
+    }
+
+    /** Whether {@link #mounting} works here. */
+    public static boolean canMount() throws InterruptedException {
+        try {
+            return new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt")
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Waits for the end; returns the exit code. */
+    public int awaitExit() throws Exception {
         if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("Not done after " + PATIENCE_SECONDS + " s:\n" + output());
         }
         return process.exitValue();
     }
 
-    boolean isAlive() {
+    /** Whether it runs. */
+    public boolean isAlive() {
         return process.isAlive();
     }
 
     /** Kills the process with SIGKILL. */
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
-    String output() throws IOException {
+    /** What it has printed so far. */
+    public String output() throws IOException {
         return new String(Files.readAllBytes(output.toPath()), StandardCharsets.UTF_8);
     }
 
     /** Returns a number of the last line. */
-    double figure(String name) throws IOException {
+    public double figure(String name) throws IOException {
         Matcher matcher = Pattern.compile(name + "=([0-9.]+)").matcher(output());
         if (!matcher.find()) {
             throw new AssertionError("No " + name + " in\n" + output());

@@ -19,7 +19,7 @@ package dev.dstl.spillable.incremental;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Reads what {@link BlockOutput} has written. No byte of a damaged block is handed out. */
+/** Reads what {@link BlockOutput} has written. No byte of a damaged block is returned. */
 final class BlockInput extends InputStream {
 
     private final InputStream in;

@@ -19,7 +19,7 @@ package dev.dstl.spillable.incremental;
 import java.io.IOException;
 import org.apache.flink.core.fs.FSDataInputStream;
 
-/** Reads a file whose {@link FileChecksums} are known. No byte of a damaged block is handed out. */
+/** Reads a file whose {@link FileChecksums} are known. No byte of a damaged block is returned. */
 final class ChecksummedInput extends FSDataInputStream {
 
     private final FSDataInputStream in;

@@ -31,6 +31,8 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -82,8 +84,8 @@ public final class BenchMain {
             LauncherProperties.logTo(work.resolve("bench.log"));
             Path report = Files.createDirectories(options.out(home.resolve("report")));
             boolean asExpected = true;
-            if (options.from().isPresent()) {
-                write(BenchmarkResults.read(options.from().get()), report, out);
+            if (!options.from().isEmpty()) {
+                write(merged(options.from()), report, out);
             } else {
                 BenchmarkResults results = describe(options, arguments);
                 asExpected = run(options, results, work, out);
@@ -120,6 +122,18 @@ public final class BenchMain {
                             PROPERTIES.path("plugins", "plugins"),
                             display);
             return bench.run(options.plan(), results);
+        }
+    }
+
+    private static BenchmarkResults merged(List<Path> files) throws IOException {
+        List<BenchmarkResults> all = new ArrayList<>();
+        for (Path file : files) {
+            all.add(BenchmarkResults.read(file));
+        }
+        try {
+            return BenchmarkResults.merge(all);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 

@@ -23,7 +23,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ArgGroup;
@@ -93,8 +92,10 @@ final class BenchOptions {
     @Option(
             names = "--from",
             paramLabel = "FILE",
-            description = "Run nothing; write the report of this results.json again.")
-    private Path from;
+            description =
+                    "Run nothing; write the report of this results.json again. Repeatable: the runs"
+                            + " of several benchmarks become rounds of one report.")
+    private List<Path> from = new ArrayList<>();
 
     @Option(names = "--keep", description = "Keep the logs of runs that went well.")
     private boolean keep;
@@ -135,8 +136,10 @@ final class BenchOptions {
             throw misuse("--rounds must be 1 to " + MOST_ROUNDS + ", but is " + rounds + ".");
         }
         plan();
-        if (from != null && !Files.isReadable(from)) {
-            throw misuse("--from must name a file that can be read, but " + from + " is none.");
+        for (Path file : from) {
+            if (!Files.isReadable(file)) {
+                throw misuse("--from must name a file that can be read, but " + file + " is none.");
+            }
         }
     }
 
@@ -183,9 +186,9 @@ final class BenchOptions {
         return out == null ? fallback : out.toAbsolutePath();
     }
 
-    /** Returns the file with results of an earlier benchmark, if only a report is requested. */
-    Optional<Path> from() {
-        return Optional.ofNullable(from);
+    /** Returns the results of earlier benchmarks, if only a report is requested; else empty. */
+    List<Path> from() {
+        return from;
     }
 
     boolean keep() {

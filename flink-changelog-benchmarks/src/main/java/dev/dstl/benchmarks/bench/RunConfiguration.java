@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.bench;
 
 import dev.dstl.benchmarks.harness.ClusterSettings;
 import dev.dstl.benchmarks.harness.RunFiles;
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,7 +55,7 @@ final class RunConfiguration {
     static Map<String, String> description(Mode mode, int rounds, Map<String, String> given) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("mode", mode.option());
-        settings.put("rounds", Integer.toString(rounds));
+        settings.put(BenchmarkResults.ROUNDS, Integer.toString(rounds));
         settings.put("warm-up", seconds(mode.warmUp()));
         settings.put("measured window", seconds(mode.window()));
         settings.put("checkpoint interval", seconds(Variant.CHECKPOINT_INTERVAL));

@@ -126,13 +126,7 @@ public final class Comparison {
     }
 
     private Optional<Spread> spread(Measure measure, String variant) {
-        double[] values =
-                runs(variant).stream()
-                        .map(measure::of)
-                        .filter(OptionalDouble::isPresent)
-                        .mapToDouble(OptionalDouble::getAsDouble)
-                        .toArray();
-        return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
+        return measure.of(runs(variant));
     }
 
     /** The values of a measure on one variant, and ratios of medians. Immutable. */

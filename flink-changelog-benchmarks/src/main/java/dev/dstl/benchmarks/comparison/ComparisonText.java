@@ -32,7 +32,7 @@ public final class ComparisonText {
                     Measure.THROUGHPUT,
                     Measure.CPU_TIME,
                     Measure.DURATION_P50,
-                    Measure.DURATION_P99,
+                    Measure.DURATION_MAX,
                     Measure.FULL_P50,
                     Measure.PUTS,
                     Measure.RESTORE,

@@ -17,15 +17,13 @@
 package dev.dstl.benchmarks.comparison;
 
 import dev.dstl.benchmarks.measurement.CheckpointSample;
-import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.report.Percentiles;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
-import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /** A measure of a run: name, unit, and how it is computed from a result. Immutable. */
@@ -37,7 +35,10 @@ public final class Measure {
     /** Records that the sources read per second. */
     public static final Measure THROUGHPUT =
             new Measure(
-                    "throughput", "records/s", Better.HIGHER, value(RunResult::recordsPerSecond));
+                    "throughput",
+                    "records/s",
+                    Better.HIGHER,
+                    RunValue.value(RunResult::recordsPerSecond));
 
     /** CPU time of the TaskManager per record. */
     public static final Measure CPU_TIME =
@@ -56,28 +57,37 @@ public final class Measure {
                     "checkpoints completed per minute",
                     "",
                     Better.HIGHER,
-                    perMinute(run -> run.checkpoints.size()));
+                    RunValue.perMinute(run -> run.checkpoints.size()));
 
     /** Failed checkpoints in the window. */
     public static final Measure FAILED_CHECKPOINTS =
             new Measure(
-                    "checkpoints failed", "", Better.LOWER, value(run -> run.failedCheckpoints));
+                    "checkpoints failed",
+                    "",
+                    Better.LOWER,
+                    RunValue.value(run -> run.failedCheckpoints));
 
     /** Median of the checkpoint durations. */
     public static final Measure DURATION_P50 =
-            new Measure("checkpoint duration p50", "ms", Better.LOWER, duration(50));
+            new Measure("checkpoint duration p50", "ms", Better.LOWER, RunValue.duration(50));
 
     /** 90 % quantile of the checkpoint durations. */
     public static final Measure DURATION_P90 =
-            new Measure("checkpoint duration p90", "ms", Better.LOWER, duration(90));
+            new Measure("checkpoint duration p90", "ms", Better.LOWER, RunValue.duration(90));
+
+    /** Longest checkpoint duration. */
+    public static final Measure DURATION_MAX =
+            new Measure("checkpoint duration, slowest", "ms", Better.LOWER, RunValue.duration(100));
 
     /** 99 % quantile of the checkpoint durations. */
     public static final Measure DURATION_P99 =
-            new Measure("checkpoint duration p99", "ms", Better.LOWER, duration(99));
+            ofAllCheckpoints(
+                    99, "checkpoint duration", "ms", checkpoint -> checkpoint.durationMillis, 1);
 
     /** 99.9 % quantile of the checkpoint durations. */
     public static final Measure DURATION_P999 =
-            new Measure("checkpoint duration p99.9", "ms", Better.LOWER, duration(99.9));
+            ofAllCheckpoints(
+                    99.9, "checkpoint duration", "ms", checkpoint -> checkpoint.durationMillis, 1);
 
     /** Time from the trigger to the barrier's arrival, mean over all checkpoints. */
     public static final Measure BARRIER =
@@ -85,7 +95,7 @@ public final class Measure {
                     "checkpoint, mean: barrier",
                     "ms",
                     Better.LOWER,
-                    step(ALL_CHECKPOINTS, sample -> sample.barrierMillis));
+                    RunValue.step(ALL_CHECKPOINTS, sample -> sample.barrierMillis));
 
     /** Duration of the synchronous part, mean over all checkpoints. */
     public static final Measure SYNCHRONOUS =
@@ -93,7 +103,7 @@ public final class Measure {
                     "checkpoint, mean: synchronous part",
                     "ms",
                     Better.LOWER,
-                    step(ALL_CHECKPOINTS, sample -> sample.synchronousMillis));
+                    RunValue.step(ALL_CHECKPOINTS, sample -> sample.synchronousMillis));
 
     /** Duration of the asynchronous part, mean over all checkpoints. */
     public static final Measure ASYNCHRONOUS =
@@ -101,7 +111,7 @@ public final class Measure {
                     "checkpoint, mean: asynchronous part",
                     "ms",
                     Better.LOWER,
-                    step(ALL_CHECKPOINTS, sample -> sample.asynchronousMillis));
+                    RunValue.step(ALL_CHECKPOINTS, sample -> sample.asynchronousMillis));
 
     /** Duration of the acknowledgement, mean over all checkpoints. */
     public static final Measure ACKNOWLEDGEMENT =
@@ -109,7 +119,7 @@ public final class Measure {
                     "checkpoint, mean: acknowledgement",
                     "ms",
                     Better.LOWER,
-                    step(ALL_CHECKPOINTS, Measure::acknowledgementMillis));
+                    RunValue.step(ALL_CHECKPOINTS, RunValue::acknowledgementMillis));
 
     /** Time from the trigger to the barrier's arrival, mean over the slowest checkpoints. */
     public static final Measure SLOW_BARRIER =
@@ -117,7 +127,7 @@ public final class Measure {
                     "slowest tenth: barrier",
                     "ms",
                     Better.LOWER,
-                    step(SLOWEST_TENTH, sample -> sample.barrierMillis));
+                    RunValue.step(SLOWEST_TENTH, sample -> sample.barrierMillis));
 
     /** Duration of the synchronous part, mean over the slowest checkpoints. */
     public static final Measure SLOW_SYNCHRONOUS =
@@ -125,7 +135,7 @@ public final class Measure {
                     "slowest tenth: synchronous part",
                     "ms",
                     Better.LOWER,
-                    step(SLOWEST_TENTH, sample -> sample.synchronousMillis));
+                    RunValue.step(SLOWEST_TENTH, sample -> sample.synchronousMillis));
 
     /** Duration of the asynchronous part, mean over the slowest checkpoints. */
     public static final Measure SLOW_ASYNCHRONOUS =
@@ -133,7 +143,7 @@ public final class Measure {
                     "slowest tenth: asynchronous part",
                     "ms",
                     Better.LOWER,
-                    step(SLOWEST_TENTH, sample -> sample.asynchronousMillis));
+                    RunValue.step(SLOWEST_TENTH, sample -> sample.asynchronousMillis));
 
     /** Duration of the acknowledgement, mean over the slowest checkpoints. */
     public static final Measure SLOW_ACKNOWLEDGEMENT =
@@ -141,7 +151,7 @@ public final class Measure {
                     "slowest tenth: acknowledgement",
                     "ms",
                     Better.LOWER,
-                    step(SLOWEST_TENTH, Measure::acknowledgementMillis));
+                    RunValue.step(SLOWEST_TENTH, RunValue::acknowledgementMillis));
 
     /** Median of the bytes a checkpoint wrote. */
     public static final Measure CHECKPOINTED_P50 =
@@ -149,15 +159,12 @@ public final class Measure {
                     "checkpointed data p50",
                     "MB",
                     Better.LOWER,
-                    megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
+                    RunValue.megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
 
     /** 99 % quantile of the bytes a checkpoint wrote. */
     public static final Measure CHECKPOINTED_P99 =
-            new Measure(
-                    "checkpointed data p99",
-                    "MB",
-                    Better.LOWER,
-                    megabytes(99, checkpoint -> checkpoint.checkpointedBytes));
+            ofAllCheckpoints(
+                    99, "checkpointed data", "MB", checkpoint -> checkpoint.checkpointedBytes, 1e6);
 
     /** Median of the bytes a checkpoint refers to. */
     public static final Measure FULL_P50 =
@@ -165,7 +172,7 @@ public final class Measure {
                     "full size p50",
                     "MB",
                     Better.LOWER,
-                    megabytes(50, checkpoint -> checkpoint.fullBytes));
+                    RunValue.megabytes(50, checkpoint -> checkpoint.fullBytes));
 
     /** Most bytes that a checkpoint refers to. */
     public static final Measure FULL_MAX =
@@ -173,27 +180,27 @@ public final class Measure {
                     "full size, largest",
                     "MB",
                     Better.LOWER,
-                    megabytes(100, checkpoint -> checkpoint.fullBytes));
+                    RunValue.megabytes(100, checkpoint -> checkpoint.fullBytes));
 
     /** PUT requests per minute. */
     public static final Measure PUTS =
-            new Measure("PUT per minute", "", Better.LOWER, requests("PUT"));
+            new Measure("PUT per minute", "", Better.LOWER, RunValue.requests("PUT"));
 
     /** GET requests per minute. */
     public static final Measure GETS =
-            new Measure("GET per minute", "", Better.LOWER, requests("GET"));
+            new Measure("GET per minute", "", Better.LOWER, RunValue.requests("GET"));
 
     /** HEAD requests per minute. */
     public static final Measure HEADS =
-            new Measure("HEAD per minute", "", Better.LOWER, requests("HEAD"));
+            new Measure("HEAD per minute", "", Better.LOWER, RunValue.requests("HEAD"));
 
     /** LIST requests per minute. */
     public static final Measure LISTS =
-            new Measure("LIST per minute", "", Better.LOWER, requests("LIST"));
+            new Measure("LIST per minute", "", Better.LOWER, RunValue.requests("LIST"));
 
     /** DELETE requests per minute. */
     public static final Measure DELETES =
-            new Measure("DELETE per minute", "", Better.LOWER, requests("DELETE"));
+            new Measure("DELETE per minute", "", Better.LOWER, RunValue.requests("DELETE"));
 
     /** Bytes written per second. */
     public static final Measure WRITTEN =
@@ -201,7 +208,7 @@ public final class Measure {
                     "written to the store",
                     "MB/s",
                     Better.LOWER,
-                    value(run -> run.traffic.bytesWritten / 1e6 / run.windowSeconds));
+                    RunValue.value(run -> run.traffic.bytesWritten / 1e6 / run.windowSeconds));
 
     /** Objects in the store at the kill. */
     public static final Measure STORED_OBJECTS =
@@ -209,7 +216,7 @@ public final class Measure {
                     "objects in the store at the kill",
                     "",
                     Better.LOWER,
-                    value(r -> r.storedObjects));
+                    RunValue.value(r -> r.storedObjects));
 
     /** Bytes in the store at the kill. */
     public static final Measure STORED =
@@ -217,7 +224,7 @@ public final class Measure {
                     "data in the store at the kill",
                     "MB",
                     Better.LOWER,
-                    value(run -> run.storedBytes / 1e6));
+                    RunValue.value(run -> run.storedBytes / 1e6));
 
     /** Handles of the changelog per subtask, in the last checkpoint. */
     public static final Measure LOG_HANDLES =
@@ -225,7 +232,7 @@ public final class Measure {
                     "changelog handles per subtask at the kill",
                     "",
                     Better.LOWER,
-                    value(run -> run.handles.logPerSubtask));
+                    RunValue.value(run -> run.handles.logPerSubtask));
 
     /** All handles per subtask, in the last checkpoint. */
     public static final Measure HANDLES =
@@ -233,7 +240,7 @@ public final class Measure {
                     "handles per subtask at the kill",
                     "",
                     Better.LOWER,
-                    value(r -> r.handles.perSubtask));
+                    RunValue.value(r -> r.handles.perSubtask));
 
     /** Size of the metadata of the last checkpoint. */
     public static final Measure METADATA =
@@ -241,7 +248,7 @@ public final class Measure {
                     "checkpoint metadata",
                     "KB",
                     Better.LOWER,
-                    value(r -> r.handles.metadataBytes / 1e3));
+                    RunValue.value(r -> r.handles.metadataBytes / 1e3));
 
     /** From the kill to the deployment of the tasks. */
     public static final Measure REDEPLOY =
@@ -249,16 +256,23 @@ public final class Measure {
                     "recovery: redeploy",
                     "ms",
                     Better.LOWER,
-                    value(r -> r.recovery.redeployMillis));
+                    RunValue.value(r -> r.recovery.redeployMillis));
 
     /** From the deployment to the initialization of the tasks. */
     public static final Measure START =
-            new Measure("recovery: start", "ms", Better.LOWER, value(r -> r.recovery.startMillis));
+            new Measure(
+                    "recovery: start",
+                    "ms",
+                    Better.LOWER,
+                    RunValue.value(r -> r.recovery.startMillis));
 
     /** From the initialization to the running tasks: the restore. */
     public static final Measure RESTORE =
             new Measure(
-                    "recovery: restore", "ms", Better.LOWER, value(r -> r.recovery.restoreMillis));
+                    "recovery: restore",
+                    "ms",
+                    Better.LOWER,
+                    RunValue.value(r -> r.recovery.restoreMillis));
 
     /** From the running tasks to the first record. */
     public static final Measure FIRST_RECORD =
@@ -266,7 +280,7 @@ public final class Measure {
                     "recovery: first record",
                     "ms",
                     Better.LOWER,
-                    value(run -> run.recovery.firstRecordMillis));
+                    RunValue.value(run -> run.recovery.firstRecordMillis));
 
     /** From the kill to the first record. */
     public static final Measure RECOVERY =
@@ -274,7 +288,7 @@ public final class Measure {
                     "recovery: kill to first record",
                     "ms",
                     Better.LOWER,
-                    value(run -> run.recovery.totalMillis()));
+                    RunValue.value(run -> run.recovery.totalMillis()));
 
     /** Bytes read from the store during recovery. */
     public static final Measure RECOVERY_READ =
@@ -282,21 +296,31 @@ public final class Measure {
                     "recovery: read from the store",
                     "MB",
                     Better.LOWER,
-                    value(run -> run.recoveryTraffic.bytesRead / 1e6));
+                    RunValue.value(run -> run.recoveryTraffic.bytesRead / 1e6));
 
     /** Most files that the TaskManager had open. */
     public static final Measure OPEN_FILES =
             new Measure(
-                    "open files, most", "", Better.LOWER, process(100, look -> look.openFiles, 1));
+                    "open files, most",
+                    "",
+                    Better.LOWER,
+                    RunValue.process(100, look -> look.openFiles, 1));
 
     /** Median of the heap in use. */
     public static final Measure HEAP_P50 =
-            new Measure("heap p50", "MB", Better.LOWER, process(50, look -> look.heapBytes, 1e6));
+            new Measure(
+                    "heap p50",
+                    "MB",
+                    Better.LOWER,
+                    RunValue.process(50, look -> look.heapBytes, 1e6));
 
     /** Largest heap in use. */
     public static final Measure HEAP_MAX =
             new Measure(
-                    "heap, most", "MB", Better.LOWER, process(100, look -> look.heapBytes, 1e6));
+                    "heap, most",
+                    "MB",
+                    Better.LOWER,
+                    RunValue.process(100, look -> look.heapBytes, 1e6));
 
     /** Largest resident memory of the TaskManager. */
     public static final Measure RESIDENT =
@@ -304,7 +328,7 @@ public final class Measure {
                     "resident memory, most",
                     "MB",
                     Better.LOWER,
-                    process(100, look -> look.residentBytes, 1e6));
+                    RunValue.process(100, look -> look.residentBytes, 1e6));
 
     /** CPU time of all other processes, which shows how quiet the machine was. */
     public static final Measure OTHERS =
@@ -312,7 +336,7 @@ public final class Measure {
                     "other processes of the machine",
                     "processors",
                     Better.LOWER,
-                    value(run -> run.otherCpuSeconds / run.windowSeconds));
+                    RunValue.value(run -> run.otherCpuSeconds / run.windowSeconds));
 
     private static final List<Measure> ALL =
             List.of(
@@ -322,6 +346,7 @@ public final class Measure {
                     FAILED_CHECKPOINTS,
                     DURATION_P50,
                     DURATION_P90,
+                    DURATION_MAX,
                     DURATION_P99,
                     DURATION_P999,
                     BARRIER,
@@ -370,13 +395,63 @@ public final class Measure {
     private final String title;
     private final String unit;
     private final Better better;
-    private final Function<RunResult, OptionalDouble> source;
+    private final Function<List<RunResult>, Optional<Spread>> source;
 
-    Measure(String title, String unit, Better better, Function<RunResult, OptionalDouble> source) {
+    private Measure(
+            String title, String unit, Better better, Function<RunResult, OptionalDouble> ofRun) {
+        this(runs -> spread(runs, ofRun), title, unit, better);
+    }
+
+    private Measure(
+            Function<List<RunResult>, Optional<Spread>> source,
+            String title,
+            String unit,
+            Better better) {
         this.title = title;
         this.unit = unit;
         this.better = better;
         this.source = source;
+    }
+
+    /**
+     * A percentile of the checkpoints of all rounds together. Absent unless at least one of them
+     * lies above it: otherwise it would be the maximum under another name.
+     */
+    private static Measure ofAllCheckpoints(
+            double percent,
+            String what,
+            String unit,
+            ToLongFunction<CheckpointSample> of,
+            double divisor) {
+        return new Measure(
+                runs -> {
+                    Percentiles sample =
+                            Percentiles.of(
+                                    runs.stream()
+                                            .flatMap(run -> run.checkpoints.stream())
+                                            .mapToLong(of));
+                    return sample.count() < Math.round(100 / (100 - percent))
+                            ? Optional.empty()
+                            : Optional.of(Spread.of(sample.at(percent) / divisor));
+                },
+                String.format(
+                        Locale.ROOT,
+                        "%s p%s",
+                        what,
+                        percent == 99 ? "99" : Double.toString(percent)),
+                unit,
+                Better.LOWER);
+    }
+
+    private static Optional<Spread> spread(
+            List<RunResult> runs, Function<RunResult, OptionalDouble> ofRun) {
+        double[] values =
+                runs.stream()
+                        .map(ofRun)
+                        .filter(OptionalDouble::isPresent)
+                        .mapToDouble(OptionalDouble::getAsDouble)
+                        .toArray();
+        return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
     }
 
     /** Returns all measures in the order of reports. */
@@ -394,9 +469,12 @@ public final class Measure {
         return better;
     }
 
-    /** Returns the value of a run with results; empty if the run lacks the data. */
-    OptionalDouble of(RunResult run) {
-        return source.apply(run);
+    /**
+     * Returns the values of runs with results, one for each that has the data, or one for all of
+     * them together; empty if there is none.
+     */
+    Optional<Spread> of(List<RunResult> runs) {
+        return source.apply(runs);
     }
 
     /** Formats a value with as many digits as are significant. */
@@ -405,63 +483,5 @@ public final class Measure {
         String format =
                 size == Math.rint(size) || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
         return String.format(Locale.ROOT, format, value);
-    }
-
-    private static Function<RunResult, OptionalDouble> value(ToDoubleFunction<RunResult> value) {
-        return run -> OptionalDouble.of(value.applyAsDouble(run));
-    }
-
-    private static Function<RunResult, OptionalDouble> perMinute(
-            ToDoubleFunction<RunResult> count) {
-        return value(run -> count.applyAsDouble(run) * 60 / run.windowSeconds);
-    }
-
-    private static Function<RunResult, OptionalDouble> requests(String type) {
-        return perMinute(run -> run.traffic.requests(type));
-    }
-
-    private static Function<RunResult, OptionalDouble> duration(double percent) {
-        return run -> percentile(run, percent, checkpoint -> checkpoint.durationMillis, 1);
-    }
-
-    /** Uses the mean over the slowest checkpoints, so that the steps add up to a mean duration. */
-    private static Function<RunResult, OptionalDouble> step(
-            double share, ToLongFunction<CheckpointSample> millis) {
-        return run ->
-                run.checkpoints.stream()
-                        .sorted(
-                                Comparator.comparingLong(
-                                        (CheckpointSample sample) -> -sample.durationMillis))
-                        .limit((long) Math.ceil(run.checkpoints.size() * share))
-                        .mapToLong(millis)
-                        .average();
-    }
-
-    private static long acknowledgementMillis(CheckpointSample sample) {
-        return sample.durationMillis
-                - sample.barrierMillis
-                - sample.synchronousMillis
-                - sample.asynchronousMillis;
-    }
-
-    private static Function<RunResult, OptionalDouble> megabytes(
-            double percent, ToLongFunction<CheckpointSample> bytes) {
-        return run -> percentile(run, percent, bytes, 1e6);
-    }
-
-    private static OptionalDouble percentile(
-            RunResult run, double percent, ToLongFunction<CheckpointSample> of, double unit) {
-        return at(percent, Percentiles.of(run.checkpoints.stream().mapToLong(of)), unit);
-    }
-
-    private static Function<RunResult, OptionalDouble> process(
-            double percent, ToLongFunction<ProcessSample> of, double unit) {
-        return run -> at(percent, Percentiles.of(run.process.stream().mapToLong(of)), unit);
-    }
-
-    private static OptionalDouble at(double percent, Percentiles sample, double unit) {
-        return sample.count() == 0
-                ? OptionalDouble.empty()
-                : OptionalDouble.of(sample.at(percent) / unit);
     }
 }

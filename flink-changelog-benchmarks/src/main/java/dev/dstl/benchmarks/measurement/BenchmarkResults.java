@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.core.JsonProcessingException;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.SerializationFeature;
@@ -32,6 +34,9 @@ public final class BenchmarkResults {
 
     private static final ObjectMapper JSON =
             new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    /** Name of the setting with the number of rounds. */
+    public static final String ROUNDS = "rounds";
 
     /** The command line. */
     public String command = "";
@@ -67,6 +72,66 @@ public final class BenchmarkResults {
         } catch (JsonProcessingException e) {
             throw new IOException(
                     file + " does not hold results of ./bench: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /**
+     * Puts the runs of several benchmarks into one: the rounds of a workload on a variant are
+     * numbered anew, in the order of the results.
+     *
+     * @param all at least one; not to be used any more, as their runs are taken over
+     * @throws IllegalArgumentException if they differ in machine, versions or settings, so that
+     *     they are no rounds of one benchmark
+     */
+    public static BenchmarkResults merge(List<BenchmarkResults> all) {
+        BenchmarkResults first = all.get(0);
+        BenchmarkResults merged = new BenchmarkResults();
+        merged.command = joined(all, results -> results.command, "\n");
+        merged.date = joined(all, results -> results.date, ", ");
+        merged.machine = first.machine;
+        merged.versions = first.versions;
+        merged.settings = new LinkedHashMap<>(first.settings);
+        Map<String, Integer> rounds = new LinkedHashMap<>();
+        for (BenchmarkResults results : all) {
+            requireEqual("machine", machine(first), machine(results));
+            requireEqual("versions", first.versions, results.versions);
+            requireEqual("settings", withoutRounds(first), withoutRounds(results));
+            merged.variants.putAll(results.variants);
+            merged.workloads.putAll(results.workloads);
+            merged.leftOut.addAll(results.leftOut);
+            for (RunResult run : results.runs) {
+                run.round = rounds.merge(run.workload + ' ' + run.variant, 1, Integer::sum);
+                merged.runs.add(run);
+            }
+        }
+        rounds.values().stream()
+                .max(Integer::compare)
+                .ifPresent(most -> merged.settings.replace(ROUNDS, Integer.toString(most)));
+        return merged;
+    }
+
+    private static String joined(
+            List<BenchmarkResults> all, Function<BenchmarkResults, String> of, String separator) {
+        return all.stream().map(of).distinct().collect(Collectors.joining(separator));
+    }
+
+    private static String machine(BenchmarkResults results) {
+        return results.machine.processor + ", " + results.machine.processors + " CPUs";
+    }
+
+    private static Map<String, String> withoutRounds(BenchmarkResults results) {
+        Map<String, String> settings = new LinkedHashMap<>(results.settings);
+        settings.remove(ROUNDS);
+        return settings;
+    }
+
+    private static void requireEqual(String what, Object expected, Object found) {
+        if (!expected.equals(found)) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "Only results of the same %s fit into one report, but they are %s and"
+                                    + " %s.",
+                            what, expected, found));
         }
     }
 

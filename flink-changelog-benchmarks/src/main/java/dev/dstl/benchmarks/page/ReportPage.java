@@ -94,7 +94,9 @@ public final class ReportPage {
         results.settings.forEach(this::fact);
         html.append("</table>\n");
         paragraph(
-                "Medians of all rounds, with minimum and maximum. Ratios of medians: to the"
+                "Medians of all rounds, with minimum and maximum. p99 and p99.9 are of the"
+                        + " checkpoints of all rounds together, from 100 and 1,000 of them on."
+                        + " Ratios of medians: to the"
                         + " delegate alone (plain), to Flink's changelog on the same delegate (built-in),"
                         + " and to the delegate alone with a checkpoint per materialization interval"
                         + " (rare). Red is worse, green is better, by more than 5 %.");

@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.benchmarks.comparison.SampleResults;
+import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -76,6 +77,38 @@ class BenchMainTest {
 
         assertThat(report.resolve("index.html")).content().contains("DSTL on RocksDB");
         assertThat(text(out)).contains("throughput, records/s").contains("Report: " + report);
+    }
+
+    @Test
+    void resultsOfSeveralBenchmarks_areRoundsOfOneReport() throws Exception {
+        Path first = directory.resolve("first.json");
+        Path second = directory.resolve("second.json");
+        SampleResults.twoRounds().write(first);
+        SampleResults.twoRounds().write(second);
+        Path report = directory.resolve("report");
+
+        assertThat(run("--from=" + first, "--from=" + second, "--out=" + report))
+                .as(() -> text(err))
+                .isZero();
+
+        assertThat(text(out)).containsPattern("DSTL on RocksDB +1,800 +1,200 +2,400 +1.20 +2.00");
+    }
+
+    @Test
+    void resultsOfDifferentVersions_doNotFitIntoOneReport() throws Exception {
+        Path first = directory.resolve("first.json");
+        Path second = directory.resolve("second.json");
+        BenchmarkResults results = SampleResults.twoRounds();
+        results.versions.put("commit", "aaaa");
+        results.write(first);
+        results.versions.put("commit", "bbbb");
+        results.write(second);
+
+        assertThat(run("--from=" + first, "--from=" + second)).isEqualTo(1);
+
+        assertThat(text(err))
+                .contains("Only results of the same versions fit into one report")
+                .contains("{commit=aaaa} and {commit=bbbb}");
     }
 
     private int run(String... arguments) {

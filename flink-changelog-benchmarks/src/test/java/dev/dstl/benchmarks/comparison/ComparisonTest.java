@@ -51,11 +51,31 @@ class ComparisonTest {
     }
 
     @Test
-    void percentiles_areOfOneRound() {
+    void medianAndMaximumOfDurations_areOfOneRound() {
         Comparison comparison = onlyComparison(SampleResults.twoRounds());
 
         assertThat(comparison.rows(Measure.DURATION_P50).get(2).spread().median()).isEqualTo(100);
-        assertThat(comparison.rows(Measure.DURATION_P999).get(2).spread().median()).isEqualTo(1000);
+        assertThat(comparison.rows(Measure.DURATION_MAX).get(2).spread().median()).isEqualTo(1000);
+    }
+
+    @Test
+    void highPercentiles_areOfAllRounds_andAbsentWhereTheyWouldBeTheMaximum() {
+        BenchmarkResults results = SampleResults.empty();
+        for (int round = 1; round <= 9; round++) {
+            results.runs.add(SampleResults.run("dstl-rocksdb", round, 1, 100));
+        }
+        assertThat(onlyComparison(results).rows(Measure.DURATION_P99)).isEmpty();
+
+        RunResult tenth = SampleResults.run("dstl-rocksdb", 10, 1, 100);
+        tenth.checkpoints.get(9).durationMillis = 3000;
+        results.runs.add(tenth);
+
+        Comparison comparison = onlyComparison(results);
+        Spread p99 = comparison.rows(Measure.DURATION_P99).get(0).spread();
+        assertThat(p99.count()).isEqualTo(1);
+        assertThat(p99.median()).isEqualTo(1000);
+        assertThat(comparison.rows(Measure.DURATION_P999)).isEmpty();
+        assertThat(Measure.DURATION_P999.title()).isEqualTo("checkpoint duration p99.9, ms");
     }
 
     @Test
@@ -67,14 +87,14 @@ class ComparisonTest {
             checkpoint.asynchronousMillis = checkpoint.durationMillis / 4;
         }
 
-        assertThat(Measure.BARRIER.of(run)).hasValue(95);
-        assertThat(Measure.SYNCHRONOUS.of(run)).hasValue(1);
-        assertThat(Measure.ASYNCHRONOUS.of(run)).hasValue(47.5);
-        assertThat(Measure.ACKNOWLEDGEMENT.of(run)).hasValue(46.5);
-        assertThat(Measure.SLOW_BARRIER.of(run)).hasValue(500);
-        assertThat(Measure.SLOW_SYNCHRONOUS.of(run)).hasValue(1);
-        assertThat(Measure.SLOW_ASYNCHRONOUS.of(run)).hasValue(250);
-        assertThat(Measure.SLOW_ACKNOWLEDGEMENT.of(run)).hasValue(249);
+        assertThat(ofRun(Measure.BARRIER, run)).isEqualTo(95);
+        assertThat(ofRun(Measure.SYNCHRONOUS, run)).isEqualTo(1);
+        assertThat(ofRun(Measure.ASYNCHRONOUS, run)).isEqualTo(47.5);
+        assertThat(ofRun(Measure.ACKNOWLEDGEMENT, run)).isEqualTo(46.5);
+        assertThat(ofRun(Measure.SLOW_BARRIER, run)).isEqualTo(500);
+        assertThat(ofRun(Measure.SLOW_SYNCHRONOUS, run)).isEqualTo(1);
+        assertThat(ofRun(Measure.SLOW_ASYNCHRONOUS, run)).isEqualTo(250);
+        assertThat(ofRun(Measure.SLOW_ACKNOWLEDGEMENT, run)).isEqualTo(249);
     }
 
     @Test
@@ -132,6 +152,10 @@ class ComparisonTest {
                                 Measure.text(1234.5),
                                 Measure.text(3)))
                 .containsExactly("0.12", "12.3", "1,235", "3");
+    }
+
+    private static double ofRun(Measure measure, RunResult run) {
+        return measure.of(List.of(run)).orElseThrow().median();
     }
 
     private static Comparison onlyComparison(BenchmarkResults results) {

@@ -23,6 +23,7 @@ import dev.dstl.benchmarks.comparison.SampleResults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +46,31 @@ class BenchmarkResultsTest {
         assertThat(BenchmarkResults.read(file).runs.get(0).checkpoints).hasSize(10);
         assertThat(BenchmarkResults.read(file).runs.get(0).handles.logStorages)
                 .containsExactly("dstl");
+    }
+
+    @Test
+    void merged_numbersTheRoundsOfEachWorkloadAndVariantAnew() {
+        BenchmarkResults first = SampleResults.twoRounds();
+        first.settings.put(BenchmarkResults.ROUNDS, "2");
+        BenchmarkResults second = SampleResults.empty();
+        second.settings.put(BenchmarkResults.ROUNDS, "1");
+        second.command = "./bench --full";
+        second.runs.add(SampleResults.run("dstl-rocksdb", 1, 1, 100));
+
+        BenchmarkResults merged = BenchmarkResults.merge(List.of(first, second));
+
+        assertThat(merged.runs)
+                .extracting(run -> run.variant + " " + run.round)
+                .containsExactly(
+                        "plain-rocksdb 1",
+                        "builtin-rocksdb 1",
+                        "dstl-rocksdb 1",
+                        "plain-rocksdb 2",
+                        "builtin-rocksdb 2",
+                        "dstl-rocksdb 2",
+                        "dstl-rocksdb 3");
+        assertThat(merged.settings).containsEntry(BenchmarkResults.ROUNDS, "3");
+        assertThat(merged.command).isEqualTo("./bench --quick\n./bench --full");
     }
 
     @Test

@@ -130,11 +130,7 @@ public final class BenchMain {
         for (Path file : files) {
             all.add(BenchmarkResults.read(file));
         }
-        try {
-            return BenchmarkResults.merge(all);
-        } catch (IllegalArgumentException e) {
-            throw new IOException(e.getMessage(), e);
-        }
+        return BenchmarkResults.merge(all);
     }
 
     private static void write(BenchmarkResults results, Path report, PrintStream out)

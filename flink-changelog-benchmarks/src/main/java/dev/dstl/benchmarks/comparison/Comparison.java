@@ -87,7 +87,7 @@ public final class Comparison {
     public List<Row> rows(Measure measure) {
         List<Row> rows = new ArrayList<>();
         for (String variant : variants()) {
-            spread(measure, variant).ifPresent(spread -> rows.add(row(measure, variant, spread)));
+            measure.of(runs(variant)).ifPresent(spread -> rows.add(row(measure, variant, spread)));
         }
         return rows;
     }
@@ -119,14 +119,10 @@ public final class Comparison {
         if (variant.equals(reference)) {
             return OptionalDouble.empty();
         }
-        return spread(measure, reference)
+        return measure.of(runs(reference))
                 .filter(other -> other.median() != 0)
                 .map(other -> OptionalDouble.of(spread.median() / other.median()))
                 .orElse(OptionalDouble.empty());
-    }
-
-    private Optional<Spread> spread(Measure measure, String variant) {
-        return measure.of(runs(variant));
     }
 
     /** The values of a measure on one variant, and ratios of medians. Immutable. */

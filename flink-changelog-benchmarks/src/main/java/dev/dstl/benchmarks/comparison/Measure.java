@@ -16,15 +16,12 @@
 
 package dev.dstl.benchmarks.comparison;
 
-import dev.dstl.benchmarks.measurement.CheckpointSample;
 import dev.dstl.benchmarks.measurement.RunResult;
-import dev.dstl.benchmarks.report.Percentiles;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 
 /** A measure of a run: name, unit, and how it is computed from a result. Immutable. */
 public final class Measure {
@@ -46,10 +43,12 @@ public final class Measure {
                     "CPU time per record",
                     "us",
                     Better.LOWER,
-                    run ->
-                            run.records == 0
-                                    ? OptionalDouble.empty()
-                                    : OptionalDouble.of(run.cpuSeconds * 1e6 / run.records));
+                    RunValue.ofEach(
+                            run ->
+                                    run.records == 0
+                                            ? OptionalDouble.empty()
+                                            : OptionalDouble.of(
+                                                    run.cpuSeconds * 1e6 / run.records)));
 
     /** Completed checkpoints per minute. */
     public static final Measure CHECKPOINTS =
@@ -79,15 +78,14 @@ public final class Measure {
     public static final Measure DURATION_MAX =
             new Measure("checkpoint duration, slowest", "ms", Better.LOWER, RunValue.duration(100));
 
-    /** 99 % quantile of the checkpoint durations. */
+    /** 99 % quantile of the checkpoint durations of all rounds. */
     public static final Measure DURATION_P99 =
-            ofAllCheckpoints(
-                    99, "checkpoint duration", "ms", checkpoint -> checkpoint.durationMillis, 1);
+            new Measure("checkpoint duration p99", "ms", Better.LOWER, RunValue.durationOfAll(99));
 
-    /** 99.9 % quantile of the checkpoint durations. */
+    /** 99.9 % quantile of the checkpoint durations of all rounds. */
     public static final Measure DURATION_P999 =
-            ofAllCheckpoints(
-                    99.9, "checkpoint duration", "ms", checkpoint -> checkpoint.durationMillis, 1);
+            new Measure(
+                    "checkpoint duration p99.9", "ms", Better.LOWER, RunValue.durationOfAll(99.9));
 
     /** Time from the trigger to the barrier's arrival, mean over all checkpoints. */
     public static final Measure BARRIER =
@@ -161,10 +159,13 @@ public final class Measure {
                     Better.LOWER,
                     RunValue.megabytes(50, checkpoint -> checkpoint.checkpointedBytes));
 
-    /** 99 % quantile of the bytes a checkpoint wrote. */
+    /** 99 % quantile of the bytes a checkpoint of any round wrote. */
     public static final Measure CHECKPOINTED_P99 =
-            ofAllCheckpoints(
-                    99, "checkpointed data", "MB", checkpoint -> checkpoint.checkpointedBytes, 1e6);
+            new Measure(
+                    "checkpointed data p99",
+                    "MB",
+                    Better.LOWER,
+                    RunValue.megabytesOfAll(99, checkpoint -> checkpoint.checkpointedBytes));
 
     /** Median of the bytes a checkpoint refers to. */
     public static final Measure FULL_P50 =
@@ -397,61 +398,15 @@ public final class Measure {
     private final Better better;
     private final Function<List<RunResult>, Optional<Spread>> source;
 
-    private Measure(
-            String title, String unit, Better better, Function<RunResult, OptionalDouble> ofRun) {
-        this(runs -> spread(runs, ofRun), title, unit, better);
-    }
-
-    private Measure(
-            Function<List<RunResult>, Optional<Spread>> source,
+    Measure(
             String title,
             String unit,
-            Better better) {
+            Better better,
+            Function<List<RunResult>, Optional<Spread>> source) {
         this.title = title;
         this.unit = unit;
         this.better = better;
         this.source = source;
-    }
-
-    /**
-     * A percentile of the checkpoints of all rounds together. Absent unless at least one of them
-     * lies above it: otherwise it would be the maximum under another name.
-     */
-    private static Measure ofAllCheckpoints(
-            double percent,
-            String what,
-            String unit,
-            ToLongFunction<CheckpointSample> of,
-            double divisor) {
-        return new Measure(
-                runs -> {
-                    Percentiles sample =
-                            Percentiles.of(
-                                    runs.stream()
-                                            .flatMap(run -> run.checkpoints.stream())
-                                            .mapToLong(of));
-                    return sample.count() < Math.round(100 / (100 - percent))
-                            ? Optional.empty()
-                            : Optional.of(Spread.of(sample.at(percent) / divisor));
-                },
-                String.format(
-                        Locale.ROOT,
-                        "%s p%s",
-                        what,
-                        percent == 99 ? "99" : Double.toString(percent)),
-                unit,
-                Better.LOWER);
-    }
-
-    private static Optional<Spread> spread(
-            List<RunResult> runs, Function<RunResult, OptionalDouble> ofRun) {
-        double[] values =
-                runs.stream()
-                        .map(ofRun)
-                        .filter(OptionalDouble::isPresent)
-                        .mapToDouble(OptionalDouble::getAsDouble)
-                        .toArray();
-        return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
     }
 
     /** Returns all measures in the order of reports. */

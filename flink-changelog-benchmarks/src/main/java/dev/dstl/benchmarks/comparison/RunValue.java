@@ -21,43 +21,95 @@ import dev.dstl.benchmarks.measurement.ProcessSample;
 import dev.dstl.benchmarks.measurement.RunResult;
 import dev.dstl.benchmarks.report.Percentiles;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** What measures compute from the samples of a single run; empty where it has none. */
+/**
+ * What measures compute from runs with results: a value of each run that has the data, or one value
+ * of all runs together. Empty where there is none.
+ */
 final class RunValue {
+
+    private static final double MILLIS = 1;
+    private static final double MEGABYTES = 1e6;
 
     private RunValue() {}
 
-    static Function<RunResult, OptionalDouble> value(ToDoubleFunction<RunResult> value) {
-        return run -> OptionalDouble.of(value.applyAsDouble(run));
+    static Function<List<RunResult>, Optional<Spread>> ofEach(
+            Function<RunResult, OptionalDouble> value) {
+        return runs -> {
+            double[] values =
+                    runs.stream()
+                            .map(value)
+                            .filter(OptionalDouble::isPresent)
+                            .mapToDouble(OptionalDouble::getAsDouble)
+                            .toArray();
+            return values.length == 0 ? Optional.empty() : Optional.of(Spread.of(values));
+        };
     }
 
-    static Function<RunResult, OptionalDouble> perMinute(ToDoubleFunction<RunResult> count) {
+    static Function<List<RunResult>, Optional<Spread>> value(ToDoubleFunction<RunResult> value) {
+        return ofEach(run -> OptionalDouble.of(value.applyAsDouble(run)));
+    }
+
+    static Function<List<RunResult>, Optional<Spread>> perMinute(
+            ToDoubleFunction<RunResult> count) {
         return value(run -> count.applyAsDouble(run) * 60 / run.windowSeconds);
     }
 
-    static Function<RunResult, OptionalDouble> requests(String type) {
+    static Function<List<RunResult>, Optional<Spread>> requests(String type) {
         return perMinute(run -> run.traffic.requests(type));
     }
 
-    static Function<RunResult, OptionalDouble> duration(double percent) {
-        return run -> percentile(run, percent, checkpoint -> checkpoint.durationMillis, 1);
+    static Function<List<RunResult>, Optional<Spread>> duration(double percent) {
+        return ofEach(
+                run -> percentile(List.of(run), percent, sample -> sample.durationMillis, MILLIS));
+    }
+
+    static Function<List<RunResult>, Optional<Spread>> durationOfAll(double percent) {
+        return ofAll(percent, sample -> sample.durationMillis, MILLIS);
+    }
+
+    static Function<List<RunResult>, Optional<Spread>> megabytes(
+            double percent, ToLongFunction<CheckpointSample> bytes) {
+        return ofEach(run -> percentile(List.of(run), percent, bytes, MEGABYTES));
+    }
+
+    static Function<List<RunResult>, Optional<Spread>> megabytesOfAll(
+            double percent, ToLongFunction<CheckpointSample> bytes) {
+        return ofAll(percent, bytes, MEGABYTES);
+    }
+
+    /**
+     * A percentile of the checkpoints of all runs together. Absent unless at least one of them lies
+     * above it: otherwise it would be the maximum under another name.
+     */
+    private static Function<List<RunResult>, Optional<Spread>> ofAll(
+            double percent, ToLongFunction<CheckpointSample> of, double unit) {
+        long fewest = Math.round(100 / (100 - percent));
+        return runs ->
+                runs.stream().mapToLong(run -> run.checkpoints.size()).sum() < fewest
+                        ? Optional.empty()
+                        : Optional.of(Spread.of(percentile(runs, percent, of, unit).getAsDouble()));
     }
 
     /** Uses the mean over the slowest checkpoints, so that the steps add up to a mean duration. */
-    static Function<RunResult, OptionalDouble> step(
+    static Function<List<RunResult>, Optional<Spread>> step(
             double share, ToLongFunction<CheckpointSample> millis) {
-        return run ->
-                run.checkpoints.stream()
-                        .sorted(
-                                Comparator.comparingLong(
-                                        (CheckpointSample sample) -> -sample.durationMillis))
-                        .limit((long) Math.ceil(run.checkpoints.size() * share))
-                        .mapToLong(millis)
-                        .average();
+        return ofEach(
+                run ->
+                        run.checkpoints.stream()
+                                .sorted(
+                                        Comparator.comparingLong(
+                                                (CheckpointSample sample) ->
+                                                        -sample.durationMillis))
+                                .limit((long) Math.ceil(run.checkpoints.size() * share))
+                                .mapToLong(millis)
+                                .average());
     }
 
     static long acknowledgementMillis(CheckpointSample sample) {
@@ -67,19 +119,21 @@ final class RunValue {
                 - sample.asynchronousMillis;
     }
 
-    static Function<RunResult, OptionalDouble> megabytes(
-            double percent, ToLongFunction<CheckpointSample> bytes) {
-        return run -> percentile(run, percent, bytes, 1e6);
-    }
-
     private static OptionalDouble percentile(
-            RunResult run, double percent, ToLongFunction<CheckpointSample> of, double unit) {
-        return at(percent, Percentiles.of(run.checkpoints.stream().mapToLong(of)), unit);
+            List<RunResult> runs,
+            double percent,
+            ToLongFunction<CheckpointSample> of,
+            double unit) {
+        return at(
+                percent,
+                Percentiles.of(
+                        runs.stream().flatMap(run -> run.checkpoints.stream()).mapToLong(of)),
+                unit);
     }
 
-    static Function<RunResult, OptionalDouble> process(
+    static Function<List<RunResult>, Optional<Spread>> process(
             double percent, ToLongFunction<ProcessSample> of, double unit) {
-        return run -> at(percent, Percentiles.of(run.process.stream().mapToLong(of)), unit);
+        return ofEach(run -> at(percent, Percentiles.of(run.process.stream().mapToLong(of)), unit));
     }
 
     private static OptionalDouble at(double percent, Percentiles sample, double unit) {

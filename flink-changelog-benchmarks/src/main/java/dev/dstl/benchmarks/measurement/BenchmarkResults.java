@@ -80,10 +80,10 @@ public final class BenchmarkResults {
      * numbered anew, in the order of the results.
      *
      * @param all at least one; not to be used any more, as their runs are taken over
-     * @throws IllegalArgumentException if they differ in machine, versions or settings, so that
-     *     they are no rounds of one benchmark
+     * @throws IOException if they differ in machine, versions or settings, so that they are no
+     *     rounds of one benchmark
      */
-    public static BenchmarkResults merge(List<BenchmarkResults> all) {
+    public static BenchmarkResults merge(List<BenchmarkResults> all) throws IOException {
         BenchmarkResults first = all.get(0);
         BenchmarkResults merged = new BenchmarkResults();
         merged.command = joined(all, results -> results.command, "\n");
@@ -125,9 +125,10 @@ public final class BenchmarkResults {
         return settings;
     }
 
-    private static void requireEqual(String what, Object expected, Object found) {
+    private static void requireEqual(String what, Object expected, Object found)
+            throws IOException {
         if (!expected.equals(found)) {
-            throw new IllegalArgumentException(
+            throw new IOException(
                     String.format(
                             "Only results of the same %s fit into one report, but they are %s and"
                                     + " %s.",

@@ -49,7 +49,7 @@ class BenchmarkResultsTest {
     }
 
     @Test
-    void merged_numbersTheRoundsOfEachWorkloadAndVariantAnew() {
+    void merged_numbersTheRoundsOfEachWorkloadAndVariantAnew() throws Exception {
         BenchmarkResults first = SampleResults.twoRounds();
         first.settings.put(BenchmarkResults.ROUNDS, "2");
         BenchmarkResults second = SampleResults.empty();

@@ -118,14 +118,11 @@ public final class PagedBytes {
             long word =
                     offset <= OFFSET_MASK + 1 - Long.BYTES
                             ? (long) LONGS.get(pages[(int) (at >>> PAGE_BITS)], offset)
-                            : straddlingWord(at);
+                            : straddlingWord(at, Long.BYTES);
             hash = (hash ^ word) * HASH_FACTOR;
             hash ^= hash >>> 32;
         }
-        long tail = 0;
-        for (int shift = 0; at < end; at++, shift += Byte.SIZE) {
-            tail |= (byteAt(at) & 0xFFL) << shift;
-        }
+        long tail = at < end ? word(at, (int) (end - at)) : 0;
         // A factor carries differences upwards only; shifts between factors bring them down again.
         hash = (hash ^ tail) * HASH_FACTOR;
         hash = (hash ^ (hash >>> 32)) * FIRST_MIX_FACTOR;
@@ -133,10 +130,20 @@ public final class PagedBytes {
         return (int) (hash >>> 32);
     }
 
-    private long straddlingWord(long position) {
+    /** Returns fewer than eight bytes, the upper bytes of the word being 0. */
+    private long word(long position, int count) {
+        byte[] page = page(position);
+        int offset = offset(position);
+        if (offset <= page.length - Long.BYTES) {
+            return (long) LONGS.get(page, offset) & ((1L << (Byte.SIZE * count)) - 1);
+        }
+        return straddlingWord(position, count);
+    }
+
+    private long straddlingWord(long position, int count) {
         long word = 0;
-        for (int i = 0; i < Long.BYTES; i++) {
-            word |= (byteAt(position + i) & 0xFFL) << (8 * i);
+        for (int i = 0; i < count; i++) {
+            word |= (byteAt(position + i) & 0xFFL) << (Byte.SIZE * i);
         }
         return word;
     }

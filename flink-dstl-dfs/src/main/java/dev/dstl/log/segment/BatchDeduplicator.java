@@ -30,30 +30,10 @@ import java.util.BitSet;
  * prefix of each DELETE_PREFIX. A record that finds its key or its prefix there is obsolete. It
  * need not be remembered itself, because whatever made it obsolete covers at least as much.
  *
- * <p>If few keys repeat, the table costs several cache misses per record and saves nothing. So a
- * large batch is sampled first. The sample is all records whose key's hash falls into one of
- * {@value #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share
- * estimates that of the batch without bias, unlike a sample of records would. A sample of few
- * records means few keys: a small table, and repetitions. A DELETE_PREFIX covers keys of any class,
- * so batches that have one are never sampled.
+ * <p>If few keys repeat, the table costs several cache misses per record and saves nothing, so a
+ * large batch is surveyed first, see {@link BatchSurvey}.
  */
 final class BatchDeduplicator {
-
-    static final int SAMPLE_RATE = 16;
-
-    /**
-     * Batches with fewer records are cheap to deduplicate, and their samples are not significant.
-     */
-    static final int MIN_RECORDS_TO_SAMPLE = 8192;
-
-    private static final int MIN_SAMPLE = 128;
-
-    /**
-     * Divisor of the batch size below which dropping obsolete records does not pay. WordCount on
-     * HashMap with 9 % of obsolete records: to find them took 65 % of the encoding's CPU time, to
-     * compress and write 9 % more takes 3 %.
-     */
-    private static final int WORTHWHILE_SHARE = 5;
 
     private static final int MAX_TABLE_KEPT = 1 << 19;
 
@@ -76,22 +56,21 @@ final class BatchDeduplicator {
     private BatchRecords records;
 
     /**
-     * Finds the obsolete records of a batch.
+     * Finds the obsolete records of a batch, or of all records of a batch whose keys have certain
+     * hashes.
      *
-     * @return numbers of the obsolete records; only those of the sample if finding more would not
-     *     pay. Valid until the next call
+     * @return numbers of the obsolete records; valid until the next call
      */
     BitSet find(BatchRecords batch) {
         records = batch;
         bytes = batch.bytes();
         obsolete.clear();
-        if (!batch.hasKeys()) {
-            return obsolete;
-        }
-        boolean sampled = batch.count() >= MIN_RECORDS_TO_SAMPLE && !batch.hasPrefixDeletes();
-        if (!sampled || isWorthwhile()) {
-            obsolete.clear();
-            pass(batch.count(), false);
+        if (batch.hasKeys()) {
+            clearTable(batch.count());
+            for (int i = batch.count() - 1; i >= 0; i--) {
+                batch.read(i, record);
+                visit(i);
+            }
         }
         return obsolete;
     }
@@ -108,41 +87,6 @@ final class BatchDeduplicator {
         }
         records = null;
         bytes = null;
-    }
-
-    private boolean isWorthwhile() {
-        int sampleCount = 0;
-        for (int i = 0; i < records.count(); i++) {
-            sampleCount += isInSample(i) ? 1 : 0;
-        }
-        if (sampleCount < MIN_SAMPLE) {
-            return true;
-        }
-        pass(sampleCount, true);
-        long sampleBytes = 0;
-        long deadBytes = 0;
-        for (int i = 0; i < records.count(); i++) {
-            if (isInSample(i)) {
-                sampleBytes += records.length(i);
-                deadBytes += obsolete.get(i) ? records.length(i) : 0;
-            }
-        }
-        return deadBytes >= sampleBytes / WORTHWHILE_SHARE;
-    }
-
-    /** Uses the upper bits of the hash, since the table uses the lower ones. */
-    private boolean isInSample(int number) {
-        return Integer.remainderUnsigned(records.hash(number) >>> Short.SIZE, SAMPLE_RATE) == 0;
-    }
-
-    private void pass(int recordCount, boolean sampleOnly) {
-        clearTable(recordCount);
-        for (int i = records.count() - 1; i >= 0; i--) {
-            if (!sampleOnly || isInSample(i)) {
-                records.read(i, record);
-                visit(i);
-            }
-        }
     }
 
     private void visit(int number) {

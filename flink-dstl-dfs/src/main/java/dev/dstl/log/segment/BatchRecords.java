@@ -29,13 +29,13 @@ import java.util.BitSet;
  */
 final class BatchRecords {
 
+    private static final int MIN_RECORDS = 128;
     private static final int MAX_RECORDS_KEPT = 1 << 17;
 
     private final PagedRecord record = new PagedRecord();
     private PagedBytes bytes;
     private int count;
     private boolean keys;
-    private boolean prefixDeletes;
     private int lowestKeyGroup;
     private int highestKeyGroup;
 
@@ -46,41 +46,59 @@ final class BatchRecords {
     private int[] order = new int[0];
     private int[] groupEnds = new int[0];
 
-    /** Locates the records of a batch. */
+    /** Locates all records of a batch. */
     void scan(LogBatch batch) {
-        bytes = batch.records();
-        count = batch.recordCount();
-        reserve();
-        keys = false;
-        prefixDeletes = false;
-        lowestKeyGroup = Integer.MAX_VALUE;
-        highestKeyGroup = -1;
+        begin(batch.records());
+        reserve(batch.recordCount());
         long at = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < batch.recordCount(); i++) {
             record.readAt(bytes, at);
-            positions[i] = record.position();
-            lengths[i] = record.length();
-            keyGroups[i] = record.keyGroup();
-            lowestKeyGroup = Math.min(lowestKeyGroup, record.keyGroup());
-            highestKeyGroup = Math.max(highestKeyGroup, record.keyGroup());
-            hashes[i] = hash();
+            add(record, hash(bytes, record));
             at = record.end();
         }
     }
 
-    private int hash() {
-        switch (record.kind()) {
-            case META:
-            case OPAQUE:
-                return 0;
-            case DELETE_PREFIX:
-                keys = true;
-                prefixDeletes = true;
-                return prefixHash(bytes, record);
-            default:
-                keys = true;
-                return bytes.hash(record.keyPosition(), record.keyLength(), record.stateId());
+    /** Forgets the records and starts with others, which are {@link #add added}. */
+    void begin(PagedBytes source) {
+        bytes = source;
+        count = 0;
+        keys = false;
+        lowestKeyGroup = Integer.MAX_VALUE;
+        highestKeyGroup = -1;
+    }
+
+    /**
+     * Adds a record.
+     *
+     * @param hash its {@link #hash(PagedBytes, PagedRecord)}
+     */
+    void add(PagedRecord added, int hash) {
+        if (count == positions.length) {
+            reserve(Math.max(MIN_RECORDS, 2 * count));
         }
+        positions[count] = added.position();
+        lengths[count] = added.length();
+        keyGroups[count] = added.keyGroup();
+        hashes[count] = hash;
+        lowestKeyGroup = Math.min(lowestKeyGroup, added.keyGroup());
+        highestKeyGroup = Math.max(highestKeyGroup, added.keyGroup());
+        keys |= hasKey(added);
+        count++;
+    }
+
+    /** Returns whether the record has a key. */
+    static boolean hasKey(PagedRecord record) {
+        return record.kind() != RecordKind.META && record.kind() != RecordKind.OPAQUE;
+    }
+
+    /** Returns a hash of what the record overwrites; 0 if it has no key. */
+    static int hash(PagedBytes bytes, PagedRecord record) {
+        if (!hasKey(record)) {
+            return 0;
+        }
+        return isPrefixDelete(record)
+                ? prefixHash(bytes, record)
+                : bytes.hash(record.keyPosition(), record.keyLength(), record.stateId());
     }
 
     /**
@@ -140,10 +158,6 @@ final class BatchRecords {
         return keys;
     }
 
-    boolean hasPrefixDeletes() {
-        return prefixDeletes;
-    }
-
     /** Points a view at a record. */
     void read(int number, PagedRecord view) {
         view.readAt(bytes, positions[number], lengths[number], keyGroups[number]);
@@ -185,14 +199,14 @@ final class BatchRecords {
         }
     }
 
-    private void reserve() {
-        if (positions.length < count) {
-            int size = Math.max(count, Math.min(2 * positions.length, MAX_RECORDS_KEPT));
-            positions = new long[size];
-            lengths = new int[size];
-            hashes = new int[size];
-            keyGroups = new int[size];
-            order = new int[size];
+    private void reserve(int records) {
+        if (positions.length < records) {
+            int size = Math.max(records, Math.min(2 * positions.length, MAX_RECORDS_KEPT));
+            positions = Arrays.copyOf(positions, size);
+            lengths = Arrays.copyOf(lengths, size);
+            hashes = Arrays.copyOf(hashes, size);
+            keyGroups = Arrays.copyOf(keyGroups, size);
+            order = Arrays.copyOf(order, size);
         }
     }
 }

@@ -143,17 +143,36 @@ final class BlockWriter {
     }
 
     private void flush() {
+        if (store(plain, filled)) {
+            plain = new byte[blockBytes];
+        }
+        filled = 0;
+    }
+
+    /**
+     * Writes a whole block. Nothing else may have been written since {@link #begin} but whole
+     * blocks of the full size.
+     *
+     * @param block the caller must not use it any more
+     */
+    void writeBlock(byte[] block) {
+        store(block, block.length);
+        plainLength += block.length;
+    }
+
+    /** Returns whether the segment now owns the array. */
+    private boolean store(byte[] block, int bytes) {
         SegmentCodec codec = SegmentCodec.NONE;
-        byte[] stored = plain;
-        int storedLength = filled;
+        byte[] stored = block;
+        int storedLength = bytes;
         if (compressor != null && untried-- <= 0) {
-            int length = compressor.compress(plain, 0, filled, compressed, 0);
-            if (length < filled) {
+            int length = compressor.compress(block, 0, bytes, compressed, 0);
+            if (length < bytes) {
                 codec = SegmentCodec.LZ4;
                 stored = compressed;
                 storedLength = length;
             }
-            boolean worthwhile = length <= filled - filled / WORTHWHILE_SHARE;
+            boolean worthwhile = length <= bytes - bytes / WORTHWHILE_SHARE;
             untriedNext = worthwhile ? 0 : Math.min(2 * untriedNext + 1, MAX_UNTRIED - 1);
             untried = untriedNext;
         }
@@ -162,12 +181,12 @@ final class BlockWriter {
         index.putByte(codec.code());
         index.putVarint(storedLength);
         index.putInt((int) checksum.getValue());
-        if (stored == plain && filled > blockBytes / 2) {
-            target.adopt(plain, filled);
-            plain = new byte[blockBytes];
+        boolean adopted = stored == block && bytes > block.length / 2;
+        if (adopted) {
+            target.adopt(block, bytes);
         } else {
             target.append(stored, 0, storedLength);
         }
-        filled = 0;
+        return adopted;
     }
 }

@@ -43,6 +43,8 @@ public final class SegmentEncoder {
     private final BlockWriter blocks;
     private final BatchRecords records = new BatchRecords();
     private final BatchDeduplicator deduplicator = new BatchDeduplicator();
+    private final BatchSurvey survey;
+    private final CountingSort countingSort;
     private final ByteSink index = new ByteSink();
     private final ByteSink header = new ByteSink();
     private final CRC32C checksum = new CRC32C();
@@ -57,7 +59,13 @@ public final class SegmentEncoder {
     }
 
     SegmentEncoder(SegmentCodec codec, int blockBytes) {
+        this(codec, blockBytes, BatchSurvey.MIN_RECORDS);
+    }
+
+    SegmentEncoder(SegmentCodec codec, int blockBytes, int minRecordsToSurvey) {
         this.blocks = new BlockWriter(codec, blockBytes);
+        this.survey = new BatchSurvey(minRecordsToSurvey, deduplicator);
+        this.countingSort = new CountingSort(blockBytes);
     }
 
     /**
@@ -82,6 +90,8 @@ public final class SegmentEncoder {
         return blocks.keptBytes()
                 + records.keptBytes()
                 + deduplicator.keptBytes()
+                + survey.keptBytes()
+                + countingSort.keptBytes()
                 + index.capacity()
                 + header.capacity();
     }
@@ -122,6 +132,7 @@ public final class SegmentEncoder {
         } finally {
             records.trim();
             deduplicator.trim();
+            survey.trim();
             index.trim();
         }
         frameOffsets[batches.size()] = bytes.length();
@@ -134,14 +145,41 @@ public final class SegmentEncoder {
 
     /** Writes the blocks of a frame, and its header and index to {@link #header}. */
     private void encodeFrame(LogBatch batch, ByteChunks bytes) {
+        long bodyStart = bytes.length();
+        blocks.begin(bytes);
+        index.clear();
+        int groups =
+                survey.isBestLeftAsItIs(batch) ? encodeAll(batch) : encodeWithoutObsolete(batch);
+        index.put(blocks.finish());
+        encodeHeader(batch, groups, bytes.length() - bodyStart);
+    }
+
+    /** Returns the number of key groups. */
+    private int encodeAll(LogBatch batch) {
+        KeyGroupSizes sizes = survey.sizes();
+        byte[][] sorted = countingSort.sort(batch, sizes);
+        for (int i = 0; i < sorted.length; i++) {
+            blocks.writeBlock(sorted[i]);
+            // Garbage if it was compressed, so plain and stored bytes together exceed the batch by
+            // no more than a block.
+            sorted[i] = null;
+        }
+        int groups = 0;
+        for (int keyGroup = -1; keyGroup <= sizes.highestKeyGroup(); keyGroup++) {
+            if (sizes.records(keyGroup) > 0) {
+                putKeyGroup(keyGroup, sizes.records(keyGroup), sizes.plainBytes(keyGroup));
+                groups++;
+            }
+        }
+        return groups;
+    }
+
+    /** Returns the number of key groups. */
+    private int encodeWithoutObsolete(LogBatch batch) {
         records.scan(batch);
         BitSet obsolete = deduplicator.find(records);
         int[] order = records.orderByKeyGroup(obsolete);
         int kept = records.count() - obsolete.cardinality();
-
-        long bodyStart = bytes.length();
-        blocks.begin(bytes);
-        index.clear();
         int groups = 0;
         int i = 0;
         while (i < kept) {
@@ -153,13 +191,16 @@ public final class SegmentEncoder {
                         records.bytes(), records.position(order[i]), records.length(order[i]));
                 i++;
             }
-            index.putVarint(keyGroup + 1);
-            index.putVarint(i - groupStart);
-            index.putVarlong(blocks.plainLength() - plainStart);
+            putKeyGroup(keyGroup, i - groupStart, blocks.plainLength() - plainStart);
             groups++;
         }
-        index.put(blocks.finish());
-        encodeHeader(batch, groups, bytes.length() - bodyStart);
+        return groups;
+    }
+
+    private void putKeyGroup(int keyGroup, int recordCount, long plainBytes) {
+        index.putVarint(keyGroup + 1);
+        index.putVarint(recordCount);
+        index.putVarlong(plainBytes);
     }
 
     private void encodeHeader(LogBatch batch, int groups, long storedBytes) {

@@ -37,6 +37,10 @@ class PagedBytesPropertyTest {
         long left = 1L * PagePool.PAGE_BYTES - leftShift;
         long right = 2L * PagePool.PAGE_BYTES - rightShift;
         byte[][] pages = new byte[PAGES][PagePool.PAGE_BYTES];
+        Random noise = new Random(seed);
+        for (byte[] page : pages) {
+            noise.nextBytes(page);
+        }
         write(pages, left, content);
         write(pages, right, content);
         PagedBytes bytes = new PagedBytes(pages, (long) PAGES * PagePool.PAGE_BYTES);

@@ -37,61 +37,6 @@ class BatchDeduplicatorTest {
         return deduplicator.find(records).cardinality();
     }
 
-    private void put(String recordKey) {
-        TestBatches.append(batch, TestRecord.put(0, 1, recordKey, "0123456789"));
-    }
-
-    @Test
-    void ofALargeBatchThatRepeatsATenthOnlyTheSampleIsDeduplicated() {
-        int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
-        putTwice(count, count / 9);
-        assertThat(obsolete()).isLessThan(count / 9 / 4);
-    }
-
-    @Test
-    void aLargeBatchThatRepeatsAQuarterIsDeduplicated() {
-        int count = 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
-        putTwice(count, count / 3);
-        assertThat(obsolete()).isEqualTo(count / 3);
-    }
-
-    private void putTwice(int keys, int repeated) {
-        for (int i = 0; i < keys; i++) {
-            put("key " + i);
-        }
-        for (int i = 0; i < repeated; i++) {
-            put("key " + i);
-        }
-    }
-
-    @Test
-    void aLargeBatchOfFewRecordKeysIsDeduplicatedThoughNoneIsInTheSample() {
-        for (int i = 0; i < 4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE; i++) {
-            put("the only key");
-        }
-        assertThat(obsolete()).isEqualTo(4 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE - 1);
-    }
-
-    @Test
-    void aPrefixDeleteAtTheEndOfALargeBatchSupersedesAllOfItsMap() {
-        int count = 2 * BatchDeduplicator.MIN_RECORDS_TO_SAMPLE;
-        for (int i = 0; i < count; i++) {
-            TestBatches.append(
-                    batch, TestRecord.of(RecordKind.PUT, 0, 1, "map", "key " + i, "value"));
-        }
-        TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 1, "map", "", ""));
-        assertThat(obsolete()).isEqualTo(count);
-    }
-
-    @Test
-    void aSmallBatchAfterALargeOneIsDeduplicatedAllTheSame() {
-        aLargeBatchThatRepeatsAQuarterIsDeduplicated();
-        put("a");
-        put("b");
-        put("a");
-        assertThat(obsolete()).isEqualTo(1);
-    }
-
     @Test
     void sameBytesInAnotherStateAreAnotherRecordKey() {
         TestBatches.append(batch, TestRecord.put(0, 1, "key", "1"));

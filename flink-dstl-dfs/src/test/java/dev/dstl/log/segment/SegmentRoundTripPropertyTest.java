@@ -18,6 +18,7 @@ package dev.dstl.log.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
+import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -105,6 +107,58 @@ class SegmentRoundTripPropertyTest {
 
         assertThat(DeduplicationOracle.replay(all, deduplicated))
                 .isEqualTo(DeduplicationOracle.replay(all, all));
+    }
+
+    @Property(tries = 300)
+    void framesOfSurveyedBatches_giveBackTheRecordsOrderedByKeyGroup_withOrWithoutObsoleteOnes(
+            @ForAll SegmentCodec codec,
+            @ForAll @IntRange(min = 1, max = 5) int batchCount,
+            @ForAll @IntRange(min = 16, max = 3000) int blockBytes,
+            @ForAll long seed)
+            throws IOException {
+        List<List<TestRecord>> batches = randomBatches(new Random(seed), batchCount);
+        batches.forEach(batch -> batch.removeIf(one -> one.kind == RecordKind.DELETE_PREFIX));
+        batches.removeIf(List::isEmpty);
+        Assume.that(!batches.isEmpty());
+
+        EncodedSegment segment =
+                TestSegments.encode(new SegmentEncoder(codec, blockBytes, 1), batches);
+
+        byte[] bytes = TestSegments.bytes(segment);
+        for (int i = 0; i < batches.size(); i++) {
+            assertThat(TestSegments.read(bytes, segment.frameOffset(i), ALL))
+                    .isIn(
+                            DeduplicationOracle.ordered(batches.get(i)),
+                            DeduplicationOracle.deduplicatedAndOrdered(batches.get(i)));
+        }
+    }
+
+    @Property(tries = 100)
+    void batchOfWhichNothingIsObsolete_isEncodedToTheSameBytesWhetherItIsSurveyedOrNot(
+            @ForAll SegmentCodec codec,
+            @ForAll @IntRange(min = 16, max = 3000) int blockBytes,
+            @ForAll long seed) {
+        Random random = new Random(seed);
+        List<TestRecord> batch = new ArrayList<>();
+        int count = 1 + random.nextInt(300);
+        for (int i = 0; i < count; i++) {
+            int keyGroup = random.nextInt(RecordArbitraries.KEY_GROUPS + 1) - 1;
+            String payload = "p".repeat(random.nextInt(40));
+            batch.add(
+                    keyGroup < 0
+                            ? TestRecord.opaque(keyGroup, payload)
+                            : TestRecord.put(keyGroup, random.nextInt(300), "key " + i, payload));
+        }
+
+        byte[] surveyed =
+                TestSegments.bytes(
+                        TestSegments.encode(
+                                new SegmentEncoder(codec, blockBytes, 1), List.of(batch)));
+
+        byte[] deduplicated =
+                TestSegments.bytes(
+                        TestSegments.encode(new SegmentEncoder(codec, blockBytes), List.of(batch)));
+        assertThat(surveyed).isEqualTo(deduplicated);
     }
 
     private static List<List<TestRecord>> randomBatches(Random random, int count) {

@@ -1,0 +1,142 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.api.RecordFormat;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.batch.PagedRecord;
+import java.util.BitSet;
+
+/**
+ * Decides in one pass over a large batch whether dropping its obsolete records pays, and measures
+ * its key groups. Not thread-safe; reuses its memory for every batch.
+ *
+ * <p>The batch is sampled. The sample is all records whose key's hash falls into one of {@value
+ * #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share estimates
+ * that of the batch without bias, unlike a sample of records would. A sample of few records means
+ * few keys: a small table, and repetitions. A DELETE_PREFIX covers keys of any class, so a batch
+ * that has one is not sampled.
+ */
+final class BatchSurvey {
+
+    static final int SAMPLE_RATE = 16;
+
+    /**
+     * Batches with fewer records are cheap to deduplicate, and their samples are not significant.
+     */
+    static final int MIN_RECORDS = 8192;
+
+    /** Divisor of {@link #MIN_RECORDS} for the smallest sample that is significant. */
+    private static final int MIN_SAMPLE_SHARE = 64;
+
+    /**
+     * Divisor of the batch size below which dropping obsolete records does not pay. WordCount on
+     * HashMap with 9 % of obsolete records: to find them took 65 % of the encoding's CPU time, to
+     * compress and write 9 % more takes 3 %.
+     */
+    private static final int WORTHWHILE_SHARE = 5;
+
+    private final int minRecords;
+    private final BatchDeduplicator deduplicator;
+    private final PagedRecord record = new PagedRecord();
+    private final BatchRecords sample = new BatchRecords();
+    private final KeyGroupSizes sizes = new KeyGroupSizes();
+    private boolean keys;
+
+    /**
+     * Creates a survey.
+     *
+     * @param minRecords smallest batch that is sampled
+     * @param deduplicator for the sample; may be used for other batches between two calls
+     */
+    BatchSurvey(int minRecords, BatchDeduplicator deduplicator) {
+        this.minRecords = minRecords;
+        this.deduplicator = deduplicator;
+    }
+
+    /**
+     * Returns whether a batch is large and few of its records are obsolete, so that it is best
+     * written as it is. Its {@link #sizes} are known then.
+     */
+    boolean isBestLeftAsItIs(LogBatch batch) {
+        return batch.recordCount() >= minRecords && scan(batch) && !isWorthwhile();
+    }
+
+    /** Returns false if the batch cannot be sampled. */
+    private boolean scan(LogBatch batch) {
+        sizes.clear();
+        PagedBytes bytes = batch.records();
+        sample.begin(bytes);
+        keys = false;
+        long at = 0;
+        for (int i = 0; i < batch.recordCount(); i++) {
+            record.readAt(bytes, at);
+            if (BatchRecords.isPrefixDelete(record)) {
+                return false;
+            }
+            if (BatchRecords.hasKey(record)) {
+                keys = true;
+                int hash = BatchRecords.hash(bytes, record);
+                if (isInSample(hash)) {
+                    sample.add(record, hash);
+                }
+            }
+            sizes.add(
+                    record.keyGroup(),
+                    RecordFormat.varintLength(record.length()) + record.length());
+            at = record.end();
+        }
+        return true;
+    }
+
+    /** Uses the upper bits of the hash, since the table of the deduplicator uses the lower ones. */
+    private static boolean isInSample(int hash) {
+        return (hash >>> Short.SIZE) % SAMPLE_RATE == 0;
+    }
+
+    private boolean isWorthwhile() {
+        if (!keys) {
+            return false;
+        }
+        if (sample.count() < minRecords / MIN_SAMPLE_SHARE) {
+            return true;
+        }
+        BitSet obsolete = deduplicator.find(sample);
+        long sampleBytes = 0;
+        long deadBytes = 0;
+        for (int i = 0; i < sample.count(); i++) {
+            sampleBytes += sample.length(i);
+            deadBytes += obsolete.get(i) ? sample.length(i) : 0;
+        }
+        return deadBytes > sampleBytes / WORTHWHILE_SHARE;
+    }
+
+    /** Returns the sizes of the key groups; valid until the next survey. */
+    KeyGroupSizes sizes() {
+        return sizes;
+    }
+
+    long keptBytes() {
+        return sample.keptBytes() + sizes.keptBytes();
+    }
+
+    /** Forgets the batch and frees memory that an exceptionally large one needed. */
+    void trim() {
+        sample.trim();
+    }
+}

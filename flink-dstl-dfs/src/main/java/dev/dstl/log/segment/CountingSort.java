@@ -1,0 +1,103 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.segment;
+
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.PagedBytes;
+import dev.dstl.log.batch.PagedRecord;
+
+/**
+ * Copies the records of a batch into blocks by key group, in write order within each key group. As
+ * the sizes of the key groups are known, it reads the batch from start to end and appends to each
+ * key group's part of the blocks; reading the records in the order of the key groups would miss the
+ * cache at each of them. Not thread-safe; reuses its memory for every batch.
+ */
+final class CountingSort {
+
+    private final int blockBytes;
+    private final PagedRecord record = new PagedRecord();
+
+    /** Where the next record of a key group goes, in plain bytes of the frame. */
+    private long[] next = new long[0];
+
+    CountingSort(int blockBytes) {
+        this.blockBytes = blockBytes;
+    }
+
+    /**
+     * Sorts a batch.
+     *
+     * @param sizes of its key groups
+     * @return plain blocks, all but the last of the full size
+     */
+    byte[][] sort(LogBatch batch, KeyGroupSizes sizes) {
+        byte[][] blocks = allocate(place(sizes));
+        PagedBytes source = batch.records();
+        long at = 0;
+        for (int i = 0; i < batch.recordCount(); i++) {
+            record.skipTo(source, at);
+            at = record.end();
+            long from = record.lengthPosition();
+            int slot = record.keyGroup() + 1;
+            long to = next[slot];
+            next[slot] = to + at - from;
+            copy(source, from, (int) (at - from), blocks, to);
+        }
+        return blocks;
+    }
+
+    /** Returns the end of the last key group. */
+    private long place(KeyGroupSizes sizes) {
+        int slots = sizes.highestKeyGroup() + 2;
+        if (next.length < slots) {
+            next = new long[slots];
+        }
+        long position = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            next[slot] = position;
+            position += sizes.plainBytes(slot - 1);
+        }
+        return position;
+    }
+
+    private byte[][] allocate(long bytes) {
+        byte[][] blocks = new byte[Math.toIntExact((bytes + blockBytes - 1) / blockBytes)][];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = new byte[(int) Math.min(blockBytes, bytes - (long) i * blockBytes)];
+        }
+        return blocks;
+    }
+
+    private void copy(PagedBytes source, long position, int length, byte[][] blocks, long target) {
+        int block = (int) (target / blockBytes);
+        int offset = (int) (target % blockBytes);
+        long from = position;
+        int left = length;
+        while (left > 0) {
+            int part = Math.min(left, blockBytes - offset);
+            source.copyTo(from, blocks[block], offset, part);
+            from += part;
+            left -= part;
+            block++;
+            offset = 0;
+        }
+    }
+
+    long keptBytes() {
+        return (long) next.length * Long.BYTES;
+    }
+}

@@ -20,12 +20,12 @@ import dev.dstl.log.segment.FrameList;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.WeakHashMap;
+import java.util.Set;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
@@ -50,7 +50,6 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.SerializedValue;
 import org.apache.flink.util.concurrent.Executors;
-import org.openjdk.jol.info.GraphLayout;
 
 /**
  * The JobManager of the job. Receives the serialized acknowledgement of every keyed subtask, and
@@ -65,7 +64,7 @@ final class SimulatedJobManager {
     private final SharedStateRegistryImpl registry =
             new SharedStateRegistryImpl(Executors.directExecutor());
     private final List<Object> held = new ArrayList<>();
-    private final Map<Path, WeakReference<Path>> paths = new WeakHashMap<>();
+    private final Set<Path> paths = new HashSet<>();
     private long metadataBytes;
 
     /**
@@ -74,8 +73,6 @@ final class SimulatedJobManager {
     SimulatedJobManager(int taskManagers) {
         this.taskManagers = taskManagers;
         held.add(registry);
-        // As DSTL shares paths among handles, once more, since its own also knows other jobs.
-        held.add(paths);
     }
 
     /** Size of the metadata of the latest checkpoint. */
@@ -83,9 +80,9 @@ final class SimulatedJobManager {
         return metadataBytes;
     }
 
-    /** Heap of all checkpoints and of the registry. */
+    /** Heap of all checkpoints, of the registry, and of the map by which DSTL shares paths. */
     long heapBytes() {
-        return GraphLayout.parseInstance(held.toArray()).totalSize();
+        return WalkedHeap.bytes(held) + WalkedHeap.weakMapBytes(paths.size());
     }
 
     /**
@@ -220,8 +217,7 @@ final class SimulatedJobManager {
         if (DstlChangelogs.isDstl(handle)) {
             for (Tuple2<StreamStateHandle, Long> frame : handle.getHandlesAndOffsets()) {
                 if (frame.f0 instanceof FileStateHandle) {
-                    Path path = ((FileStateHandle) frame.f0).getFilePath();
-                    paths.putIfAbsent(path, new WeakReference<>(path));
+                    paths.add(((FileStateHandle) frame.f0).getFilePath());
                 }
             }
         }

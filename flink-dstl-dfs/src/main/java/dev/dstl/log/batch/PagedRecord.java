@@ -42,7 +42,6 @@ public final class PagedRecord {
     private int at;
 
     private int keyGroup;
-    private long lengthPosition;
     private long position;
     private int length;
     private RecordKind kind;
@@ -74,19 +73,6 @@ public final class PagedRecord {
         length = recordLength;
         position = recordPosition;
         readHeader(begin);
-    }
-
-    /**
-     * Points this view at the record whose preamble begins at {@code start}, without reading its
-     * header: only {@link #keyGroup}, {@link #position}, {@link #length}, {@link #lengthPosition}
-     * and {@link #end} are defined.
-     */
-    public void skipTo(PagedBytes source, long start) {
-        long begin = start - open(source, start);
-        keyGroup = nextVarint() - 1;
-        lengthPosition = begin + at;
-        length = nextVarint();
-        position = begin + at;
     }
 
     private void readHeader(long windowBegin) {
@@ -129,11 +115,6 @@ public final class PagedRecord {
     /** Returns the key group, -1 for records without a key group. */
     public int keyGroup() {
         return keyGroup;
-    }
-
-    /** Returns the position of the record's length in its preamble; after {@link #skipTo} only. */
-    public long lengthPosition() {
-        return lengthPosition;
     }
 
     /** Returns the position of the record, after its preamble. */

@@ -16,21 +16,22 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagedBytes;
 import dev.dstl.log.batch.PagedRecord;
+import dev.dstl.log.batch.RecordPreamble;
 import java.util.BitSet;
 
 /**
  * Decides in one pass over a large batch whether dropping its obsolete records pays, and measures
  * its key groups. Not thread-safe; reuses its memory for every batch.
  *
- * <p>The batch is sampled. The sample is all records whose key's hash falls into one of {@value
- * #SAMPLE_RATE} classes, and so contains every version of the keys in it; its dead share estimates
- * that of the batch without bias, unlike a sample of records would. A sample of few records means
- * few keys: a small table, and repetitions. A DELETE_PREFIX covers keys of any class, so a batch
- * that has one is not sampled.
+ * <p>The batch is sampled: all records of one key group in {@value #SAMPLE_RATE}. So the sample
+ * contains every version of the keys in it, and its dead share estimates that of the batch without
+ * bias, unlike a sample of records would. The headers of other records need not be read. Where a
+ * task has fewer key groups, the sample is all records whose key's hash falls into one of as many
+ * classes; as a DELETE_PREFIX covers keys of any class, a batch that has one is not sampled then. A
+ * sample of few records means few keys: a small table, and repetitions.
  */
 final class BatchSurvey {
 
@@ -56,7 +57,9 @@ final class BatchSurvey {
     private final PagedRecord record = new PagedRecord();
     private final BatchRecords sample = new BatchRecords();
     private final KeyGroupSizes sizes = new KeyGroupSizes();
-    private boolean keys;
+
+    /** Number of records in the sample, those without a key included. */
+    private int sampled;
 
     /**
      * Creates a survey.
@@ -79,29 +82,42 @@ final class BatchSurvey {
 
     /** Returns false if the batch cannot be sampled. */
     private boolean scan(LogBatch batch) {
-        sizes.clear();
+        boolean byKeyGroup = batch.keyGroupRange().getNumberOfKeyGroups() >= SAMPLE_RATE;
         PagedBytes bytes = batch.records();
         sample.begin(bytes);
-        keys = false;
+        sampled = 0;
+        sizes.clear();
         long at = 0;
         for (int i = 0; i < batch.recordCount(); i++) {
-            record.readAt(bytes, at);
-            if (BatchRecords.isPrefixDelete(record)) {
-                return false;
-            }
-            if (BatchRecords.hasKey(record)) {
-                keys = true;
+            long preamble = RecordPreamble.at(bytes, at);
+            int keyGroup = RecordPreamble.keyGroup(preamble);
+            int plainBytes = RecordPreamble.plainBytes(preamble);
+            sizes.add(keyGroup, plainBytes);
+            if (byKeyGroup) {
+                if (keyGroup >= 0 && keyGroup % SAMPLE_RATE == 0) {
+                    record.readAt(bytes, at);
+                    sample(BatchRecords.hash(bytes, record));
+                }
+            } else {
+                record.readAt(bytes, at);
+                if (BatchRecords.isPrefixDelete(record)) {
+                    return false;
+                }
                 int hash = BatchRecords.hash(bytes, record);
                 if (isInSample(hash)) {
-                    sample.add(record, hash);
+                    sample(hash);
                 }
             }
-            sizes.add(
-                    record.keyGroup(),
-                    RecordFormat.varintLength(record.length()) + record.length());
-            at = record.end();
+            at += RecordPreamble.keyGroupBytes(preamble) + plainBytes;
         }
         return true;
+    }
+
+    private void sample(int hash) {
+        sampled++;
+        if (BatchRecords.hasKey(record)) {
+            sample.add(record, hash);
+        }
     }
 
     /** Uses the upper bits of the hash, since the table of the deduplicator uses the lower ones. */
@@ -110,10 +126,7 @@ final class BatchSurvey {
     }
 
     private boolean isWorthwhile() {
-        if (!keys) {
-            return false;
-        }
-        if (sample.count() < minRecords / MIN_SAMPLE_SHARE) {
+        if (sampled < minRecords / MIN_SAMPLE_SHARE) {
             return true;
         }
         BitSet obsolete = deduplicator.find(sample);

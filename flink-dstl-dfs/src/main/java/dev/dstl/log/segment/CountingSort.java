@@ -18,7 +18,7 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagedBytes;
-import dev.dstl.log.batch.PagedRecord;
+import dev.dstl.log.batch.RecordPreamble;
 
 /**
  * Copies the records of a batch into blocks by key group, in write order within each key group. As
@@ -29,10 +29,11 @@ import dev.dstl.log.batch.PagedRecord;
 final class CountingSort {
 
     private final int blockBytes;
-    private final PagedRecord record = new PagedRecord();
 
-    /** Where the next record of a key group goes, in plain bytes of the frame. */
-    private long[] next = new long[0];
+    /** Block that the next record of a key group goes to, and where in it. */
+    private int[] nextBlock = new int[0];
+
+    private int[] nextOffset = new int[0];
 
     CountingSort(int blockBytes) {
         this.blockBytes = blockBytes;
@@ -49,13 +50,18 @@ final class CountingSort {
         PagedBytes source = batch.records();
         long at = 0;
         for (int i = 0; i < batch.recordCount(); i++) {
-            record.skipTo(source, at);
-            at = record.end();
-            long from = record.lengthPosition();
-            int slot = record.keyGroup() + 1;
-            long to = next[slot];
-            next[slot] = to + at - from;
-            copy(source, from, (int) (at - from), blocks, to);
+            long preamble = RecordPreamble.at(source, at);
+            int bytes = RecordPreamble.plainBytes(preamble);
+            at += RecordPreamble.keyGroupBytes(preamble);
+            int slot = RecordPreamble.keyGroup(preamble) + 1;
+            int offset = nextOffset[slot];
+            if (bytes < blockBytes - offset) {
+                source.copyTo(at, blocks[nextBlock[slot]], offset, bytes);
+                nextOffset[slot] = offset + bytes;
+            } else {
+                copyAcross(source, at, bytes, blocks, slot);
+            }
+            at += bytes;
         }
         return blocks;
     }
@@ -63,12 +69,14 @@ final class CountingSort {
     /** Returns the end of the last key group. */
     private long place(KeyGroupSizes sizes) {
         int slots = sizes.highestKeyGroup() + 2;
-        if (next.length < slots) {
-            next = new long[slots];
+        if (nextBlock.length < slots) {
+            nextBlock = new int[slots];
+            nextOffset = new int[slots];
         }
         long position = 0;
         for (int slot = 0; slot < slots; slot++) {
-            next[slot] = position;
+            nextBlock[slot] = Math.toIntExact(position / blockBytes);
+            nextOffset[slot] = (int) (position % blockBytes);
             position += sizes.plainBytes(slot - 1);
         }
         return position;
@@ -82,9 +90,11 @@ final class CountingSort {
         return blocks;
     }
 
-    private void copy(PagedBytes source, long position, int length, byte[][] blocks, long target) {
-        int block = (int) (target / blockBytes);
-        int offset = (int) (target % blockBytes);
+    /** Copies a record that fills a block. */
+    private void copyAcross(
+            PagedBytes source, long position, int length, byte[][] blocks, int slot) {
+        int block = nextBlock[slot];
+        int offset = nextOffset[slot];
         long from = position;
         int left = length;
         while (left > 0) {
@@ -92,12 +102,17 @@ final class CountingSort {
             source.copyTo(from, blocks[block], offset, part);
             from += part;
             left -= part;
-            block++;
-            offset = 0;
+            offset += part;
+            if (offset == blockBytes) {
+                block++;
+                offset = 0;
+            }
         }
+        nextBlock[slot] = block;
+        nextOffset[slot] = offset;
     }
 
     long keptBytes() {
-        return (long) next.length * Long.BYTES;
+        return (long) nextBlock.length * 2 * Integer.BYTES;
     }
 }

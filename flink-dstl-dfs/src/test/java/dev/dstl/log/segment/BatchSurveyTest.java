@@ -24,16 +24,29 @@ import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
+import java.util.List;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class BatchSurveyTest {
 
     private static final int LARGE = 4 * BatchSurvey.MIN_RECORDS;
+    private static final KeyGroupRange FEW_KEY_GROUPS =
+            KeyGroupRange.of(0, BatchSurvey.SAMPLE_RATE - 2);
 
-    private final ActiveBatch batch =
-            new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, new PagePool(0));
     private final BatchSurvey survey =
             new BatchSurvey(BatchSurvey.MIN_RECORDS, new BatchDeduplicator());
+    private ActiveBatch batch;
+
+    static List<KeyGroupRange> keyGroups() {
+        return List.of(TestBatches.KEY_GROUPS, FEW_KEY_GROUPS);
+    }
+
+    private void begin(KeyGroupRange keyGroups) {
+        batch = new ActiveBatch(TestBatches.LOG_ID, keyGroups, new PagePool(0));
+    }
 
     private boolean isBestLeftAsItIs() {
         LogBatch sealed = batch.seal(0);
@@ -42,56 +55,93 @@ class BatchSurveyTest {
         return result;
     }
 
-    private void put(String recordKey) {
-        TestBatches.append(batch, TestRecord.put(0, 1, recordKey, "0123456789"));
+    private void put(int key) {
+        TestBatches.append(batch, TestRecord.put(keyGroup(key), 1, "key " + key, "0123456789"));
+    }
+
+    private static int keyGroup(int key) {
+        return key % FEW_KEY_GROUPS.getNumberOfKeyGroups();
     }
 
     private void putTwice(int keys, int repeated) {
         for (int i = 0; i < keys; i++) {
-            put("key " + i);
+            put(i);
         }
         for (int i = 0; i < repeated; i++) {
-            put("key " + i);
+            put(i);
         }
     }
 
-    @Test
-    void largeBatchThatRepeatsATenth_isBestLeftAsItIs() {
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void largeBatchThatRepeatsATenth_isBestLeftAsItIs(KeyGroupRange keyGroups) {
+        begin(keyGroups);
         putTwice(LARGE, LARGE / 9);
         assertThat(isBestLeftAsItIs()).isTrue();
     }
 
-    @Test
-    void largeBatchThatRepeatsAQuarter_isNot() {
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void largeBatchThatRepeatsAQuarter_isNot(KeyGroupRange keyGroups) {
+        begin(keyGroups);
         putTwice(LARGE, LARGE / 3);
         assertThat(isBestLeftAsItIs()).isFalse();
     }
 
-    @Test
-    void smallBatch_isNot_sinceDroppingItsObsoleteRecordsIsCheap() {
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void smallBatch_isNot_sinceDroppingItsObsoleteRecordsIsCheap(KeyGroupRange keyGroups) {
+        begin(keyGroups);
         putTwice(BatchSurvey.MIN_RECORDS - 1, 0);
         assertThat(isBestLeftAsItIs()).isFalse();
         putTwice(BatchSurvey.MIN_RECORDS, 0);
         assertThat(isBestLeftAsItIs()).isTrue();
     }
 
-    @Test
-    void largeBatchOfFewRecordKeys_isNot_thoughNoneIsInTheSample() {
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void largeBatchOfFewRecordKeys_isNot_thoughNoneIsInTheSample(KeyGroupRange keyGroups) {
+        begin(keyGroups);
         for (int i = 0; i < LARGE; i++) {
-            put("the only key");
+            put(1);
         }
         assertThat(isBestLeftAsItIs()).isFalse();
     }
 
     @Test
-    void largeBatchWithAPrefixDelete_isNot_sinceThatCoversKeysOutsideOfTheSample() {
+    void prefixDelete_coversKeysOutsideOfTheSample_unlessThatIsAllOfAKeyGroup() {
+        begin(FEW_KEY_GROUPS);
         putTwice(LARGE, 0);
-        TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 1, "map", "", ""));
+        deletePrefix();
         assertThat(isBestLeftAsItIs()).isFalse();
+        begin(TestBatches.KEY_GROUPS);
+        putTwice(LARGE, 0);
+        deletePrefix();
+        assertThat(isBestLeftAsItIs()).isTrue();
+    }
+
+    private void deletePrefix() {
+        TestBatches.append(batch, TestRecord.of(RecordKind.DELETE_PREFIX, 0, 1, "map", "", ""));
     }
 
     @Test
-    void largeBatchWithoutRecordKeys_isBestLeftAsItIs() {
+    void largeMapsThatAreClearedAtTheEnd_areNot() {
+        begin(TestBatches.KEY_GROUPS);
+        for (int keyGroup = 0; keyGroup < 128; keyGroup++) {
+            for (int i = 0; i < LARGE / 128; i++) {
+                TestBatches.append(
+                        batch, TestRecord.of(RecordKind.PUT, keyGroup, 1, "map", "key " + i, ""));
+            }
+            TestBatches.append(
+                    batch, TestRecord.of(RecordKind.DELETE_PREFIX, keyGroup, 1, "map", "", ""));
+        }
+        assertThat(isBestLeftAsItIs()).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void largeBatchWithoutRecordKeys_isBestLeftAsItIs(KeyGroupRange keyGroups) {
+        begin(keyGroups);
         for (int i = 0; i < LARGE; i++) {
             TestBatches.append(batch, TestRecord.of(RecordKind.OPAQUE, 0, 1, "", "", "bytes"));
         }
@@ -100,14 +150,16 @@ class BatchSurveyTest {
 
     @Test
     void sizesOfKeyGroups_areThoseOfTheLatestBatchOnly() {
-        TestBatches.append(batch, TestRecord.put(9, 1, "key", "value"));
+        begin(TestBatches.KEY_GROUPS);
+        TestBatches.append(batch, TestRecord.put(99, 1, "key", "value"));
         putTwice(LARGE, 0);
         assertThat(isBestLeftAsItIs()).isTrue();
-        assertThat(survey.sizes().highestKeyGroup()).isEqualTo(9);
+        assertThat(survey.sizes().highestKeyGroup()).isEqualTo(99);
         putTwice(LARGE, 0);
         assertThat(isBestLeftAsItIs()).isTrue();
-        assertThat(survey.sizes().highestKeyGroup()).isZero();
+        assertThat(survey.sizes().highestKeyGroup()).isEqualTo(FEW_KEY_GROUPS.getEndKeyGroup());
         assertThat(survey.sizes().records(-1)).isZero();
-        assertThat(survey.sizes().records(0)).isEqualTo(LARGE);
+        assertThat(survey.sizes().records(0))
+                .isEqualTo((LARGE - 1) / FEW_KEY_GROUPS.getNumberOfKeyGroups() + 1);
     }
 }

@@ -26,8 +26,12 @@ package dev.dstl.spillable.incremental;
  *   heap      bytes of that file 8 | n 4 | n x CRC32C of 64 KiB of it 4     from version 2 on
  *   files     n 4 | n x name UTF
  *   maps      n 4 | n x map
- *   changes   per map, in the same order: ( 1 put or 2 removed 1 | entry, see {@link
+ *   changes   per map, in the same order: ( kind 1 | entry, see {@link
  *             dev.dstl.spillable.partition.EntryFormat} ) ... | 0 1
+ *
+ *   kind        1 put; from version 3 on, of a key that no sealed partition has
+ *               2 removed
+ *               3 put, of a key that a sealed partition has                 from version 3 on
  *
  *   map         name of the state UTF | key group 4 | seed of the hash 8 | entries without parts 4
  *               | bytes of entries 8 | n 4 | n x partition
@@ -43,10 +47,13 @@ final class DirectoryFormat {
     /** "DSTLDIRS". */
     static final long MAGIC = 0x4453544C44495253L;
 
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     /** Without checksums of the file with heap entries. */
     static final int OLDEST_VERSION = 1;
+
+    /** The first version that says whether a sealed partition has a key that was put. */
+    static final int FIRST_WITH_COVERING = 3;
 
     /** Bytes of magic and version. */
     static final int HEADER_BYTES = 12;
@@ -56,6 +63,7 @@ final class DirectoryFormat {
     static final int END = 0;
     static final int PUT = 1;
     static final int REMOVED = 2;
+    static final int PUT_COVERING = 3;
 
     private DirectoryFormat() {}
 }

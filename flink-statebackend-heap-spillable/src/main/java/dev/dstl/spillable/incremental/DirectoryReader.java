@@ -32,6 +32,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 final class DirectoryReader {
 
     private final String file;
+    private final int version;
     private final DataInputStream in;
     private final KeyGroupRangeOffsets offsets;
     @Nullable private final FileChecksums heapChecksums;
@@ -63,7 +64,7 @@ final class DirectoryReader {
                                     + " expected %016x.",
                             file, magic, DirectoryFormat.MAGIC));
         }
-        int version = BlockOutput.getInt(first, 8);
+        version = BlockOutput.getInt(first, 8);
         if (version < DirectoryFormat.OLDEST_VERSION || version > DirectoryFormat.VERSION) {
             throw new IOException(
                     String.format(
@@ -170,7 +171,8 @@ final class DirectoryReader {
     /**
      * Reads the changes of the next of {@link #maps()}, to be called once for each.
      *
-     * @param target takes the changes; null to skip them
+     * @param target has the partitions of the map and nothing else, takes the changes; null to skip
+     *     them
      * @throws IOException if the file is damaged
      */
     void readChanges(@Nullable PartitionedMap target) throws IOException {
@@ -185,10 +187,15 @@ final class DirectoryReader {
             }
             int hash = target.entries().keyHash().of(key, keyLength);
             boolean part = EntryFormat.isPart(word);
-            if (kind == DirectoryFormat.PUT) {
-                target.put(key, keyLength, hash, part, value, valueLength);
-            } else {
+            boolean removed = kind == DirectoryFormat.REMOVED;
+            if (version >= DirectoryFormat.FIRST_WITH_COVERING) {
+                boolean covers = kind != DirectoryFormat.PUT;
+                target.restoreChange(
+                        key, keyLength, hash, part, value, valueLength, removed, covers);
+            } else if (removed) {
                 target.remove(key, keyLength, hash, part);
+            } else {
+                target.put(key, keyLength, hash, part, value, valueLength);
             }
         }
     }

@@ -120,13 +120,15 @@ final class DirectoryWriter {
         }
     }
 
-    private void writeChange(MemorySegment segment, int entry, boolean removed) throws IOException {
+    private void writeChange(MemorySegment segment, int entry, boolean removed, boolean covers)
+            throws IOException {
         int length = EntryFormat.entryBytesAt(segment, entry);
         if (buffer.length < length) {
             buffer = new byte[Math.max(length, buffer.length * 2)];
         }
         segment.get(entry, buffer, 0, length);
-        out.writeByte(removed ? DirectoryFormat.REMOVED : DirectoryFormat.PUT);
+        int put = covers ? DirectoryFormat.PUT_COVERING : DirectoryFormat.PUT;
+        out.writeByte(removed ? DirectoryFormat.REMOVED : put);
         out.write(buffer, 0, length);
     }
 }

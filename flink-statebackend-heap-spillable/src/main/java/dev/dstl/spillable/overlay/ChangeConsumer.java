@@ -26,7 +26,9 @@ public interface ChangeConsumer {
      * @param segment has the entry, see {@link dev.dstl.spillable.partition.EntryFormat}
      * @param entry where it starts in {@code segment}
      * @param removed whether the key was removed; the value of the entry means nothing then
+     * @param covers whether the sealed partition has the key; always if it was removed
      * @throws IOException passed on to whoever hands over
      */
-    void accept(MemorySegment segment, int entry, boolean removed) throws IOException;
+    void accept(MemorySegment segment, int entry, boolean removed, boolean covers)
+            throws IOException;
 }

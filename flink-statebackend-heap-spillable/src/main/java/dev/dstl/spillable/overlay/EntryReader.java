@@ -240,6 +240,11 @@ public final class EntryReader {
         valueLength = length;
     }
 
+    /** The partition of the keys with a hash. */
+    Layers layersOf(int hash) {
+        return directory[index(hash)];
+    }
+
     /** The partition that the key last searched for has or would have. */
     Layers foundLayers() {
         return directory[foundIndex];

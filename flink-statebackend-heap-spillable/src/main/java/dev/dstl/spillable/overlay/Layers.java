@@ -70,32 +70,42 @@ class Layers {
         return copy;
     }
 
-    /** Hands over what the overlays have, each key once, as the upper one has it. */
+    /**
+     * Hands over what the overlays have, each key once, as the upper one has it. Removals of keys
+     * that the sealed layer does not have are left out.
+     */
     final void forEachChange(KeyHash hash, ChangeConsumer consumer) throws IOException {
         byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
         for (Overlay overlay : new Overlay[] {frozen, active}) {
+            Overlay other = overlay == active ? frozen : active;
             for (int cell = 0; overlay != null && cell < overlay.cells(); cell++) {
                 if (overlay.isUsed(cell)) {
-                    MemorySegment segment = overlay.segmentAt(cell);
-                    int at = overlay.entryAt(cell);
-                    if (overlay == active
-                            || !isChanged(
-                                    segment, at, overlay.hashOf(cell, hash, scratch), scratch)) {
-                        consumer.accept(segment, at, overlay.isRemoved(cell));
+                    int there = other == null ? -1 : find(other, overlay, cell, hash, scratch);
+                    if (overlay == active || there < 0) {
+                        boolean removed = overlay.isRemoved(cell);
+                        boolean covers = there < 0 ? overlay.covers(cell) : other.covers(there);
+                        if (covers || !removed) {
+                            consumer.accept(
+                                    overlay.segmentAt(cell),
+                                    overlay.entryAt(cell),
+                                    removed,
+                                    covers);
+                        }
                     }
                 }
             }
         }
     }
 
-    /** Whether the active overlay has the key of an entry of the frozen one. */
-    private boolean isChanged(MemorySegment segment, int entry, int hash, byte[] buffer) {
-        if (active == null) {
-            return false;
-        }
+    /** The cell that an overlay has for the key of a cell of another, or -1. */
+    private static int find(
+            Overlay searched, Overlay source, int cell, KeyHash keyHash, byte[] scratch) {
+        int hash = source.hashOf(cell, keyHash, scratch);
+        MemorySegment segment = source.segmentAt(cell);
+        int entry = source.entryAt(cell);
         int word = EntryFormat.varintAt(segment, entry);
-        byte[] key = EntryFormat.copyKey(segment, entry, buffer);
-        return active.find(key, EntryFormat.keyLength(word), word, hash) >= 0;
+        byte[] key = EntryFormat.copyKey(segment, entry, scratch);
+        return searched.find(key, EntryFormat.keyLength(word), word, hash);
     }
 
     /** Gives up all layers, which this object has no more then. */

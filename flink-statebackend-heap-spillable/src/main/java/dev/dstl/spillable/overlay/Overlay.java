@@ -221,6 +221,11 @@ final class Overlay {
         return (flags(cell) & REMOVED) != 0;
     }
 
+    /** Whether a layer below has the key of a cell. */
+    boolean covers(int cell) {
+        return (flags(cell) & COVERS) != 0;
+    }
+
     private boolean isOutside(int cell) {
         return (flags(cell) & OUTSIDE) != 0;
     }
@@ -334,9 +339,8 @@ final class Overlay {
     /** Hides the key of a cell that covers one below, or forgets it if there is none below. */
     void remove(int cell) {
         int at = cellAt(cell);
-        int flags = segment.get(at);
-        if ((flags & COVERS) != 0) {
-            segment.put(at, (byte) (flags | REMOVED));
+        if (covers(cell)) {
+            segment.put(at, (byte) (segment.get(at) | REMOVED));
             return;
         }
         if (isOutside(cell)) {

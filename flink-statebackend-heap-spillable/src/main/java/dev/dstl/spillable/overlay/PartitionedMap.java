@@ -47,6 +47,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     private final KeyHash keyHash;
     private final EntryReader entries;
     private final ActiveOverlays overlays;
+    private final DirectoryChanges partitions;
     private final List<SpilledView> views = new ArrayList<>();
     private int size;
     private long liveBytes;
@@ -58,7 +59,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      */
     public PartitionedMap(PartitionPool pool, StateIdentity identity) {
         this(pool, identity, pool.keyHash());
-        entries.place(newPartition(0, 0));
+        entries.place(partitions.create(0, 0));
     }
 
     /**
@@ -66,17 +67,18 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      * were made since they were sealed.
      *
      * @param keyHash by which the entries of the partitions are found
-     * @param partitions in the order of their hashes, all hashes covered; belong to the map
+     * @param restored partitions in the order of their hashes, all hashes covered; belong to the
+     *     map
      */
     public PartitionedMap(
             PartitionPool pool,
             StateIdentity identity,
             KeyHash keyHash,
-            List<RestoredPartition> partitions) {
+            List<RestoredPartition> restored) {
         this(pool, identity, keyHash);
-        for (RestoredPartition restored : partitions) {
-            LivePartition partition = newPartition(restored.depth, restored.firstHash);
-            SealedPartition sealed = restored.sealed;
+        for (RestoredPartition one : restored) {
+            LivePartition partition = partitions.create(one.depth, one.firstHash);
+            SealedPartition sealed = one.sealed;
             entries.place(partition);
             if (sealed != null) {
                 partition.sealed = sealed;
@@ -94,6 +96,43 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         this.keyHash = keyHash;
         this.entries = new EntryReader(keyHash, new Layers[1], pool.pageReads());
         this.overlays = new ActiveOverlays(pool, keyHash);
+        this.partitions = new DirectoryChanges(this, entries, overlays, keyHash, memory);
+    }
+
+    /**
+     * Puts or removes a key as {@link SpilledView#forEachChange} handed it over. Searches nothing,
+     * so each key may be given once, to a map that has changed in no other way.
+     *
+     * @param key the key in its first {@code keyLength} bytes
+     * @param hash of the key, by {@link EntryReader#keyHash()}
+     * @param part whether the entry is a part of another
+     * @param value the value in its first {@code valueLength} bytes
+     * @param removed whether the key was removed
+     * @param covers whether the partition that the map came with has the key
+     * @throws IllegalStateException if memory is used up and no disk takes partitions
+     */
+    public void restoreChange(
+            byte[] key,
+            int keyLength,
+            int hash,
+            boolean part,
+            byte[] value,
+            int valueLength,
+            boolean removed,
+            boolean covers) {
+        LivePartition partition = (LivePartition) entries.layersOf(hash);
+        int flags = (removed ? Overlay.REMOVED : 0) | (covers ? Overlay.COVERS : 0);
+        int length = removed ? 0 : valueLength;
+        overlays.put(partition, -1, hash, flags, key, keyLength, part, value, length);
+        entries.changed();
+        pool.addPutBytes(EntryFormat.entryBytes(keyLength, length));
+        int added = removed ? -1 : covers ? 0 : 1;
+        partition.live += added;
+        size += part ? 0 : added;
+        if (partition.isTooLarge()) {
+            relieve(partition);
+        }
+        pool.maintain();
     }
 
     /** Tells how many bytes the entries have that the partitions came with. */
@@ -213,82 +252,10 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
 
     private void relieve(LivePartition partition) {
         if (partition.sealed == null && partition.frozen == null) {
-            split(partition);
+            partitions.split(partition);
         } else if (!partition.merging) {
             pool.startMerge(partition);
         }
-    }
-
-    /** Splits an overlay over nothing, unless nearly all of its hashes have the same next bit. */
-    private void split(LivePartition partition) {
-        Overlay overlay = partition.active;
-        byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
-        int bit = 1 << (31 - partition.depth);
-        int ones = 0;
-        for (int cell = 0; cell < overlay.cells(); cell++) {
-            if (overlay.isUsed(cell)) {
-                int hash = overlay.hashOf(cell, keyHash, scratch);
-                ones += (hash & bit) == 0 ? 0 : 1;
-            }
-        }
-        int smallerSide = Math.min(ones, overlay.used() - ones);
-        if (partition.depth >= PartitionMerge.MOST_DEPTH
-                || smallerSide < overlay.used() / PartitionMerge.SMALLEST_SIDE) {
-            partition.splitAt = Math.max(partition.splitAt, overlay.used()) * 2;
-            return;
-        }
-        int depth = partition.depth + 1;
-        replace(
-                partition,
-                List.of(
-                        newPartition(depth, partition.firstHash),
-                        newPartition(depth, partition.firstHash | bit)));
-    }
-
-    /**
-     * Puts partitions in the place of one, with what that has in its active overlay. Without enough
-     * memory it fails and changes nothing.
-     */
-    private void replace(LivePartition partition, List<LivePartition> targets) {
-        boolean replaced = false;
-        try {
-            Overlay active = partition.active;
-            byte[] scratch = new byte[Overlay.LONGEST_IN_CELL];
-            for (int cell = 0; active != null && cell < active.cells(); cell++) {
-                if (active.isUsed(cell)) {
-                    moveTo(targets, active.hashOf(cell, keyHash, scratch), active, cell);
-                }
-            }
-            entries.placeAll(targets);
-            replaced = true;
-        } finally {
-            if (replaced) {
-                drop(partition);
-            } else {
-                targets.forEach(this::drop);
-            }
-        }
-    }
-
-    private LivePartition newPartition(int depth, int firstHash) {
-        return new LivePartition(this, depth, firstHash, PartitionMerge.MOST_ENTRIES);
-    }
-
-    /** Puts the entry of another overlay's cell into the partition of its hash. */
-    private void moveTo(List<LivePartition> targets, int hash, Overlay source, int cell) {
-        LivePartition target = targets.get(0);
-        for (int i = 1; !target.has(hash); i++) {
-            target = targets.get(i);
-        }
-        overlays.addCopy(target, hash, source, cell);
-        boolean covers = (source.flags(cell) & Overlay.COVERS) != 0;
-        boolean removed = source.isRemoved(cell);
-        target.live += covers == removed ? (covers ? -1 : 1) : 0;
-    }
-
-    private void drop(LivePartition partition) {
-        partition.dropped = true;
-        partition.release(memory);
     }
 
     /**
@@ -418,12 +385,12 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         List<LivePartition> targets = new ArrayList<>(parts.size());
         for (PartitionMerge.Part part : parts) {
-            LivePartition one = newPartition(part.depth, part.firstHash);
+            LivePartition one = partitions.create(part.depth, part.firstHash);
             one.sealed = part.sealed;
             one.live = part.sealed == null ? 0 : part.sealed.entries();
             targets.add(one);
         }
-        replace(partition, targets);
+        partitions.replace(partition, targets);
         for (LivePartition one : targets) {
             releaseIfEmpty(one);
             pool.sealed(one);
@@ -469,7 +436,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         closed = true;
         for (int i = 0; i < entries.cursorEnd(); i++) {
             if (entries.isFirstOfItsPartition(i)) {
-                drop((LivePartition) entries.layersAt(i));
+                partitions.drop((LivePartition) entries.layersAt(i));
             }
         }
         entries.clear();

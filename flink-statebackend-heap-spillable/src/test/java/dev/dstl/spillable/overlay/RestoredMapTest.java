@@ -25,11 +25,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.concurrent.Executors;
@@ -106,7 +110,8 @@ class RestoredMapTest {
             PartitionedMap restored =
                     new PartitionedMap(target.pool(), PoolOnDisk.IDENTITY, hash, partitions);
             view.forEachChange(
-                    (segment, entry, removed) -> change(restored, segment, entry, removed));
+                    (segment, entry, removed, covers) ->
+                            change(restored, segment, entry, removed, covers));
             restored.restoredBytes(view.liveBytes());
             assertThat(restored.size()).isEqualTo(view.size());
             return restored;
@@ -126,19 +131,19 @@ class RestoredMapTest {
     }
 
     private static void change(
-            PartitionedMap map, MemorySegment segment, int entry, boolean removed) {
+            PartitionedMap map, MemorySegment segment, int entry, boolean removed, boolean covers) {
         int word = EntryFormat.varintAt(segment, entry);
         int length = EntryFormat.keyLength(word);
         byte[] key = EntryFormat.copyKey(segment, entry, new byte[64]);
         int hash = map.entries().keyHash().of(key, length);
-        if (removed) {
-            map.remove(key, length, hash, EntryFormat.isPart(word));
-            return;
-        }
+        assertThat(map.entries().find(key, length, hash, EntryFormat.isPart(word)) != 0)
+                .as("the sealed partition has the key")
+                .isEqualTo(covers);
         int valueLength = EntryFormat.varintAt(segment, entry + EntryFormat.varintBytes(word));
         byte[] value = new byte[valueLength];
         segment.get(entry + EntryFormat.entryBytesAt(segment, entry) - valueLength, value);
-        map.put(key, length, hash, EntryFormat.isPart(word), value, valueLength);
+        map.restoreChange(
+                key, length, hash, EntryFormat.isPart(word), value, valueLength, removed, covers);
     }
 
     @ParameterizedTest
@@ -169,6 +174,76 @@ class RestoredMapTest {
             assertThat(target.pool().merges()).isPositive();
             verify(restored);
             restored.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void mapRestoredFromACheckpointDuringAMerge_hasWhatBothOverlaysHave(long seed)
+            throws IOException {
+        random = new Random(seed);
+        Path first = Files.createDirectory(disk.resolve("first"));
+        Path second = Files.createDirectory(disk.resolve("second"));
+        MergesLater merges = new MergesLater();
+        try (PoolOnDisk source = new PoolOnDisk(first, 32 * BUDGET_BYTES, merges);
+                PoolOnDisk target = new PoolOnDisk(second, BUDGET_BYTES)) {
+            PartitionedMap map = source.newMap();
+            operate(map, 2_000);
+            source.pool().sealLargeOverlays();
+            merges.run();
+            operate(map, 1_500);
+            source.pool().sealLargeOverlays();
+            operate(map, 1_500);
+
+            PartitionedMap restored = copy(map, target);
+
+            assertThat(merges.waiting).as("overlays are frozen").isNotEmpty();
+            verify(restored);
+            operate(restored, 3_000);
+            target.pool().sealLargeOverlays();
+            verify(restored);
+            restored.close();
+            merges.run();
+            map.close();
+        }
+    }
+
+    /** Runs merges when a test says so. */
+    private static final class MergesLater extends AbstractExecutorService {
+        private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+        private void run() {
+            while (!waiting.isEmpty()) {
+                waiting.remove().run();
+            }
+        }
+
+        @Override
+        public void execute(Runnable merge) {
+            waiting.add(merge);
+        }
+
+        @Override
+        public void shutdown() {}
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return List.copyOf(waiting);
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return true;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return true;
         }
     }
 }

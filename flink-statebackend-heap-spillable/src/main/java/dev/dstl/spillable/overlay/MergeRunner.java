@@ -68,11 +68,21 @@ final class MergeRunner implements AutoCloseable {
 
     private void run(PartitionMerge merge) {
         try {
-            merge.run(workspace);
+            if (isClosed()) {
+                merge.fail(new RejectedExecutionException("Nobody needs the merge any more"));
+            } else {
+                merge.run(workspace);
+            }
         } catch (Throwable e) {
             merge.failure = e;
         }
         ended(merge);
+    }
+
+    private boolean isClosed() {
+        synchronized (ended) {
+            return closed;
+        }
     }
 
     private void ended(PartitionMerge merge) {
@@ -148,7 +158,10 @@ final class MergeRunner implements AutoCloseable {
         close(merge);
     }
 
-    /** Discards what is not taken over; a merge that runs discards its result when it ends. */
+    /**
+     * Discards what is not taken over; a merge that runs discards its result when it ends, one that
+     * waits does not run.
+     */
     @Override
     public void close() {
         List<PartitionMerge> left;

@@ -58,8 +58,11 @@ public final class PartitionPool implements AutoCloseable {
 
     private static final int MOST_RUNNING = 4;
 
-    /** More of them would only be more to wait for when the task ends. */
-    private static final int MOST_RUNNING_FOR_CHECKPOINT = 64;
+    /**
+     * As many as can be started within two milliseconds: a task without input starts none between
+     * its checkpoints, and writes all overlays again with each of them.
+     */
+    private static final int MOST_RUNNING_FOR_CHECKPOINT = 1024;
 
     private static final int SMALL_OVERLAY_BYTES = 16 << 10;
     private static final int SEALED_PER_OVERLAY = 4;

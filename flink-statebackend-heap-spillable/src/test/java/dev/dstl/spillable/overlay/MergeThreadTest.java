@@ -20,13 +20,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -106,6 +110,38 @@ class MergeThreadTest {
         }
         map.close();
         disks.close();
+    }
+
+    @Test
+    void mergesThatWaitWhenTheTaskEnds_writeNothing() throws IOException {
+        MergesLater merges = new MergesLater();
+        PoolOnDisk disks = new PoolOnDisk(disk, 32 << 20, merges);
+        List<PartitionedMap> maps = List.of(disks.newMap(), disks.newMap());
+        for (PartitionedMap one : maps) {
+            map = one;
+            keys = 0;
+            fill();
+        }
+        disks.pool().sealLargeOverlays();
+        assertThat(merges.waiting()).hasSizeGreaterThan(1);
+        maps.forEach(PartitionedMap::close);
+        disks.pool().close();
+        List<Path> files = files();
+
+        while (merges.waiting().size() > 1) {
+            merges.runOne();
+            assertThat(files()).isEqualTo(files);
+        }
+        merges.runOne();
+
+        assertThat(disk).isEmptyDirectory();
+        disks.close();
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> found = Files.walk(disk)) {
+            return found.sorted().collect(Collectors.toList());
+        }
     }
 
     private void fill() {

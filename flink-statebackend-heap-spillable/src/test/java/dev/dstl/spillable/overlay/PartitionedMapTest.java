@@ -23,8 +23,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -94,6 +96,26 @@ class PartitionedMapTest {
         byte[] value = new byte[random.nextInt(maxLength)];
         random.nextBytes(value);
         return value;
+    }
+
+    @Test
+    void overlaysOfATaskWithoutInput_areSealedAfterAFewCheckpoints(@TempDir Path otherDisk)
+            throws IOException {
+        try (PoolOnDisk large = new PoolOnDisk(otherDisk, 128 << 20)) {
+            List<PartitionedMap> maps = new ArrayList<>();
+            for (int i = 0; i < 1_500; i++) {
+                PartitionedMap one = large.newMap();
+                for (int key = 0; key < 200; key++) {
+                    put(one, key, new byte[100]);
+                }
+                maps.add(one);
+            }
+            for (int checkpoint = 0; checkpoint < 3; checkpoint++) {
+                large.pool().sealLargeOverlays();
+            }
+            assertThat(large.pool().overlayBytes()).isZero();
+            maps.forEach(PartitionedMap::close);
+        }
     }
 
     @Test

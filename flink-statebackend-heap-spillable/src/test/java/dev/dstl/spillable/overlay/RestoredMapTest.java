@@ -25,15 +25,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.concurrent.Executors;
@@ -197,7 +193,7 @@ class RestoredMapTest {
 
             PartitionedMap restored = copy(map, target);
 
-            assertThat(merges.waiting).as("overlays are frozen").isNotEmpty();
+            assertThat(merges.waiting()).as("overlays are frozen").isNotEmpty();
             verify(restored);
             operate(restored, 3_000);
             target.pool().sealLargeOverlays();
@@ -205,45 +201,6 @@ class RestoredMapTest {
             restored.close();
             merges.run();
             map.close();
-        }
-    }
-
-    /** Runs merges when a test says so. */
-    private static final class MergesLater extends AbstractExecutorService {
-        private final Queue<Runnable> waiting = new ArrayDeque<>();
-
-        private void run() {
-            while (!waiting.isEmpty()) {
-                waiting.remove().run();
-            }
-        }
-
-        @Override
-        public void execute(Runnable merge) {
-            waiting.add(merge);
-        }
-
-        @Override
-        public void shutdown() {}
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            return List.copyOf(waiting);
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return false;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return true;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return true;
         }
     }
 }

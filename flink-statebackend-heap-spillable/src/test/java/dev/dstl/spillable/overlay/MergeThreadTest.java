@@ -31,6 +31,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -114,7 +115,8 @@ class MergeThreadTest {
 
     @Test
     void mergesThatWaitWhenTheTaskEnds_writeNothing() throws IOException {
-        MergesLater merges = new MergesLater();
+        ManuallyTriggeredScheduledExecutorService merges =
+                new ManuallyTriggeredScheduledExecutorService();
         PoolOnDisk disks = new PoolOnDisk(disk, 32 << 20, merges);
         List<PartitionedMap> maps = List.of(disks.newMap(), disks.newMap());
         for (PartitionedMap one : maps) {
@@ -123,16 +125,16 @@ class MergeThreadTest {
             fill();
         }
         disks.pool().sealLargeOverlays();
-        assertThat(merges.waiting()).hasSizeGreaterThan(1);
+        assertThat(merges.numQueuedRunnables()).isGreaterThan(1);
         maps.forEach(PartitionedMap::close);
         disks.pool().close();
         List<Path> files = files();
 
-        while (merges.waiting().size() > 1) {
-            merges.runOne();
+        while (merges.numQueuedRunnables() > 1) {
+            merges.trigger();
             assertThat(files()).isEqualTo(files);
         }
-        merges.runOne();
+        merges.trigger();
 
         assertThat(disk).isEmptyDirectory();
         disks.close();

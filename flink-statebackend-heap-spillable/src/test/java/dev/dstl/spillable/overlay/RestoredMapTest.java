@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Random;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
+import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.apache.flink.util.concurrent.Executors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -180,26 +181,27 @@ class RestoredMapTest {
         random = new Random(seed);
         Path first = Files.createDirectory(disk.resolve("first"));
         Path second = Files.createDirectory(disk.resolve("second"));
-        MergesLater merges = new MergesLater();
+        ManuallyTriggeredScheduledExecutorService merges =
+                new ManuallyTriggeredScheduledExecutorService();
         try (PoolOnDisk source = new PoolOnDisk(first, 32 * BUDGET_BYTES, merges);
                 PoolOnDisk target = new PoolOnDisk(second, BUDGET_BYTES)) {
             PartitionedMap map = source.newMap();
             operate(map, 2_000);
             source.pool().sealLargeOverlays();
-            merges.run();
+            merges.triggerAll();
             operate(map, 1_500);
             source.pool().sealLargeOverlays();
             operate(map, 1_500);
 
             PartitionedMap restored = copy(map, target);
 
-            assertThat(merges.waiting()).as("overlays are frozen").isNotEmpty();
+            assertThat(merges.numQueuedRunnables()).as("overlays are frozen").isPositive();
             verify(restored);
             operate(restored, 3_000);
             target.pool().sealLargeOverlays();
             verify(restored);
             restored.close();
-            merges.run();
+            merges.triggerAll();
             map.close();
         }
     }

@@ -41,8 +41,12 @@ import java.nio.file.Paths;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -193,9 +197,26 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                                 parameters.getManagedMemoryFraction())
                         .budget(config),
                 new ChunkFiles(
-                        spillDirectories, config.chunkBytes(), System::currentTimeMillis, executor),
+                        spillDirectories,
+                        config.chunkBytes(),
+                        System::currentTimeMillis,
+                        fileDeleter()),
                 new KeyHash(new SecureRandom().nextLong()),
                 executor);
+    }
+
+    /** Not the executor of merges: files that are to go would stay behind all that wait. */
+    private static Executor fileDeleter() {
+        ThreadPoolExecutor deleter =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        1,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        new ExecutorThreadFactory("dstl-spill-file-deletion"));
+        deleter.allowCoreThreadTimeOut(true);
+        return deleter;
     }
 
     private static void closeAfter(Throwable failure, StateRegistry<?> states) {

@@ -64,7 +64,7 @@ final class WalkedHeap {
     static long weakMapBytes(int entries) {
         // WeakHashMap doubles its table when it is three quarters full.
         int table = MIN_WEAK_TABLE;
-        while (entries > table / 4 * 3) {
+        while (entries >= table / 4 * 3) {
             table *= 2;
         }
         long perEntry = bytesOf(entryClass()) + bytesOf(WeakReference.class);

@@ -17,14 +17,15 @@
 package dev.dstl.log.batch;
 
 /**
- * What precedes a record in a batch, see {@link PagedRecord}, as one number: who goes from record
- * to record without looking into them writes nothing to memory on the way.
+ * What precedes a record in a batch, see {@link PagedRecord}, as one number, so that a caller can step
+ * over records without writing to memory.
  *
  * <pre>
- *   63      53 52                22 21           19 18           16 15            0
- *   +---------+--------------------+---------------+---------------+---------------+
- *   |    0    | length of a record | bytes of that | bytes of this | key group + 1 |
- *   +---------+--------------------+---------------+---------------+---------------+
+ *   63    53 52             22 21              19 18                16 15            0
+ *   +-------+-----------------+------------------+--------------------+---------------+
+ *   |   0   | length of the   | bytes of the     | bytes of the key   | key group + 1 |
+ *   |       | record          | length's varint  | group's varint     |               |
+ *   +-------+-----------------+------------------+--------------------+---------------+
  * </pre>
  */
 public final class RecordPreamble {
@@ -52,7 +53,7 @@ public final class RecordPreamble {
     }
 
     /**
-     * Counts bytes instead of computing them from the numbers: the processor guesses branches right
+     * Counts bytes instead of computing them from the numbers: the processor predicts the branches
      * and reads ahead, but would wait for a computation.
      */
     private static long read(byte[] bytes, int offset) {

@@ -56,8 +56,7 @@ final class BatchDeduplicator {
     private BatchRecords records;
 
     /**
-     * Finds the obsolete records of a batch, or of all records of a batch whose keys have certain
-     * hashes.
+     * Finds the obsolete records of a batch, or of a sample that has every version of its keys.
      *
      * @return numbers of the obsolete records; valid until the next call
      */

@@ -127,6 +127,9 @@ final class BatchRecords {
             groupEnds = new int[groups];
         }
         Arrays.fill(groupEnds, 0, groups, 0);
+        if (order.length < count) {
+            order = new int[positions.length];
+        }
         for (int i = 0; i < count; i++) {
             groupEnds[keyGroups[i] - lowestKeyGroup]++;
         }
@@ -183,8 +186,8 @@ final class BatchRecords {
     }
 
     long keptBytes() {
-        return (long) positions.length * (Long.BYTES + 4 * Integer.BYTES)
-                + (long) groupEnds.length * Integer.BYTES;
+        return (long) positions.length * (Long.BYTES + 3 * Integer.BYTES)
+                + (long) (order.length + groupEnds.length) * Integer.BYTES;
     }
 
     /** Forgets the batch and frees memory that an exceptionally large one needed. */
@@ -206,7 +209,6 @@ final class BatchRecords {
             lengths = Arrays.copyOf(lengths, size);
             hashes = Arrays.copyOf(hashes, size);
             keyGroups = Arrays.copyOf(keyGroups, size);
-            order = Arrays.copyOf(order, size);
         }
     }
 }

@@ -29,13 +29,17 @@ import java.util.BitSet;
  * <p>The batch is sampled: all records of one key group in {@value #SAMPLE_RATE}. So the sample
  * contains every version of the keys in it, and its dead share estimates that of the batch without
  * bias, unlike a sample of records would. The headers of other records need not be read. Where a
- * task has fewer key groups, the sample is all records whose key's hash falls into one of as many
- * classes; as a DELETE_PREFIX covers keys of any class, a batch that has one is not sampled then. A
- * sample of few records means few keys: a small table, and repetitions.
+ * task has fewer key groups, the sample is all records whose key's hash falls into one of {@value
+ * #SAMPLE_RATE} classes; as a DELETE_PREFIX covers keys of any class, a batch that has one is not
+ * sampled then. A sample of few records means few keys: a small table, and repetitions. A sample of
+ * many means that much happens under few keys.
  */
 final class BatchSurvey {
 
     static final int SAMPLE_RATE = 16;
+
+    /** A quarter of the records, in arrays that double. */
+    static final int MOST_BYTES_PER_RECORD = 10;
 
     /**
      * Batches with fewer records are cheap to deduplicate, and their samples are not significant.
@@ -52,14 +56,19 @@ final class BatchSurvey {
      */
     private static final int WORTHWHILE_SHARE = 5;
 
+    /** Divisor of the batch for the largest sample. */
+    private static final int LARGEST_SAMPLE_SHARE = 4;
+
     private final int minRecords;
     private final BatchDeduplicator deduplicator;
     private final PagedRecord record = new PagedRecord();
     private final BatchRecords sample = new BatchRecords();
     private final KeyGroupSizes sizes = new KeyGroupSizes();
 
-    /** Number of records in the sample, those without a key included. */
+    /** Records in the sample, those without a key included, and their bytes. */
     private int sampled;
+
+    private long sampledBytes;
 
     /**
      * Creates a survey.
@@ -74,19 +83,22 @@ final class BatchSurvey {
 
     /**
      * Returns whether a batch is large and few of its records are obsolete, so that it is best
-     * written as it is. Its {@link #sizes} are known then.
+     * written as it is. Its {@link #sizes} are known then. Takes up to {@value
+     * #MOST_BYTES_PER_RECORD} bytes of memory per record of the batch.
      */
     boolean isBestLeftAsItIs(LogBatch batch) {
         return batch.recordCount() >= minRecords && scan(batch) && !isWorthwhile();
     }
 
-    /** Returns false if the batch cannot be sampled. */
+    /** Returns false if the batch cannot be sampled, or not without sampling much of it. */
     private boolean scan(LogBatch batch) {
         boolean byKeyGroup = batch.keyGroupRange().getNumberOfKeyGroups() >= SAMPLE_RATE;
         PagedBytes bytes = batch.records();
         sample.begin(bytes);
         sampled = 0;
+        sampledBytes = 0;
         sizes.clear();
+        int mostSampled = Math.max(minRecords, batch.recordCount()) / LARGEST_SAMPLE_SHARE;
         long at = 0;
         for (int i = 0; i < batch.recordCount(); i++) {
             long preamble = RecordPreamble.at(bytes, at);
@@ -108,6 +120,9 @@ final class BatchSurvey {
                     sample(hash);
                 }
             }
+            if (sample.count() > mostSampled) {
+                return false;
+            }
             at += RecordPreamble.keyGroupBytes(preamble) + plainBytes;
         }
         return true;
@@ -115,6 +130,7 @@ final class BatchSurvey {
 
     private void sample(int hash) {
         sampled++;
+        sampledBytes += record.length();
         if (BatchRecords.hasKey(record)) {
             sample.add(record, hash);
         }
@@ -130,13 +146,11 @@ final class BatchSurvey {
             return true;
         }
         BitSet obsolete = deduplicator.find(sample);
-        long sampleBytes = 0;
         long deadBytes = 0;
         for (int i = 0; i < sample.count(); i++) {
-            sampleBytes += sample.length(i);
             deadBytes += obsolete.get(i) ? sample.length(i) : 0;
         }
-        return deadBytes > sampleBytes / WORTHWHILE_SHARE;
+        return deadBytes > sampledBytes / WORTHWHILE_SHARE;
     }
 
     /** Returns the sizes of the key groups; valid until the next survey. */

@@ -23,8 +23,8 @@ import dev.dstl.log.batch.RecordPreamble;
 /**
  * Copies the records of a batch into blocks by key group, in write order within each key group. As
  * the sizes of the key groups are known, it reads the batch from start to end and appends to each
- * key group's part of the blocks; reading the records in the order of the key groups would miss the
- * cache at each of them. Not thread-safe; reuses its memory for every batch.
+ * key group's part of the blocks; reading the records in the order of the key groups would cost a
+ * cache miss each. Not thread-safe; reuses its memory for every batch.
  */
 final class CountingSort {
 

@@ -60,9 +60,9 @@ final class KeyGroupSizes {
         end = slot + 1;
     }
 
-    /** Returns the highest key group that has been added, -1 if there is none. */
+    /** Returns the highest key group of the records, of which there is at least one. */
     int highestKeyGroup() {
-        return end - 1 - 1;
+        return end - 2;
     }
 
     /** Returns the number of records of a key group up to the highest. */

@@ -37,8 +37,8 @@ public final class SegmentEncoder {
     public static final int FRAME_OVERHEAD_BYTES =
             SegmentFormat.FRAME_HEADER_BYTES + SegmentFormat.DIRECTORY_ENTRY_BYTES + 12;
 
-    /** Memory per record while the records of a batch are sorted and compared. */
-    private static final int WORKING_BYTES_PER_RECORD = 40;
+    /** Memory per record while the records of a batch are sampled, sorted and compared. */
+    private static final int WORKING_BYTES_PER_RECORD = 40 + BatchSurvey.MOST_BYTES_PER_RECORD;
 
     private final BlockWriter blocks;
     private final BatchRecords records = new BatchRecords();

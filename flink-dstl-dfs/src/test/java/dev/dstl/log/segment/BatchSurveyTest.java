@@ -109,6 +109,28 @@ class BatchSurveyTest {
     }
 
     @Test
+    void fewRepeatedKeysAmongManyRecordsWithoutAKey_areLittleOfTheBatch() {
+        begin(TestBatches.KEY_GROUPS);
+        for (int i = 0; i < LARGE; i++) {
+            TestBatches.append(batch, TestRecord.of(RecordKind.OPAQUE, 0, 1, "", "", "bytes"));
+        }
+        put(0);
+        put(0);
+        assertThat(isBestLeftAsItIs()).isTrue();
+    }
+
+    @Test
+    void largeBatchOfASampledKeyGroup_isNot_sinceTheSampleWouldBeAllOfIt() {
+        begin(TestBatches.KEY_GROUPS);
+        for (int i = 0; i < LARGE; i++) {
+            TestBatches.append(batch, TestRecord.put(16, 1, "key " + i, "0123456789"));
+        }
+        assertThat(isBestLeftAsItIs()).isFalse();
+        assertThat(survey.keptBytes())
+                .isLessThan((long) LARGE * BatchSurvey.MOST_BYTES_PER_RECORD + 4096);
+    }
+
+    @Test
     void prefixDelete_coversKeysOutsideOfTheSample_unlessThatIsAllOfAKeyGroup() {
         begin(FEW_KEY_GROUPS);
         putTwice(LARGE, 0);

@@ -59,8 +59,8 @@ public final class PartitionPool implements AutoCloseable {
     private static final int MOST_RUNNING = 4;
 
     /**
-     * As many as can be started within two milliseconds: a task without input starts none between
-     * its checkpoints, and writes all overlays again with each of them.
+     * As many as can be taken over and started within two milliseconds: a task without input starts
+     * none between its checkpoints, and writes all overlays again with each of them.
      */
     private static final int MOST_RUNNING_FOR_CHECKPOINT = 1024;
 

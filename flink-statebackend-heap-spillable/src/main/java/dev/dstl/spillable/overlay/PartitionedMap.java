@@ -47,7 +47,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     private final KeyHash keyHash;
     private final EntryReader entries;
     private final ActiveOverlays overlays;
-    private final DirectoryChanges partitions;
+    private final PartitionDirectory partitions;
     private final List<SpilledView> views = new ArrayList<>();
     private int size;
     private long liveBytes;
@@ -96,12 +96,12 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         this.keyHash = keyHash;
         this.entries = new EntryReader(keyHash, new Layers[1], pool.pageReads());
         this.overlays = new ActiveOverlays(pool, keyHash);
-        this.partitions = new DirectoryChanges(this, entries, overlays, keyHash, memory);
+        this.partitions = new PartitionDirectory(this, entries, overlays, keyHash, memory);
     }
 
     /**
-     * Puts or removes a key as {@link SpilledView#forEachChange} handed it over. Searches nothing,
-     * so each key may be given once, to a map that has changed in no other way.
+     * Puts or removes a key as {@link SpilledView#forEachChange} handed it over. Does not search
+     * for the key, so each may be given once, to a map that has changed in no other way.
      *
      * @param key the key in its first {@code keyLength} bytes
      * @param hash of the key, by {@link EntryReader#keyHash()}
@@ -129,7 +129,10 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         int added = removed ? -1 : covers ? 0 : 1;
         partition.live += added;
         size += part ? 0 : added;
-        if (partition.isTooLarge()) {
+        if (removed) {
+            releaseIfEmpty(partition);
+        }
+        if (partition.active != null && partition.isTooLarge()) {
             relieve(partition);
         }
         pool.maintain();

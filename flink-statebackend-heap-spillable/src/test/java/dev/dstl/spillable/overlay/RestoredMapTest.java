@@ -34,6 +34,7 @@ import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.apache.flink.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -171,6 +172,40 @@ class RestoredMapTest {
             assertThat(target.pool().merges()).isPositive();
             verify(restored);
             restored.close();
+        }
+    }
+
+    @Test
+    void partitionOfWhichAllWasRemoved_isGivenUpByTheRestore() throws IOException {
+        random = new Random(1);
+        Path first = Files.createDirectory(disk.resolve("first"));
+        Path second = Files.createDirectory(disk.resolve("second"));
+        ManuallyTriggeredScheduledExecutorService merges =
+                new ManuallyTriggeredScheduledExecutorService();
+        try (PoolOnDisk source = new PoolOnDisk(first, 32 * BUDGET_BYTES, merges);
+                PoolOnDisk target = new PoolOnDisk(second, BUDGET_BYTES)) {
+            PartitionedMap map = source.newMap();
+            operate(map, 2_000);
+            source.pool().sealLargeOverlays();
+            merges.triggerAll();
+            operate(map, 1_500);
+            source.pool().sealLargeOverlays();
+            assertThat(merges.numQueuedRunnables()).isPositive();
+            for (String name : List.copyOf(model.keySet())) {
+                byte[] key = name.getBytes(StandardCharsets.UTF_8);
+                int hash = map.entries().keyHash().of(key, key.length);
+                assertThat(map.remove(key, key.length, hash, name.startsWith("part "))).isTrue();
+                model.remove(name);
+            }
+
+            PartitionedMap restored = copy(map, target);
+
+            verify(restored);
+            assertThat(target.pool().overlayBytes()).isZero();
+            assertThat(target.pool().chunks().occupiedBytes()).isZero();
+            restored.close();
+            merges.triggerAll();
+            map.close();
         }
     }
 

@@ -20,7 +20,7 @@ import dev.dstl.spillable.partition.KeyHash;
 import java.util.List;
 
 /** Creates, splits, replaces and drops the partitions of one map. Task thread only. */
-final class DirectoryChanges {
+final class PartitionDirectory {
 
     private final PartitionOwner owner;
     private final EntryReader entries;
@@ -28,7 +28,7 @@ final class DirectoryChanges {
     private final KeyHash keyHash;
     private final OverlayMemory memory;
 
-    DirectoryChanges(
+    PartitionDirectory(
             PartitionOwner owner,
             EntryReader entries,
             ActiveOverlays overlays,

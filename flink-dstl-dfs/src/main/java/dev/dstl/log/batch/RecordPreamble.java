@@ -17,8 +17,8 @@
 package dev.dstl.log.batch;
 
 /**
- * What precedes a record in a batch, see {@link PagedRecord}, as one number, so that a caller can step
- * over records without writing to memory.
+ * What precedes a record in a batch, see {@link PagedRecord}, as one number, so that a caller can
+ * step over records without writing to memory.
  *
  * <pre>
  *   63    53 52             22 21              19 18                16 15            0

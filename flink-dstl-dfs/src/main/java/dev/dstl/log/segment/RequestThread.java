@@ -20,7 +20,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.DaemonThreads;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,17 +35,22 @@ import javax.annotation.Nullable;
 
 /**
  * Runs the requests of one thread on another thread, which is abandoned when it hangs: some clients
- * of stores ignore both interrupts and the closing of their stream. Not thread-safe.
+ * of stores ignore both interrupts and the closing of their stream. Another thread may only {@link
+ * #end} them.
  */
 final class RequestThread {
 
     private static final DaemonThreads THREADS = new DaemonThreads("changelog-restore-read");
 
     /** Null before the first request, and after a request that hung. */
-    @Nullable private ExecutorService thread;
+    @GuardedBy("this")
+    @Nullable
+    private ExecutorService thread;
 
     /** The latest request that was submitted. */
-    @Nullable private Request<?> latest;
+    @GuardedBy("this")
+    @Nullable
+    private Request<?> latest;
 
     private final HangingReads hanging;
     private final ThreadFactory threads;
@@ -70,7 +77,8 @@ final class RequestThread {
      * @param progress returns a value that changes when the request makes progress
      * @throws ReadTimeoutException if the request made no progress for so long; its thread is
      *     interrupted and not used again
-     * @throws InterruptedIOException if the calling thread is interrupted
+     * @throws InterruptedIOException if the calling thread is interrupted, or if another thread
+     *     ended the requests before this one began
      */
     <T> T call(Callable<T> request, long patienceMillis, LongSupplier progress) throws IOException {
         long seen = progress.getAsLong();
@@ -92,13 +100,15 @@ final class RequestThread {
                 end();
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException("Interrupted while a segment was being read");
+            } catch (CancellationException e) {
+                throw new InterruptedIOException("Closed while a segment was being read");
             } catch (ExecutionException e) {
                 throw unwrapped(e.getCause());
             }
         }
     }
 
-    private <T> Future<T> submit(Callable<T> call) throws IOException {
+    private synchronized <T> Future<T> submit(Callable<T> call) throws IOException {
         hanging.requireRoom();
         try {
             if (thread == null) {
@@ -125,12 +135,13 @@ final class RequestThread {
         return cause instanceof IOException ? (IOException) cause : new IOException(cause);
     }
 
-    /** Interrupts the running request, if there is one. */
-    void end() {
+    /** Interrupts the running request, and lets nobody wait for one that has not begun. */
+    synchronized void end() {
         if (thread != null) {
-            boolean neverStarts = !thread.shutdownNow().isEmpty();
+            List<Runnable> neverStart = thread.shutdownNow();
             thread = null;
-            if (latest != null && !neverStarts) {
+            neverStart.forEach(request -> ((Future<?>) request).cancel(false));
+            if (latest != null && neverStart.isEmpty()) {
                 latest.abandon();
             }
         }

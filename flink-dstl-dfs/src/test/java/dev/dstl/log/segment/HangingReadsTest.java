@@ -22,10 +22,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.UnstartableThread;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,6 +91,43 @@ class HangingReadsTest {
             requests.end();
         }
         none.requireRoom();
+    }
+
+    @Test
+    void requestThatHasNotBegunWhenAnotherThreadEndsThem_isNotWaitedFor() throws Exception {
+        RequestThread requests = new RequestThread(hanging, Thread::new);
+        CountDownLatch begun = new CountDownLatch(1);
+        ExecutorService waiting = Executors.newFixedThreadPool(2);
+        Future<Void> first =
+                waiting.submit(
+                        () ->
+                                requests.call(
+                                        () -> {
+                                            begun.countDown();
+                                            store.await();
+                                            return null;
+                                        },
+                                        60_000,
+                                        () -> 0));
+        begun.await();
+        AtomicReference<Thread> waits = new AtomicReference<>();
+        Future<Integer> second =
+                waiting.submit(
+                        () -> {
+                            waits.set(Thread.currentThread());
+                            return requests.call(() -> 7, 60_000, () -> 0);
+                        });
+        while (waits.get() == null || waits.get().getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(1);
+        }
+
+        requests.end();
+
+        assertThatThrownBy(second::get)
+                .hasCauseInstanceOf(InterruptedIOException.class)
+                .hasMessageContaining("Closed while a segment was being read");
+        assertThatThrownBy(first::get).hasRootCauseInstanceOf(InterruptedException.class);
+        waiting.shutdownNow();
     }
 
     @Test

@@ -133,7 +133,8 @@ class HangingUploadTest {
         await(() -> pings() == 2);
         assertThat(persist).isNotDone();
 
-        // Only to the end of the pause: more could exceed the lifetime of the probe that starts then.
+        // Only to the end of the pause: more could exceed the lifetime of the probe that starts
+        // then.
         log.timers().advanceMillis(TIMEOUT_MILLIS);
 
         assertThat(texts(handleOf(persist))).containsExactly("a");

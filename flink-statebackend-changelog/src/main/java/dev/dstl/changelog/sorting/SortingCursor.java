@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -101,6 +102,7 @@ public final class SortingCursor implements RecordCursor {
 
     private volatile boolean closed;
     private volatile long recordsRead;
+    private final AtomicBoolean logClosed = new AtomicBoolean();
 
     /**
      * Creates a cursor.
@@ -173,21 +175,39 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private void read() {
-        try (RecordCursor closing = log) {
-            LogRecord record = new LogRecord();
-            long count = 0;
-            while (!closed && closing.next(record)) {
-                add(record);
-                if ((++count & COUNTED_AT_ONCE - 1) == 0) {
-                    recordsRead = count;
-                }
+        try {
+            try {
+                readAll();
+            } finally {
+                closeLog();
             }
-            recordsRead = count;
-            endRun();
-            put(CompletableFuture.completedFuture(null));
         } catch (Throwable t) {
             run.release(0);
             put(CompletableFuture.failedFuture(t));
+        }
+    }
+
+    private void readAll() throws IOException {
+        LogRecord record = new LogRecord();
+        long count = 0;
+        while (!closed && log.next(record)) {
+            add(record);
+            if ((++count & COUNTED_AT_ONCE - 1) == 0) {
+                recordsRead = count;
+            }
+        }
+        recordsRead = count;
+        endRun();
+        put(CompletableFuture.completedFuture(null));
+    }
+
+    /**
+     * The task thread closes this cursor as soon as it has applied the last record, while the
+     * reading thread may still be closing the log.
+     */
+    private void closeLog() throws IOException {
+        if (logClosed.compareAndSet(false, true)) {
+            log.close();
         }
     }
 
@@ -418,6 +438,6 @@ public final class SortingCursor implements RecordCursor {
         closed = true;
         releaseCurrent();
         drain();
-        log.close();
+        closeLog();
     }
 }

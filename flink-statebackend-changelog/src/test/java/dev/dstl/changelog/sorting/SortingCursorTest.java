@@ -34,6 +34,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,35 @@ class SortingCursorTest {
         assertThatThrownBy(() -> read(failing(new IllegalStateException("a defect"))))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("a defect");
+    }
+
+    @Test
+    void logThatTheReaderIsClosing_isNotClosedByTheTaskAsWell() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        CountDownLatch taskIsDone = new CountDownLatch(1);
+        AtomicInteger closed = new AtomicInteger();
+        SortingCursor cursor =
+                cursor(
+                        new RecordCursor() {
+                            @Override
+                            public boolean next(LogRecord record) {
+                                return false;
+                            }
+
+                            @Override
+                            public void close() {
+                                closed.incrementAndGet();
+                                closing.countDown();
+                                await(taskIsDone);
+                            }
+                        });
+        closing.await();
+        assertThat(cursor.next(new LogRecord())).isFalse();
+
+        cursor.close();
+        taskIsDone.countDown();
+
+        assertThat(closed).hasValue(1);
     }
 
     @Test
@@ -232,6 +262,14 @@ class SortingCursorTest {
     private void put(int state, String key, String value) throws IOException {
         byte[] bytes = bytes(key + value);
         log.append(RecordKind.PUT, 1, state, bytes, key.length(), key.length(), bytes.length);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static byte[] bytes(String text) {

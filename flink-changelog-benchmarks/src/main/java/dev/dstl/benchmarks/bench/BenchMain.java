@@ -31,8 +31,6 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -85,7 +83,7 @@ public final class BenchMain {
             Path report = Files.createDirectories(options.out(home.resolve("report")));
             boolean asExpected = true;
             if (!options.from().isEmpty()) {
-                write(merged(options.from()), report, out);
+                write(BenchmarkResults.readAll(options.from()), report, out);
             } else {
                 BenchmarkResults results = describe(options, arguments);
                 asExpected = run(options, results, work, out);
@@ -123,14 +121,6 @@ public final class BenchMain {
                             display);
             return bench.run(options.plan(), results);
         }
-    }
-
-    private static BenchmarkResults merged(List<Path> files) throws IOException {
-        List<BenchmarkResults> all = new ArrayList<>();
-        for (Path file : files) {
-            all.add(BenchmarkResults.read(file));
-        }
-        return BenchmarkResults.merge(all);
     }
 
     private static void write(BenchmarkResults results, Path report, PrintStream out)

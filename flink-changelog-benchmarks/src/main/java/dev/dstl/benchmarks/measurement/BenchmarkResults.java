@@ -76,14 +76,34 @@ public final class BenchmarkResults {
     }
 
     /**
-     * Puts the runs of several benchmarks into one: the rounds of a workload on a variant are
-     * numbered anew, in the order of the results.
+     * Reads the results of several benchmarks and puts their runs into one: the rounds of a workload
+     * on a variant are numbered anew, in the order of the files.
      *
-     * @param all at least one; not to be used any more, as their runs are taken over
-     * @throws IOException if they differ in machine, versions or settings, so that they are no
-     *     rounds of one benchmark
+     * @param files at least one
+     * @throws IOException if a file cannot be read or is no such file, or if machine, versions or
+     *     settings differ, so that they are no rounds of one benchmark
      */
-    public static BenchmarkResults merge(List<BenchmarkResults> all) throws IOException {
+    public static BenchmarkResults readAll(List<Path> files) throws IOException {
+        List<BenchmarkResults> all = new ArrayList<>();
+        for (Path file : files) {
+            BenchmarkResults results = read(file);
+            BenchmarkResults first = all.isEmpty() ? results : all.get(0);
+            String both = files.get(0) + " and " + file;
+            requireEqual("machine", machine(first), machine(results), both);
+            requireEqual("versions", first.versions, results.versions, both);
+            requireEqual("settings", withoutRounds(first), withoutRounds(results), both);
+            all.add(results);
+        }
+        return merge(all);
+    }
+
+    /**
+     * Puts the runs of several benchmarks into one.
+     *
+     * @param all at least one, of one machine and with the same settings; not to be used any more,
+     *     as their runs are taken over
+     */
+    static BenchmarkResults merge(List<BenchmarkResults> all) {
         BenchmarkResults first = all.get(0);
         BenchmarkResults merged = new BenchmarkResults();
         merged.command = joined(all, results -> results.command, "\n");
@@ -93,9 +113,6 @@ public final class BenchmarkResults {
         merged.settings = new LinkedHashMap<>(first.settings);
         Map<String, Integer> rounds = new LinkedHashMap<>();
         for (BenchmarkResults results : all) {
-            requireEqual("machine", machine(first), machine(results));
-            requireEqual("versions", first.versions, results.versions);
-            requireEqual("settings", withoutRounds(first), withoutRounds(results));
             merged.variants.putAll(results.variants);
             merged.workloads.putAll(results.workloads);
             merged.leftOut.addAll(results.leftOut);
@@ -125,14 +142,14 @@ public final class BenchmarkResults {
         return settings;
     }
 
-    private static void requireEqual(String what, Object expected, Object found)
+    private static void requireEqual(String what, Object expected, Object found, String files)
             throws IOException {
         if (!expected.equals(found)) {
             throw new IOException(
                     String.format(
-                            "Only results of the same %s fit into one report, but they are %s and"
+                            "Only results of the same %s fit into one report, but %s have %s and"
                                     + " %s.",
-                            what, expected, found));
+                            what, files, expected, found));
         }
     }
 

@@ -42,7 +42,6 @@ public final class ComparisonBars {
                 lines,
                 "checkpoint duration in ms, shorter is better",
                 new Bar("p50", run -> duration(run, 50)),
-                new Bar("p99", run -> duration(run, 99)),
                 new Bar("max", run -> duration(run, 100)));
         add(
                 lines,

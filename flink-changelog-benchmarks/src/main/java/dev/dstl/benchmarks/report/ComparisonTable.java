@@ -37,11 +37,11 @@ public final class ComparisonTable {
         rows.add(row("", RunReport::label));
         rows.add(
                 row(
-                        "checkpoint duration p50 / p99 / max",
+                        "checkpoint duration p50 / max",
                         run -> percentiles(run.durationsMillis(), ComparisonTable::millis)));
         rows.add(
                 row(
-                        "checkpointed data p50 / p99 / max",
+                        "checkpointed data p50 / max",
                         run -> percentiles(run.checkpointedBytes(), ComparisonTable::bytes)));
         rows.add(
                 row(
@@ -73,11 +73,7 @@ public final class ComparisonTable {
     private static String percentiles(Percentiles sample, Function<Long, String> unit) {
         return sample.count() == 0
                 ? "-"
-                : unit.apply(sample.at(50))
-                        + " / "
-                        + unit.apply(sample.at(99))
-                        + " / "
-                        + unit.apply(sample.at(100));
+                : unit.apply(sample.at(50)) + " / " + unit.apply(sample.at(100));
     }
 
     private static String millis(long millis) {

@@ -77,7 +77,7 @@ class BenchITCase {
                 .contains(
                         "Flink's changelog on RocksDB",
                         "DSTL on RocksDB",
-                        "checkpoint duration p99");
+                        "checkpoint duration, slowest");
         assertThat(report.resolve("new-keys-duration.svg")).isNotEmptyFile();
         assertThat(report.resolve("new-keys-recovery.png")).isNotEmptyFile();
         assertThat(text(out)).contains("DSTL on RocksDB", "throughput, records/s");

@@ -108,7 +108,8 @@ class BenchMainTest {
 
         assertThat(text(err))
                 .contains("Only results of the same versions fit into one report")
-                .contains("{commit=aaaa} and {commit=bbbb}");
+                .contains(
+                        first + " and " + second + " have {commit=aaaa} and {commit=bbbb}");
     }
 
     private int run(String... arguments) {

@@ -39,8 +39,6 @@ class ComparisonBarsTest {
                         "checkpoint duration in ms, shorter is better",
                         "  p50           DSTL     ##### 500",
                         "                RocksDB  ################## 2,000",
-                        "  p99           DSTL     ######### 1,000",
-                        "                RocksDB  #################################### 4,000",
                         "  max           DSTL     ######### 1,000",
                         "                RocksDB  #################################### 4,000",
                         "recovery in ms, shorter is better",

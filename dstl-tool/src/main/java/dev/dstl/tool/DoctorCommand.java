@@ -21,6 +21,7 @@ import dev.dstl.tool.installation.FlinkHome;
 import dev.dstl.tool.output.Report;
 import dev.dstl.tool.output.ToolException;
 import java.nio.file.Path;
+import org.apache.flink.configuration.ConfigConstants;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -47,6 +48,13 @@ final class DoctorCommand extends ReportingCommand {
         }
         FlinkHome flink = FlinkHome.at(home);
         return Diagnosis.of(
-                flink, flinkOptions().configuration(spec().commandLine(), home.resolve("conf")));
+                flink, flinkOptions().configuration(spec().commandLine(), configuration()));
+    }
+
+    /** A Flink that was named has its own configuration. */
+    private Path configuration() {
+        String ofProcesses = System.getenv(ConfigConstants.ENV_FLINK_CONF_DIR);
+        boolean named = spec().commandLine().getParseResult().hasMatchedPositional(0);
+        return named || ofProcesses == null ? home.resolve("conf") : Path.of(ofProcesses);
     }
 }

@@ -21,6 +21,7 @@ import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -86,7 +87,10 @@ public final class Dstl implements Runnable {
             err.println("The tool needs more memory: set JDK_JAVA_OPTIONS, for example to -Xmx8g.");
             exitCode = FAILED;
         } catch (Error e) {
-            e.printStackTrace(err);
+            err.printf("The tool failed: %s. (--verbose shows where)%n", e);
+            if (Arrays.asList(arguments).contains("--verbose")) {
+                e.printStackTrace(err);
+            }
             exitCode = FAILED;
         }
         out.flush();

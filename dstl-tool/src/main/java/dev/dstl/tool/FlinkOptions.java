@@ -71,15 +71,16 @@ final class FlinkOptions {
      *
      * @param itsDirectory configuration directory, unless the command line names another
      * @throws ParameterException if the directory has no configuration
+     * @throws ToolException if the configuration is malformed
      */
-    Configuration configuration(CommandLine command, Path itsDirectory) {
+    Configuration configuration(CommandLine command, Path itsDirectory) throws ToolException {
         if (configurationDirectory == null) {
             configurationDirectory = itsDirectory.toString();
         }
         return configuration(command);
     }
 
-    private Configuration configuration(CommandLine command) {
+    private Configuration configuration(CommandLine command) throws ToolException {
         Configuration dynamic = Configuration.fromMap(properties);
         try {
             return configurationDirectory == null
@@ -87,6 +88,22 @@ final class FlinkOptions {
                     : GlobalConfiguration.loadConfiguration(configurationDirectory, dynamic);
         } catch (IllegalConfigurationException e) {
             throw new ParameterException(command, FileAccess.firstLine(e), e);
+        } catch (RuntimeException e) {
+            throw new ToolException(
+                    String.format(
+                            "Flink's configuration%s cannot be read: %s.",
+                            configurationDirectory == null ? "" : " in " + configurationDirectory,
+                            rootMessage(e)),
+                    e);
         }
+    }
+
+    /** The parser's message has several lines, of which the last ones say what is wrong where. */
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage()).replaceAll("\\s+", " ").strip();
     }
 }

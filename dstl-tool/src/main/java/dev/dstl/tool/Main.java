@@ -26,6 +26,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Starts {@link Dstl} with the Flink of {@code FLINK_HOME}, in a process of its own, since Flink
@@ -53,8 +55,8 @@ public final class Main {
             return;
         }
         String home = System.getenv("FLINK_HOME");
-        if ((home == null || home.isEmpty()) && given.contains("doctor")) {
-            home = given.stream().filter(Main::isFlink).findFirst().orElse(null);
+        if (given.contains("doctor")) {
+            home = given.stream().filter(Main::isFlink).findFirst().orElse(home);
         }
         if (home == null || home.isEmpty()) {
             System.err.println("dstl uses the jars of a Flink: set FLINK_HOME to its directory.");
@@ -79,7 +81,7 @@ public final class Main {
 
     private static List<String> command(Path lib, List<String> arguments) throws Exception {
         Path self = Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        String classPath = self + File.pathSeparator + lib.resolve("*");
+        String classPath = self + jarsBelow(lib);
         String hadoop = System.getenv("HADOOP_CLASSPATH");
         if (hadoop != null && !hadoop.isEmpty()) {
             classPath += File.pathSeparator + hadoop;
@@ -93,6 +95,16 @@ public final class Main {
         command.add(Dstl.class.getName());
         command.addAll(arguments);
         return command;
+    }
+
+    /** As Flink's scripts do, those in subdirectories included. */
+    private static String jarsBelow(Path lib) throws IOException {
+        try (Stream<Path> files = Files.walk(lib)) {
+            return files.filter(file -> file.toString().endsWith(".jar"))
+                    .sorted()
+                    .map(jar -> File.pathSeparator + jar)
+                    .collect(Collectors.joining());
+        }
     }
 
     private static int run(List<String> command, Path home)

@@ -68,8 +68,19 @@ final class OrphansCommand extends ReportingCommand {
             })
     private Duration minAge;
 
-    @Option(names = "--delete", description = "Deletes them.")
+    @Option(
+            names = "--delete",
+            description =
+                    "Deletes them, except those of jobs that may run: without a checkpoint in any"
+                            + " DIR, or idle since their newest one.")
     private boolean delete;
+
+    @Option(
+            names = "--jobs-ended",
+            description =
+                    "These jobs have ended, and no checkpoint or savepoint of theirs is elsewhere:"
+                            + " deletes their segments too.")
+    private boolean jobsEnded;
 
     private final Interruption interruption = new Interruption();
 
@@ -87,7 +98,10 @@ final class OrphansCommand extends ReportingCommand {
         }
         OrphanSearch search =
                 new OrphanSearch(
-                        FileAccess.of(basePath), minAge.toMillis(), System.currentTimeMillis());
+                        FileAccess.of(basePath),
+                        minAge.toMillis(),
+                        System.currentTimeMillis(),
+                        jobsEnded || checkpoints.isEmpty());
         OrphanReport report =
                 search.search(() -> RetainedCheckpoints.below(directories, withoutCheckpoints));
         if (!delete) {

@@ -112,6 +112,62 @@ class DoctorCommandTest extends ToolTest {
     }
 
     @Test
+    void anOlderVersionInASubdirectoryOfLib_isAProblem() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.2.0.jar"), "0.2.0");
+        Path old = Files.createDirectories(lib.resolve("old"));
+        install(old.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+
+        fails("There are 2 jars of DSTL in " + lib, "0.1.0 (commit abc", "0.2.0 (commit abc");
+    }
+
+    @Test
+    void aValueThatCannotBeParsed_isAProblemAmongOthers() throws Exception {
+        configure(KEYS.replace("state.changelog.enabled: true", "state.changelog.enabled: yes!"));
+
+        fails("No jar of DSTL is in " + lib);
+        assertThat(dstl("doctor", directory).out())
+                .contains("problem   ", "yes!", "state.changelog.enabled", "problems: 2");
+    }
+
+    @Test
+    void aMalformedConfiguration_isNamedWithWhatIsWrong() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        configure(KEYS + "state.changelog.enabled: false\n");
+
+        dstl("doctor", directory)
+                .fails(
+                        1,
+                        "Flink's configuration in " + directory.resolve("conf"),
+                        "duplicate key",
+                        "state.changelog.enabled");
+    }
+
+    @Test
+    void withoutADirectory_theConfigurationOfFlinkConfDirIsExamined() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+        Files.writeString(elsewhere.resolve("config.yaml"), KEYS.replace("dstl.dfs", "dtsl.dfs"));
+        Path output = directory.resolve("output");
+        ProcessBuilder doctor =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty(
+                                        "surefire.test.class.path",
+                                        System.getProperty("java.class.path")),
+                                Dstl.class.getName(),
+                                "doctor")
+                        .redirectOutput(output.toFile())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD);
+        doctor.environment().put("FLINK_HOME", directory.toString());
+        doctor.environment().put("FLINK_CONF_DIR", elsewhere.toString());
+
+        assertThat(doctor.start().waitFor()).isEqualTo(1);
+
+        assertThat(output).content().contains("Did you mean 'state.changelog.dstl.dfs.base-path'?");
+    }
+
+    @Test
     void aSingleModule_isAProblem() throws Exception {
         jar(lib.resolve("dstl-log-0.1.0.jar"), "0.1.0", RELEASE, STORAGE);
 

@@ -60,11 +60,19 @@ class OrphansCommandTest extends ToolTest {
                 WrittenLog dead = new WrittenLog(basePath())) {
             ChangelogStateHandleStreamImpl log = alive.writeSome();
             needed = fileOf(log);
-            orphan = fileOf(dead.writeSome());
+            orphan = intoJobOf(needed, fileOf(dead.writeSome()));
             checkpoint = WrittenCheckpoint.of(checkpoints().resolve("job"), 7, log);
         }
         age(needed, OLD);
         age(orphan, OLD);
+    }
+
+    /** Moves the segment of another writer to the directory of a job. */
+    private static Path intoJobOf(Path ofJob, Path segment) throws Exception {
+        Path writer = segment.getParent();
+        Path moved = ofJob.getParent().getParent().resolve(writer.getFileName());
+        Files.move(writer, moved);
+        return moved.resolve(segment.getFileName());
     }
 
     private static void age(Path file, Duration age) throws Exception {
@@ -418,7 +426,8 @@ class OrphansCommandTest extends ToolTest {
                         basePath(),
                         "--checkpoints",
                         GuardedFileSystem.uri(checkpoints()),
-                        "--delete")
+                        "--delete",
+                        "--jobs-ended")
                 .isFine();
 
         assertThat(replaced).isTrue();
@@ -434,7 +443,8 @@ class OrphansCommandTest extends ToolTest {
                 new OrphanSearch(
                         FileAccess.of(basePath().toString()),
                         Duration.ofHours(1).toMillis(),
-                        System.currentTimeMillis());
+                        System.currentTimeMillis(),
+                        false);
         OrphanReport found =
                 search.search(
                         () ->
@@ -509,6 +519,70 @@ class OrphansCommandTest extends ToolTest {
         String known = needed.getParent().getParent().getParent().getFileName().toString();
         assertThat(json.json().get("jobsWithoutCheckpoint").findValuesAsText("job"))
                 .doesNotContain(known);
+    }
+
+    @Test
+    void withDelete_segmentsOfAJobWithoutACheckpoint_areKeptUnlessTheJobHasEnded()
+            throws Exception {
+        Path other;
+        try (WrittenLog elsewhere = new WrittenLog(basePath())) {
+            other = fileOf(elsewhere.writeSome());
+        }
+        age(other, OLD);
+
+        ToolRun run =
+                dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(run.out()).contains("maybe needed 1 (", "--jobs-ended", "deleted      1 (");
+        assertThat(segments()).containsExactlyInAnyOrder(needed, other);
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete", "--jobs-ended")
+                .isFine();
+        assertThat(segments()).containsExactly(needed);
+    }
+
+    /** A task without input has uploaded its last segment, and checkpoints have failed since. */
+    @Test
+    void withDelete_segmentsNewerThanTheNewestCheckpointOfTheirJob_areKept() throws Exception {
+        age(checkpoint.resolve("_metadata"), Duration.ofMinutes(150));
+
+        ToolRun run =
+                dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete", "--json")
+                        .isFine();
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
+        assertThat(run.json().get("orphans").get(0).get("jobMayRun").asBoolean()).isTrue();
+        assertThat(run.json().get("orphans").get(0).get("deleted").asBoolean()).isFalse();
+    }
+
+    @Test
+    void savepointsBelowADirectoryNamedLikeFlinksOwn_areRead() throws Exception {
+        Path tenant = checkpoints().resolve("0123456789abcdef0123456789abcdef");
+        Path other;
+        try (WrittenLog another = new WrittenLog(basePath())) {
+            ChangelogStateHandleStreamImpl log = another.writeSome();
+            other = fileOf(log);
+            WrittenCheckpoint.of(tenant.resolve("shared").resolve("savepoints"), 3, log);
+        }
+        age(other, OLD);
+
+        ToolRun run =
+                dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(run.out()).contains("checkpoints  2");
+        assertThat(other).exists();
+    }
+
+    @Test
+    void aBasePathNamedLikeAJob_isSearched() throws Exception {
+        Path base = directory.resolve("fedcba9876543210fedcba9876543210");
+        Path old;
+        try (WrittenLog log = new WrittenLog(base)) {
+            old = fileOf(log.writeSome());
+        }
+        age(old, OLD);
+
+        assertThat(dstl("orphans", base, "--checkpoints", checkpoints()).isFine().out())
+                .contains("orphans: 1");
     }
 
     @Test

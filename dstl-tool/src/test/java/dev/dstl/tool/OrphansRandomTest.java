@@ -87,6 +87,7 @@ class OrphansRandomTest extends ToolTest {
                         "orphans",
                         basePath(),
                         "--delete",
+                        "--jobs-ended",
                         "--checkpoints",
                         GuardedFileSystem.uri(checkpoints()));
 

@@ -121,7 +121,8 @@ public final class CheckpointContent {
             throw new ToolException(
                     String.format(
                             "Checkpoint %s has no changelog: it was written with"
-                                    + " state.changelog.enabled: false.",
+                                    + " state.changelog.enabled: false, or is a savepoint in"
+                                    + " canonical format.",
                             directory));
         }
         List<String> foreign = foreignStorages();

@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.Path;
 
@@ -53,8 +54,10 @@ import org.apache.flink.core.fs.Path;
  */
 final class CheckpointSearch {
 
+    private static final String SHARED = "shared";
+    private static final String TASK_OWNED = "taskowned";
     private static final Set<String> DIRECTORIES_WITHOUT_CHECKPOINTS =
-            Set.of("shared", "taskowned", "dstl");
+            Set.of(SHARED, TASK_OWNED, "dstl");
     private static final Pattern CHECKPOINT = Pattern.compile("chk-([0-9]{1,18})");
     private static final String SAVEPOINT_PREFIX = "savepoint-";
     private static final long NONE = -1;
@@ -63,6 +66,7 @@ final class CheckpointSearch {
 
     private final List<FileAccess> roots;
     private final Set<SegmentName> segments = new HashSet<>();
+    private final Map<JobID, Long> newestCheckpoints = new HashMap<>();
 
     /** Path, time and length of the metadata that was read: it never changes. */
     private final Set<String> read = new HashSet<>();
@@ -104,6 +108,14 @@ final class CheckpointSearch {
         return segments;
     }
 
+    /**
+     * Returns when the newest checkpoint was written that contains a segment of a job, by job, in
+     * milliseconds since the epoch.
+     */
+    Map<JobID, Long> newestCheckpoints() {
+        return newestCheckpoints;
+    }
+
     /** One walk through all directories. */
     private final class Pass {
 
@@ -138,12 +150,13 @@ final class CheckpointSearch {
                 missing.add(directory);
                 return;
             }
+            boolean ofJob = isOfJob(directory, listed.get());
             boolean expected = isOfCheckpoint(directory);
             boolean complete = false;
             List<Path> below = new ArrayList<>();
             for (FileStatus status : listed.get()) {
                 if (status.isDir()) {
-                    if (mayHoldCheckpoints(directory, status.getPath())) {
+                    if (!ofJob || mayHoldCheckpoints(status.getPath())) {
                         below.add(status.getPath());
                     }
                 } else if (CheckpointFile.NAME.equals(status.getPath().getName())) {
@@ -179,7 +192,7 @@ final class CheckpointSearch {
             }
             try {
                 for (SubtaskLog log : new CheckpointFile(root.fileSystem(), file).read().logs()) {
-                    segments.addAll(log.segmentNames());
+                    log.segmentNames().forEach(segment -> add(segment, status));
                 }
             } catch (FileNotFoundException e) {
                 // Some file systems report in the same way that the user may not read it.
@@ -190,6 +203,11 @@ final class CheckpointSearch {
             }
             read.add(content);
             return true;
+        }
+
+        private void add(SegmentName segment, FileStatus metadata) {
+            segments.add(segment);
+            newestCheckpoints.merge(segment.jobId(), metadata.getModificationTime(), Math::max);
         }
 
         /** Returns what may have been missed, given the previous pass. */
@@ -209,9 +227,25 @@ final class CheckpointSearch {
         }
     }
 
-    private static boolean mayHoldCheckpoints(Path directory, Path below) {
-        return !(Directories.isOfJob(directory)
-                && DIRECTORIES_WITHOUT_CHECKPOINTS.contains(below.getName()));
+    private static boolean mayHoldCheckpoints(Path directoryOfJob) {
+        return !DIRECTORIES_WITHOUT_CHECKPOINTS.contains(directoryOfJob.getName());
+    }
+
+    /**
+     * Returns whether Flink has made a directory for the checkpoints of a job: the name alone does
+     * not tell, as others name directories by hashes as well.
+     */
+    private static boolean isOfJob(Path directory, List<FileStatus> listed) {
+        Set<String> names = new HashSet<>();
+        boolean checkpoints = false;
+        for (FileStatus status : listed) {
+            if (status.isDir()) {
+                names.add(status.getPath().getName());
+                checkpoints |= numberOf(status.getPath()) != NONE;
+            }
+        }
+        return Directories.isOfJob(directory)
+                && (checkpoints || names.containsAll(Set.of(SHARED, TASK_OWNED)));
     }
 
     private static boolean isOfCheckpoint(Path directory) {

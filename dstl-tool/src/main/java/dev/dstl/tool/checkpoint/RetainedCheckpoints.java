@@ -20,17 +20,22 @@ import dev.dstl.log.store.SegmentName;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
+import org.apache.flink.api.common.JobID;
 
 /** All checkpoints and savepoints below some directories, and the segments they contain. */
 public final class RetainedCheckpoints {
 
     private final int count;
     private final Set<SegmentName> segments;
+    private final Map<JobID, Long> newest;
 
-    private RetainedCheckpoints(int count, Set<SegmentName> segments) {
+    private RetainedCheckpoints(int count, Set<SegmentName> segments, Map<JobID, Long> newest) {
         this.count = count;
         this.segments = segments;
+        this.newest = newest;
     }
 
     /**
@@ -55,12 +60,21 @@ public final class RetainedCheckpoints {
             }
             all += counts.get(i);
         }
-        return new RetainedCheckpoints(all, search.segments());
+        return new RetainedCheckpoints(all, search.segments(), search.newestCheckpoints());
     }
 
     /** Returns the number of checkpoints. */
     public int count() {
         return count;
+    }
+
+    /**
+     * Returns when the newest of them was written that contains a segment of a job, in milliseconds
+     * since the epoch; empty if there is none.
+     */
+    public OptionalLong newestOf(JobID job) {
+        Long newestOfJob = newest.get(job);
+        return newestOfJob == null ? OptionalLong.empty() : OptionalLong.of(newestOfJob);
     }
 
     /** Returns whether any of them contains a segment. */

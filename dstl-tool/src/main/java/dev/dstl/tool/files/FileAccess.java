@@ -58,7 +58,7 @@ public final class FileAccess {
                     String.format(
                             "There is no file system for '%s': put its plugin into a directory"
                                     + " below Flink's plugins/, and set FLINK_PLUGINS_DIR if that is"
-                                    + " elsewhere.",
+                                    + " elsewhere; for hdfs: set HADOOP_CLASSPATH.",
                             path),
                     e);
         } catch (IOException | RuntimeException e) {

@@ -25,6 +25,7 @@ import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.KnownKeys;
 import dev.dstl.log.config.Release;
+import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.Report;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,8 +72,8 @@ public final class Diagnosis implements Report {
         diagnosis.places();
         diagnosis.jars();
         diagnosis.order();
-        diagnosis.keys();
-        diagnosis.storage();
+        diagnosis.complaint(diagnosis::keys);
+        diagnosis.complaint(diagnosis::storage);
         return diagnosis;
     }
 
@@ -225,6 +226,9 @@ public final class Diagnosis implements Report {
             check.run();
         } catch (IllegalConfigurationException e) {
             problems.add(e.getMessage());
+        } catch (IllegalArgumentException e) {
+            // Flink names the key and the value.
+            problems.add(FileAccess.firstLine(e) + ".");
         }
     }
 

@@ -16,9 +16,11 @@
 
 package dev.dstl.tool.installation;
 
+import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,6 +37,9 @@ public final class FlinkHome {
 
     private static final String VERSION = ".flink-runtime.version.properties";
 
+    /** Flink's scripts put jars in subdirectories of lib/ on the class path as well. */
+    private static final int LIB_DEPTH = Integer.MAX_VALUE;
+
     private final Path directory;
     private final List<InstalledJar> lib;
     private final List<InstalledJar> plugins;
@@ -43,7 +48,7 @@ public final class FlinkHome {
 
     private FlinkHome(Path directory) throws ToolException, IOException {
         this.directory = directory;
-        List<Path> jars = jarsBelow(directory.resolve("lib"), 1);
+        List<Path> jars = jarsBelow(directory.resolve("lib"), LIB_DEPTH);
         this.lib = read(jars);
         this.plugins = read(jarsBelow(directory.resolve("plugins"), 2));
         this.jobs = read(jarsBelow(directory.resolve("usrlib"), Integer.MAX_VALUE));
@@ -60,16 +65,16 @@ public final class FlinkHome {
         Path lib = directory.resolve("lib");
         try {
             if (!Files.isDirectory(lib)
-                    || jarsBelow(lib, 1).stream().noneMatch(FlinkHome::isDistribution)) {
+                    || jarsBelow(lib, LIB_DEPTH).stream().noneMatch(FlinkHome::isDistribution)) {
                 throw new ToolException(
                         String.format(
                                 "%s is not the directory of a Flink: no flink-dist-*.jar is in %s.",
                                 directory, lib));
             }
             return new FlinkHome(directory);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             throw new ToolException(
-                    String.format("%s cannot be read: %s.", directory, e.getMessage()), e);
+                    String.format("%s cannot be read: %s.", directory, FileAccess.firstLine(e)), e);
         }
     }
 

@@ -49,6 +49,9 @@ public final class OrphanReport implements Report {
     /** Jobs with a segment to which a checkpoint refers. */
     private final Set<String> jobsWithCheckpoint;
 
+    /** Files of orphans that are not deleted, as their jobs may run. */
+    private final Set<Path> undecided;
+
     private final List<Path> emptyDirectories;
     private final long deletedDirectories;
 
@@ -63,6 +66,7 @@ public final class OrphanReport implements Report {
             int otherFiles,
             List<ListedSegment> orphans,
             Set<String> jobsWithCheckpoint,
+            Set<Path> undecided,
             List<Path> emptyDirectories) {
         this(
                 basePath,
@@ -72,6 +76,7 @@ public final class OrphanReport implements Report {
                 otherFiles,
                 orphans,
                 jobsWithCheckpoint,
+                undecided,
                 emptyDirectories,
                 0,
                 null);
@@ -85,6 +90,7 @@ public final class OrphanReport implements Report {
             int otherFiles,
             List<ListedSegment> orphans,
             Set<String> jobsWithCheckpoint,
+            Set<Path> undecided,
             List<Path> emptyDirectories,
             long deletedDirectories,
             @Nullable Map<Path, String> failures) {
@@ -95,6 +101,7 @@ public final class OrphanReport implements Report {
         this.otherFiles = otherFiles;
         this.orphans = orphans;
         this.jobsWithCheckpoint = jobsWithCheckpoint;
+        this.undecided = undecided;
         this.emptyDirectories = emptyDirectories;
         this.deletedDirectories = deletedDirectories;
         this.failures = failures;
@@ -109,6 +116,7 @@ public final class OrphanReport implements Report {
                 otherFiles,
                 orphans,
                 jobsWithCheckpoint,
+                undecided,
                 emptyDirectories,
                 directories,
                 undeleted);
@@ -119,8 +127,17 @@ public final class OrphanReport implements Report {
         return Collections.unmodifiableList(emptyDirectories);
     }
 
-    List<ListedSegment> orphans() {
-        return Collections.unmodifiableList(orphans);
+    /** Returns the orphans that are to be deleted if that is requested. */
+    List<ListedSegment> orphansToDelete() {
+        return orphans.stream()
+                .filter(orphan -> !undecided.contains(orphan.file()))
+                .collect(Collectors.toList());
+    }
+
+    private List<ListedSegment> undecidedOrphans() {
+        return orphans.stream()
+                .filter(orphan -> undecided.contains(orphan.file()))
+                .collect(Collectors.toList());
     }
 
     private static long bytes(List<ListedSegment> segments) {
@@ -140,7 +157,7 @@ public final class OrphanReport implements Report {
 
     private List<ListedSegment> deleted() {
         List<ListedSegment> deleted = new ArrayList<>();
-        for (ListedSegment orphan : orphans) {
+        for (ListedSegment orphan : orphansToDelete()) {
             if (failures != null && !failures.containsKey(orphan.file())) {
                 deleted.add(orphan);
             }
@@ -169,6 +186,15 @@ public final class OrphanReport implements Report {
                     String.format(
                             "deleted      %d (%s)%n",
                             deleted().size(), ByteSize.text(bytes(deleted()))));
+        }
+        if (!undecided.isEmpty()) {
+            text.append(
+                    String.format(
+                            "maybe needed %d (%s), of jobs without a checkpoint or idle since their"
+                                    + " newest one: --delete keeps them. If these jobs have ended, and"
+                                    + " no checkpoint or savepoint of theirs is elsewhere, add"
+                                    + " --jobs-ended.%n",
+                            undecided.size(), ByteSize.text(bytes(undecidedOrphans()))));
         }
         if (deletedDirectories > 0) {
             text.append(String.format("             directories: %d%n", deletedDirectories));
@@ -236,7 +262,9 @@ public final class OrphanReport implements Report {
             file.put("file", orphan.file().toString());
             file.put("bytes", orphan.bytes());
             file.put("modifiedEpochMillis", orphan.modifiedEpochMillis());
-            file.put("deleted", failures != null && !failures.containsKey(orphan.file()));
+            boolean kept = undecided.contains(orphan.file());
+            file.put("deleted", !kept && failures != null && !failures.containsKey(orphan.file()));
+            file.put("jobMayRun", kept);
             files.add(file);
         }
         json.put("orphans", files);
@@ -252,6 +280,9 @@ public final class OrphanReport implements Report {
         return Optional.of(
                 String.format(
                         "%d of %d orphans could not be deleted; %s: %s.",
-                        failures.size(), orphans.size(), first.getKey(), first.getValue()));
+                        failures.size(),
+                        orphansToDelete().size(),
+                        first.getKey(),
+                        first.getValue()));
     }
 }

@@ -59,6 +59,7 @@ public final class OrphanSearch {
     private final FileAccess basePath;
     private final long minAgeMillis;
     private final long nowEpochMillis;
+    private final boolean jobsEnded;
 
     private final List<ListedSegment> segments = new ArrayList<>();
     private final Map<String, Long> lastWritten = new HashMap<>();
@@ -70,11 +71,15 @@ public final class OrphanSearch {
      *
      * @param basePath base path of the changelog
      * @param minAgeMillis time without a write after which a writer counts as ended
+     * @param jobsEnded whether jobs without a checkpoint, and those that wrote segments after their
+     *     newest one, have ended; if not, these segments are found, but not deleted
      */
-    public OrphanSearch(FileAccess basePath, long minAgeMillis, long nowEpochMillis) {
+    public OrphanSearch(
+            FileAccess basePath, long minAgeMillis, long nowEpochMillis, boolean jobsEnded) {
         this.basePath = basePath;
         this.minAgeMillis = minAgeMillis;
         this.nowEpochMillis = nowEpochMillis;
+        this.jobsEnded = jobsEnded;
     }
 
     /** Source of checkpoints, read after the files were listed. */
@@ -101,6 +106,7 @@ public final class OrphanSearch {
                 (directory, below) -> {
                     addIfOfOldWriter(below);
                     return !Directories.isOfJob(directory)
+                            || directory.equals(basePath.path())
                             || below.getName().equals(DIRECTORY_OF_LOG);
                 },
                 status -> {
@@ -115,6 +121,7 @@ public final class OrphanSearch {
         RetainedCheckpoints retained = checkpoints.read();
         List<ListedSegment> orphans = new ArrayList<>();
         Set<String> jobs = new HashSet<>();
+        Set<Path> undecided = new HashSet<>();
         int referenced = 0;
         int kept = 0;
         for (ListedSegment segment : segments) {
@@ -125,6 +132,11 @@ public final class OrphanSearch {
                 kept++;
             } else {
                 orphans.add(segment);
+                OptionalLong checkpoint = retained.newestOf(segment.name().jobId());
+                checkpoint.ifPresent(written -> jobs.add(segment.job()));
+                if (!jobsEnded && mayBeNeeded(segment, checkpoint)) {
+                    undecided.add(segment.file());
+                }
             }
         }
         orphans.sort(Comparator.comparing(segment -> segment.file().toString()));
@@ -136,7 +148,18 @@ public final class OrphanSearch {
                 otherFiles,
                 orphans,
                 jobs,
+                undecided,
                 emptyDirectories());
+    }
+
+    /**
+     * Returns whether the next checkpoint may contain a segment, or one that was not looked at: of
+     * a job that has been idle since its newest checkpoint, or that has none.
+     */
+    private boolean mayBeNeeded(ListedSegment segment, OptionalLong checkpoint) {
+        return checkpoint.isEmpty()
+                || segment.modifiedEpochMillis() <= 0
+                || segment.modifiedEpochMillis() > checkpoint.getAsLong() - minAgeMillis;
     }
 
     private List<Path> emptyDirectories() {
@@ -189,7 +212,8 @@ public final class OrphanSearch {
     public OrphanReport delete(OrphanReport report, BooleanSupplier interrupted) {
         SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);
         Map<Path, String> failures = new LinkedHashMap<>();
-        for (ListedSegment orphan : report.orphans()) {
+        List<ListedSegment> orphans = report.orphansToDelete();
+        for (ListedSegment orphan : orphans) {
             if (interrupted.getAsBoolean()) {
                 failures.put(orphan.file(), "the tool was interrupted");
                 continue;
@@ -201,7 +225,7 @@ public final class OrphanSearch {
             }
         }
         Set<Path> empty = new LinkedHashSet<>(report.emptyDirectories());
-        report.orphans().forEach(orphan -> empty.add(orphan.file().getParent()));
+        orphans.forEach(orphan -> empty.add(orphan.file().getParent()));
         long deleted =
                 empty.stream()
                         .filter(

@@ -76,8 +76,8 @@ public final class BenchmarkResults {
     }
 
     /**
-     * Reads the results of several benchmarks and puts their runs into one: the rounds of a workload
-     * on a variant are numbered anew, in the order of the files.
+     * Reads the results of several benchmarks and puts their runs into one: the rounds of a
+     * workload on a variant are numbered anew, in the order of the files.
      *
      * @param files at least one
      * @throws IOException if a file cannot be read or is no such file, or if machine, versions or

@@ -108,8 +108,7 @@ class BenchMainTest {
 
         assertThat(text(err))
                 .contains("Only results of the same versions fit into one report")
-                .contains(
-                        first + " and " + second + " have {commit=aaaa} and {commit=bbbb}");
+                .contains(first + " and " + second + " have {commit=aaaa} and {commit=bbbb}");
     }
 
     private int run(String... arguments) {

@@ -133,6 +133,6 @@ final class LogStore {
 
     private OrphanSearch orphanSearch() throws ToolException {
         return new OrphanSearch(
-                FileAccess.of(files().toUri().toString()), 0, System.currentTimeMillis());
+                FileAccess.of(files().toUri().toString()), 0, System.currentTimeMillis(), true);
     }
 }

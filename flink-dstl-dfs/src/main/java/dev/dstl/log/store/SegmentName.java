@@ -131,6 +131,11 @@ public final class SegmentName {
                         Integer.parseInt(matcher.group(6))));
     }
 
+    /** Returns the job that wrote the segment. */
+    public JobID jobId() {
+        return jobId;
+    }
+
     /** Returns the number of the attempt, from 1. */
     public int attempt() {
         return attempt;

@@ -152,6 +152,7 @@ class RealCheckpointITCase extends ToolTest {
                         "--min-age",
                         "0s",
                         "--delete",
+                        "--jobs-ended",
                         "--json");
 
         assertThat(run.isFine().json().get("orphans").findValuesAsText("file"))

@@ -101,8 +101,9 @@ class ToolOnS3ITCase {
         assertThat(listed.text).contains(file.getName());
         assertThat(file.getFileSystem().exists(file)).isTrue();
 
-        String[] delete = Arrays.copyOf(search, search.length + 1);
+        String[] delete = Arrays.copyOf(search, search.length + 2);
         delete[search.length] = "--delete";
+        delete[search.length + 1] = "--jobs-ended";
         Run deleted = run(delete);
         assertThat(deleted.exitCode).as(deleted.text).isZero();
         assertThat(file.getFileSystem().exists(file)).isFalse();

@@ -236,16 +236,19 @@ final class CheckpointSearch {
      * not tell, as others name directories by hashes as well.
      */
     private static boolean isOfJob(Path directory, List<FileStatus> listed) {
+        if (!Directories.isOfJob(directory)) {
+            return false;
+        }
         Set<String> names = new HashSet<>();
-        boolean checkpoints = false;
         for (FileStatus status : listed) {
             if (status.isDir()) {
+                if (numberOf(status.getPath()) != NONE) {
+                    return true;
+                }
                 names.add(status.getPath().getName());
-                checkpoints |= numberOf(status.getPath()) != NONE;
             }
         }
-        return Directories.isOfJob(directory)
-                && (checkpoints || names.containsAll(Set.of(SHARED, TASK_OWNED)));
+        return names.contains(SHARED) && names.contains(TASK_OWNED);
     }
 
     private static boolean isOfCheckpoint(Path directory) {

@@ -175,6 +175,18 @@ class RestoredMapTest {
         }
     }
 
+    private void operateUntilAMergeWaits(
+            PartitionedMap map,
+            PoolOnDisk source,
+            ManuallyTriggeredScheduledExecutorService merges) {
+        operate(map, 2_000);
+        source.pool().sealLargeOverlays();
+        merges.triggerAll();
+        operate(map, 1_500);
+        source.pool().sealLargeOverlays();
+        assertThat(merges.numQueuedRunnables()).as("overlays are frozen").isPositive();
+    }
+
     @Test
     void partitionOfWhichAllWasRemoved_isGivenUpByTheRestore() throws IOException {
         random = new Random(1);
@@ -185,12 +197,7 @@ class RestoredMapTest {
         try (PoolOnDisk source = new PoolOnDisk(first, 32 * BUDGET_BYTES, merges);
                 PoolOnDisk target = new PoolOnDisk(second, BUDGET_BYTES)) {
             PartitionedMap map = source.newMap();
-            operate(map, 2_000);
-            source.pool().sealLargeOverlays();
-            merges.triggerAll();
-            operate(map, 1_500);
-            source.pool().sealLargeOverlays();
-            assertThat(merges.numQueuedRunnables()).isPositive();
+            operateUntilAMergeWaits(map, source, merges);
             for (String name : List.copyOf(model.keySet())) {
                 byte[] key = name.getBytes(StandardCharsets.UTF_8);
                 int hash = map.entries().keyHash().of(key, key.length);
@@ -221,11 +228,7 @@ class RestoredMapTest {
         try (PoolOnDisk source = new PoolOnDisk(first, 32 * BUDGET_BYTES, merges);
                 PoolOnDisk target = new PoolOnDisk(second, BUDGET_BYTES)) {
             PartitionedMap map = source.newMap();
-            operate(map, 2_000);
-            source.pool().sealLargeOverlays();
-            merges.triggerAll();
-            operate(map, 1_500);
-            source.pool().sealLargeOverlays();
+            operateUntilAMergeWaits(map, source, merges);
             operate(map, 1_500);
 
             PartitionedMap restored = copy(map, target);

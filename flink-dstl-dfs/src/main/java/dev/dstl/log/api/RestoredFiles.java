@@ -17,6 +17,7 @@
 package dev.dstl.log.api;
 
 import java.io.IOException;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
@@ -34,4 +35,15 @@ public interface RestoredFiles {
      * @throws IOException if the file cannot be opened
      */
     FSDataInputStream open(FileStateHandle file) throws IOException;
+
+    /**
+     * Returns the first failure of a read. Readers that read files in parallel close the streams of
+     * all others then, and may report what these throw.
+     *
+     * @return null if no read failed, other than by closing its stream, or if failures are not kept
+     */
+    @Nullable
+    default Exception failure() {
+        return null;
+    }
 }

@@ -18,6 +18,7 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.api.RestoredFiles;
 import java.util.concurrent.atomic.AtomicReference;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
@@ -40,5 +41,11 @@ public final class RetriedFiles implements RestoredFiles {
     @Override
     public FSDataInputStream open(FileStateHandle file) {
         return new RetriedStream(file, ReadSession.ofRestore(answers, whenRetried), failure);
+    }
+
+    @Nullable
+    @Override
+    public Exception failure() {
+        return failure.get();
     }
 }

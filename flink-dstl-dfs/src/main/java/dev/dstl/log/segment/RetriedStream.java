@@ -58,8 +58,7 @@ final class RetriedStream extends FSDataInputStream {
      * Creates a stream. The file is opened by the first read.
      *
      * @param session of this stream alone
-     * @param failure the first failure of a file of the same restore, null before that. Flink then
-     *     closes the streams of all others and may report any of their exceptions.
+     * @param failure receives the first failure of a file of the same restore
      */
     RetriedStream(FileStateHandle file, ReadSession session, AtomicReference<Exception> failure) {
         this.session = session;
@@ -123,9 +122,7 @@ final class RetriedStream extends FSDataInputStream {
             return count > 0;
         } catch (IOException | RuntimeException e) {
             if (session.isGivenUp()) {
-                throw new IOException(
-                        "The stream of " + file.name() + " was closed during a read",
-                        failure.get());
+                throw new IOException("The stream of " + file.name() + " was closed during a read");
             }
             failure.compareAndSet(null, e);
             throw e;

@@ -160,8 +160,12 @@ public final class RestoreOperation<K> {
     private DelegateFactory<K> reading(RestoredFiles files) {
         return (keyGroups, keys, snapshots) -> {
             try (RetriedSnapshots retried = new RetriedSnapshots(files, delegates.download())) {
-                return delegates.create(
-                        keyGroups, keys, BufferedSnapshots.of(retried.of(snapshots)));
+                try {
+                    return delegates.create(
+                            keyGroups, keys, BufferedSnapshots.of(retried.of(snapshots)));
+                } catch (Exception e) {
+                    throw retried.failure(e);
+                }
             }
         };
     }

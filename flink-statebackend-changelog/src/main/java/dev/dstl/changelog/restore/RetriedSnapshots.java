@@ -16,12 +16,15 @@
 
 package dev.dstl.changelog.restore;
 
+import static org.apache.flink.util.ExceptionUtils.findThrowable;
+
 import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupsSavepointStateHandle;
@@ -100,6 +103,23 @@ final class RetriedSnapshots implements AutoCloseable {
         return file.getClass() == FileStateHandle.class
                 ? new RetriedFileHandle((FileStateHandle) file, files)
                 : file;
+    }
+
+    /**
+     * Returns the failure of a delegate that reads these snapshots such that its causes contain the
+     * file that could not be read. After one failure, Flink's RocksDB backend closes the streams of
+     * all other files, and reports what fails first then.
+     *
+     * @param reported by the delegate
+     */
+    Exception failure(Exception reported) {
+        Exception first = files.failure();
+        if (first == null || findThrowable(reported, cause -> cause == first).isPresent()) {
+            return reported;
+        }
+        Exception named = new BackendBuildingException(first.getMessage(), first);
+        named.addSuppressed(reported);
+        return named;
     }
 
     @Override

@@ -55,6 +55,7 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -274,15 +275,23 @@ class SlowBaseTest {
         }
     }
 
-    @Test
+    /**
+     * The missing file ends the reads of all others, which hang, and any of these may fail before
+     * it.
+     */
+    @RepeatedTest(10)
     void missingFile_failsTheRestore_andIsNamed() throws Exception {
-        StreamStateHandle missing;
+        IncrementalRemoteKeyedStateHandle base;
         try (TestTask task = start(jobManager.latest())) {
             writeAll(task, "old");
             task.materialize();
-            missing = FileOfBase.SHARED.of(baseOf(task.checkpoint(1)));
+            base = baseOf(task.checkpoint(1));
         }
+        StreamStateHandle missing = FileOfBase.SHARED.of(base);
         missing.discardState();
+        for (HandleAndLocalPath other : base.getPrivateState()) {
+            request(other.getHandle(), 0, Fault.HANGS);
+        }
         assertThatThrownBy(() -> start(jobManager.latest()))
                 .satisfies(
                         failure ->

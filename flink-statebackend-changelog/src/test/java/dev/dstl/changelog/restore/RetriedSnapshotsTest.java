@@ -18,11 +18,16 @@ package dev.dstl.changelog.restore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.api.RestoredFiles;
+import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.DirectoryStateHandle;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
@@ -175,6 +180,44 @@ class RetriedSnapshotsTest {
         try (RetriedSnapshots snapshots = retried(true)) {
             assertThat(snapshots.of(List.of(local)).get(0)).isSameAs(local);
         }
+    }
+
+    /**
+     * RocksDB's restore closes all streams after one failure, and reports what fails first then.
+     */
+    @Test
+    void failureOfADelegate_isCausedByTheFileThatCannotBeRead() {
+        IOException gone = new IOException("File s3://b/own is gone");
+        Exception reported = new BackendBuildingException("Failed", new IOException("closed"));
+        try (RetriedSnapshots snapshots = failing(gone)) {
+            assertThat(snapshots.failure(reported))
+                    .hasMessage("File s3://b/own is gone")
+                    .hasCause(gone)
+                    .hasSuppressedException(reported);
+
+            Exception named = new BackendBuildingException("Failed", new IOException(gone));
+            assertThat(snapshots.failure(named)).isSameAs(named);
+        }
+        try (RetriedSnapshots snapshots = failing(null)) {
+            assertThat(snapshots.failure(reported)).isSameAs(reported);
+        }
+    }
+
+    private static RetriedSnapshots failing(@Nullable Exception failure) {
+        return new RetriedSnapshots(
+                new RestoredFiles() {
+                    @Override
+                    public FSDataInputStream open(FileStateHandle file) throws IOException {
+                        throw new IOException("Not expected: " + file);
+                    }
+
+                    @Nullable
+                    @Override
+                    public Exception failure() {
+                        return failure;
+                    }
+                },
+                true);
     }
 
     private IncrementalRemoteKeyedStateHandle wrap(RetriedSnapshots snapshots) {

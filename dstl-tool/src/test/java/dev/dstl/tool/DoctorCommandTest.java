@@ -217,6 +217,10 @@ class DoctorCommandTest extends ToolTest {
         fails("'state.changelog.storage' is 'filesytem', which names no storage");
         configure(KEYS + "execution.checkpointing.file-merging.enabled: true\n");
         fails("'execution.checkpointing.file-merging.enabled' is true");
+        configure(KEYS + "state.backend.spillable.chunksize: 64 mb\n");
+        fails("Did you mean 'state.backend.spillable.chunk-size'?");
+        configure(KEYS + "state.backend.spillable.chunk-size: 3 mb\n");
+        fails("'state.backend.spillable.chunk-size' is 3145728 bytes; it must be a power of two");
     }
 
     @Test

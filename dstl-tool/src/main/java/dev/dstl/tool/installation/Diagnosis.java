@@ -25,6 +25,7 @@ import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.KnownKeys;
 import dev.dstl.log.config.Release;
+import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.Report;
 import java.nio.file.Path;
@@ -180,6 +181,7 @@ public final class Diagnosis implements Report {
 
     private void keys() {
         complaint(() -> KnownKeys.ofAllModules().check(configuration));
+        complaint(() -> SpillConfig.of(configuration));
         if (configuration.get(FILE_MERGING_ENABLED)) {
             problems.add(
                     String.format(
@@ -268,7 +270,7 @@ public final class Diagnosis implements Report {
                 ? Optional.empty()
                 : Optional.of(
                         String.format(
-                                "Jobs with a changelog would fail in %s: %s",
+                                "Jobs that use DSTL would fail in %s: %s",
                                 flink.directory(), problems.iterator().next()));
     }
 }

@@ -28,6 +28,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.function.FunctionWithException;
 
 /**
  * Marks the directories of copies that belong to a live process. A process locks a file next to a
@@ -68,6 +69,12 @@ final class DirectoryLocks {
      * @throws IOException if the file system has no locks, or another process owns the directory
      */
     static void own(File directory) throws IOException {
+        own(directory, FileChannel::tryLock);
+    }
+
+    static void own(
+            File directory, FunctionWithException<FileChannel, FileLock, IOException> tryLock)
+            throws IOException {
         File file = lockFile(directory);
         synchronized (GUARD) {
             if (OWNED.containsKey(file)) {
@@ -75,14 +82,22 @@ final class DirectoryLocks {
             }
             for (int i = 0; i < TRIES; i++) {
                 FileChannel channel = open(file);
-                if (channel != null && lock(channel) && file.exists()) {
+                if (channel == null) {
+                    continue;
+                }
+                boolean owned = false;
+                try {
+                    owned = lock(channel, tryLock) && file.exists();
+                } finally {
+                    if (!owned) {
+                        channel.close();
+                    }
+                }
+                if (owned) {
                     OWNED.put(file, channel);
                     return;
                 }
                 // Another process just checked whether it has an owner, and deleted it.
-                if (channel != null) {
-                    channel.close();
-                }
             }
         }
         throw new IOException("Cannot lock " + file);
@@ -99,9 +114,11 @@ final class DirectoryLocks {
     }
 
     /** Locks the file until the channel is closed. */
-    private static boolean lock(FileChannel channel) throws IOException {
+    private static boolean lock(
+            FileChannel channel, FunctionWithException<FileChannel, FileLock, IOException> tryLock)
+            throws IOException {
         try {
-            FileLock lock = channel.tryLock();
+            FileLock lock = tryLock.apply(channel);
             return lock != null;
         } catch (OverlappingFileLockException heldByThisProcess) {
             return false;
@@ -133,7 +150,7 @@ final class DirectoryLocks {
                 return;
             }
             try (FileChannel channel = FileChannel.open(file.toPath(), StandardOpenOption.WRITE)) {
-                if (lock(channel)) {
+                if (lock(channel, FileChannel::tryLock)) {
                     FileUtils.deleteDirectory(directory);
                     Files.deleteIfExists(file.toPath());
                 }

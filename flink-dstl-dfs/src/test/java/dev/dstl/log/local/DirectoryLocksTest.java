@@ -1,0 +1,54 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DirectoryLocksTest {
+
+    @TempDir private Path job;
+
+    /** Each segment tries again, so a channel per try would use up the files of the process. */
+    @Test
+    void whereTheFileSystemHasNoLocks_noFileStaysOpen() throws IOException {
+        File directory = job.resolve("incarnation").toFile();
+        AtomicReference<FileChannel> opened = new AtomicReference<>();
+        assertThatThrownBy(
+                        () ->
+                                DirectoryLocks.own(
+                                        directory,
+                                        channel -> {
+                                            opened.set(channel);
+                                            throw new IOException("No locks available");
+                                        }))
+                .hasMessage("No locks available");
+        assertThat(opened.get().isOpen()).isFalse();
+
+        DirectoryLocks.own(directory);
+        DirectoryLocks.deleteOwn(directory);
+        assertThat(job).isEmptyDirectory();
+    }
+}

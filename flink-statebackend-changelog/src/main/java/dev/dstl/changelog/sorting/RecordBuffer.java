@@ -79,7 +79,7 @@ final class RecordBuffer {
     /** Adds a copy of a record. Not if the buffer is {@linkplain #isFull full}. */
     void add(LogRecord record) {
         int length = record.length();
-        if (pageCount == 0 || length > pages[pageCount - 1].length - pageEnds[pageCount - 1]) {
+        if (pageCount == 0 || !fits(length, pageCount - 1, pageEnds[pageCount - 1])) {
             addPage(length);
         }
         if (count == placeArrays * PLACES) {
@@ -94,6 +94,11 @@ final class RecordBuffer {
         pageEnds[page] = end + length;
         count++;
         prefixDeletes |= record.kind() == RecordKind.DELETE_PREFIX;
+    }
+
+    /** Returns whether a record fits into a page, and a place can name its offset there. */
+    private boolean fits(int length, int page, int offset) {
+        return offset <= MAX_OFFSET && length <= pages[page].length - offset;
     }
 
     private void addPage(int atLeast) {
@@ -169,7 +174,7 @@ final class RecordBuffer {
             long place = place(number);
             int length = end(number) - offset(place);
             // Never passes the record's present place, as no record before it grows.
-            while (end > MAX_OFFSET || length > pages[page].length - end) {
+            while (!fits(length, page, end)) {
                 page++;
                 end = 0;
             }

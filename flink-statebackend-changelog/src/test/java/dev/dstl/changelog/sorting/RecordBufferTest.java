@@ -55,8 +55,28 @@ class RecordBufferTest {
         for (int i = 0; i < kept.size(); i++) {
             assertRecord(i, kept.get(i));
         }
-        add(1);
-        assertRecord(kept.size(), payloads.size() - 1);
+        for (int i = 0; i < 3_000; i++) {
+            kept.add(payloads.size());
+            add(random.nextInt(300) == 0 ? random.nextInt(4 * PAGE) : random.nextInt(200));
+        }
+        for (int i = 0; i < kept.size(); i++) {
+            assertRecord(i, kept.get(i));
+        }
+    }
+
+    @Test
+    void recordsBehindOnesThatWereRetained_areFoundInAPageThatALargerRecordLeft() {
+        add(4_000);
+        add(4 * PAGE);
+        add(1_000);
+        buffer.retain(new int[] {0, 2});
+        for (int i = 3; i < 4_000; i++) {
+            add(200);
+        }
+        assertRecord(0, 0);
+        for (int i = 1; i < buffer.count(); i++) {
+            assertRecord(i, i + 1);
+        }
     }
 
     @Test

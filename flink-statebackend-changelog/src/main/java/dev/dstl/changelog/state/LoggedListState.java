@@ -99,12 +99,21 @@ final class LoggedListState<K, N, V>
 
     @Override
     public void update(List<V> values) throws Exception {
-        List<V> elements = checkElements(readOnce(values));
+        List<V> elements = readOnce(values);
         if (elements.isEmpty()) {
             clear();
             return;
         }
-        updateInternal(elements);
+        beginPut(elements);
+        try {
+            // A delegate on the heap copies the list here, which is the job's, but would keep it in
+            // updateInternal.
+            delegate().update(elements);
+            append(RecordKind.PUT);
+        } catch (Throwable t) {
+            log().markIncomplete(t);
+            throw t;
+        }
     }
 
     private static <V> List<V> readOnce(List<V> values) {

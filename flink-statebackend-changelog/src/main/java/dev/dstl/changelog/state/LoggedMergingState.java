@@ -58,8 +58,8 @@ abstract class LoggedMergingState<
         return delegate().getInternal();
     }
 
-    @Override
-    public final void updateInternal(SV value) throws Exception {
+    /** Writes a record of a value that the delegate is given next. */
+    final void beginPut(SV value) throws Exception {
         DataOutputView record = beginRecord();
         try {
             writePayload(value, record);
@@ -70,6 +70,11 @@ abstract class LoggedMergingState<
             }
             throw t;
         }
+    }
+
+    @Override
+    public final void updateInternal(SV value) throws Exception {
+        beginPut(value);
         try {
             delegate().updateInternal(value);
             append(RecordKind.PUT);

@@ -120,6 +120,33 @@ class LoggedStateTest {
         }
     }
 
+    /** The job may use one list for all keys; Flink's backends copy it. */
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void aListThatTheJobUsesAgain_isNotTheState(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+            InternalListState<Integer, String, Integer> list =
+                    list(job.create(new ListStateDescriptor<>("l", IntSerializer.INSTANCE)));
+            List<Integer> reused = new ArrayList<>();
+            list.setCurrentNamespace("a");
+            for (int key = 1; key <= 3; key++) {
+                job.at(key, "a");
+                reused.clear();
+                reused.add(key);
+                list.update(reused);
+            }
+            list.add(4);
+            reused.clear();
+
+            job.at(1, "a");
+            assertThat(list.get()).containsExactly(1);
+            job.at(2, "a");
+            assertThat(list.get()).containsExactly(2);
+            job.at(3, "a");
+            assertThat(list.get()).containsExactly(3, 4);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Delegate.Kind.class)
     void mergeNamespaces_logsTheResultAndKeepsTheCurrentNamespace(Delegate.Kind kind)

@@ -45,6 +45,9 @@ final class StateAccess {
     private final int generation;
     private final State state;
 
+    /** A job may update all keys with one list. */
+    private final List<Object> reused = new ArrayList<>();
+
     private StateAccess(StateSpec spec, int generation, State state) {
         this.spec = spec;
         this.generation = generation;
@@ -145,7 +148,11 @@ final class StateAccess {
                 list.addAll(List.of(value(number), value(number + 1), value(number + 2)));
                 return "";
             case REPLACE:
-                list.update(number % 4 == 0 ? List.of() : List.of(value(number)));
+                reused.clear();
+                if (number % 4 != 0) {
+                    reused.add(value(number));
+                }
+                list.update(reused);
                 return "";
             case WRITE_HALF:
                 if (number % 2 == 0) {

@@ -220,7 +220,7 @@ public final class IncrementalSnapshot<K>
                 for (int keyGroup : keyGroupRange) {
                     SpilledView spilled = table.spilled(keyGroup);
                     if (spilled != null) {
-                        groups.add(new SpilledGroup(table.metaInfo().getName(), keyGroup, spilled));
+                        groups.add(new SpilledGroup(table.name(), keyGroup, spilled));
                     }
                 }
             }

@@ -29,7 +29,6 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.KeyValueStateIterator;
 import org.apache.flink.runtime.state.ListDelimitedSerializer;
-import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.SerializedCompositeKeyBuilder;
 import org.apache.flink.runtime.state.StateEntry;
@@ -110,10 +109,9 @@ final class CanonicalIterator<K> implements KeyValueStateIterator {
 
     private <N, S> Pairs tablePairs(TableView<K, N, S> table) {
         Iterator<? extends StateEntry<K, N, S>> entries = table.entries(keyGroup());
-        RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
-        TypeSerializer<S> stateSerializer = metaInfo.getStateSerializer().duplicate();
-        TypeSerializer<N> namespaceSerializer = metaInfo.getNamespaceSerializer().duplicate();
-        switch (metaInfo.getStateType()) {
+        TypeSerializer<S> stateSerializer = table.stateSerializer();
+        TypeSerializer<N> namespaceSerializer = table.namespaceSerializer();
+        switch (table.stateType()) {
             case LIST:
                 return listPairs(entries, namespaceSerializer, stateSerializer);
             case MAP:

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
@@ -37,7 +38,7 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 public final class TableView<K, N, S> {
 
     private final StateMetaInfoSnapshot metaInfoSnapshot;
-    private final RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo;
+    private final StateDescriptor.Type stateType;
     private final TypeSerializer<K> keySerializer;
     private final TypeSerializer<N> namespaceSerializer;
     private final TypeSerializer<S> stateSerializer;
@@ -53,7 +54,7 @@ public final class TableView<K, N, S> {
             int firstKeyGroup,
             List<KeyGroupView<K, N, S>> groups) {
         this.metaInfoSnapshot = metaInfo.snapshot();
-        this.metaInfo = metaInfo;
+        this.stateType = metaInfo.getStateType();
         this.keySerializer = keySerializer.duplicate();
         this.namespaceSerializer = metaInfo.getNamespaceSerializer().duplicate();
         this.stateSerializer = metaInfo.getStateSerializer().duplicate();
@@ -71,9 +72,30 @@ public final class TableView<K, N, S> {
         return metaInfoSnapshot;
     }
 
-    /** How the state was registered; its serializers are the task thread's, to be duplicated. */
-    public RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo() {
-        return metaInfo;
+    /** Name of the state. */
+    public String name() {
+        return metaInfoSnapshot.getName();
+    }
+
+    /** Kind of the state. */
+    public StateDescriptor.Type stateType() {
+        return stateType;
+    }
+
+    /**
+     * Serializer of namespaces as it was when the view was opened, whatever the state was
+     * registered with since. For the thread that reads this view.
+     */
+    public TypeSerializer<N> namespaceSerializer() {
+        return namespaceSerializer;
+    }
+
+    /**
+     * Serializer of states as it was when the view was opened, whatever the state was registered
+     * with since. For the thread that reads this view.
+     */
+    public TypeSerializer<S> stateSerializer() {
+        return stateSerializer;
     }
 
     /**

@@ -39,6 +39,7 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyValueStateIterator;
@@ -47,6 +48,7 @@ import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.testutils.statemigration.TestType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -189,6 +191,45 @@ class CanonicalIteratorTest {
         view.release();
 
         assertThat(met).isEqualTo(pairsExpected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aStateThatIsRegisteredAnewMeanwhile_isWrittenInTheFormatThatTheHeaderNames(boolean spilled)
+            throws Exception {
+        TypeSerializer<TestType> restored = new TestType.V1TestTypeSerializer();
+        StateTable<Integer, VoidNamespace, TestType> table =
+                states.addTable(
+                        new RegisteredKeyValueStateBackendMetaInfo<>(
+                                new RegisteredKeyValueStateBackendMetaInfo<>(
+                                                StateDescriptor.Type.VALUE,
+                                                "state",
+                                                VoidNamespaceSerializer.INSTANCE,
+                                                restored)
+                                        .snapshot()),
+                        IntSerializer.INSTANCE);
+        for (int key : keys()) {
+            put(table, key, new TestType("a state", key));
+        }
+        if (spilled) {
+            spill(table);
+        }
+        StatesView<Integer> view = view();
+        KeyValueStateIterator pairs = view.createKVStateIterator();
+        assertThat(
+                        table.metaInfo()
+                                .updateStateSerializer(new TestType.V2TestTypeSerializer())
+                                .isCompatibleAfterMigration())
+                .isTrue();
+        Set<Integer> met = new HashSet<>();
+        for (; pairs.isValid(); pairs.next()) {
+            TestType read = restored.deserialize(new DataInputDeserializer(pairs.value()));
+            assertThat(read.getKey()).isEqualTo("a state");
+            met.add(read.getValue());
+        }
+        view.release();
+
+        assertThat(met).containsExactlyInAnyOrderElementsOf(keys());
     }
 
     @Test

@@ -80,8 +80,8 @@ public final class PartitionPool implements AutoCloseable {
     private final PageReads pageReads;
     private final long mergeAbove;
     private final long waitAbove;
-    private final List<LivePartition> withOverlay = new ArrayList<>();
-    private final List<LivePartition> inFiles = new ArrayList<>();
+    private final PartitionList withOverlay = new PartitionList();
+    private final PartitionList inFiles = new PartitionList();
     private final List<SpilledView> views = new ArrayList<>();
     private final SplittableRandom random = new SplittableRandom(1);
 
@@ -185,6 +185,11 @@ public final class PartitionPool implements AutoCloseable {
     /** Merges taken over so far. */
     public long merges() {
         return merges;
+    }
+
+    /** Partitions that this pool refers to, twice if they have an overlay and a sealed part. */
+    int listed() {
+        return withOverlay.size() + inFiles.size();
     }
 
     OverlayMemory memory() {
@@ -340,7 +345,7 @@ public final class PartitionPool implements AutoCloseable {
             LivePartition candidate = withOverlay.get(index);
             if (candidate.dropped || candidate.overlayBytes() == 0) {
                 candidate.listed = false;
-                removeAt(withOverlay, index);
+                withOverlay.remove(index);
             } else if (!candidate.merging) {
                 int overlay = candidate.overlayBytes();
                 int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
@@ -369,15 +374,11 @@ public final class PartitionPool implements AutoCloseable {
                 return true;
             }
             if (view.isClosed()) {
-                removeAt(views, viewCursor);
+                views.set(viewCursor, views.get(views.size() - 1));
+                views.remove(views.size() - 1);
             }
         }
         return false;
-    }
-
-    private static <T> void removeAt(List<T> list, int index) {
-        list.set(index, list.get(list.size() - 1));
-        list.remove(list.size() - 1);
     }
 
     /** Lets a partition that is not being merged be merged. */
@@ -398,11 +399,10 @@ public final class PartitionPool implements AutoCloseable {
     }
 
     private void sealNext() {
-        sealingCursor = Math.min(sealingCursor, withOverlay.size());
         while (sealingCursor > 0
                 && runner.running() < MOST_RUNNING_FOR_CHECKPOINT
                 && !diskRefuses) {
-            sealingCursor--;
+            sealingCursor = Math.min(sealingCursor, withOverlay.size()) - 1;
             LivePartition candidate = withOverlay.get(sealingCursor);
             int overlay = candidate.overlayBytes();
             int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
@@ -468,7 +468,7 @@ public final class PartitionPool implements AutoCloseable {
             LivePartition candidate = inFiles.get(index);
             if (candidate.dropped || candidate.sealed == null) {
                 candidate.listedInFiles = false;
-                removeAt(inFiles, index);
+                inFiles.remove(index);
             } else if (!candidate.merging) {
                 double share = candidate.sealed.extent().occupiedShare();
                 if (share < smallestShare) {

@@ -118,6 +118,23 @@ class PartitionedMapTest {
         }
     }
 
+    /** A key group that is spilled and loaded in turns is a new map each time. */
+    @Test
+    void mapsThatWereClosed_areNotKept() throws IOException {
+        for (int i = 0; i < 2_000; i++) {
+            try (PartitionedMap one = disks.newMap()) {
+                for (int key = 0; key < 50; key++) {
+                    put(one, key, new byte[100]);
+                }
+                disks.pool().sealLargeOverlays();
+                if (i % 2 == 0) {
+                    put(one, 1, new byte[100]);
+                }
+            }
+        }
+        assertThat(disks.pool().listed()).isLessThan(200);
+    }
+
     @Test
     void smallOverlaysOverLargePartitions_stayWithinTheBudget(@TempDir Path otherDisk)
             throws IOException {

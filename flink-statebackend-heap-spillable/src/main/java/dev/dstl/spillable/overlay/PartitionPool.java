@@ -19,8 +19,6 @@ package dev.dstl.spillable.overlay;
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongSupplier;
@@ -67,7 +65,6 @@ public final class PartitionPool implements AutoCloseable {
     private static final int SMALL_OVERLAY_BYTES = 16 << 10;
     private static final int SEALED_PER_OVERLAY = 4;
 
-    private static final int FEW_VIEWS = 64;
     private static final int SKIPPED_REFUSALS = 1024;
     private static final int FILES_PER_OCCUPIED = 2;
 
@@ -80,13 +77,12 @@ public final class PartitionPool implements AutoCloseable {
     private final PageReads pageReads;
     private final long mergeAbove;
     private final long waitAbove;
-    private final PartitionList withOverlay = new PartitionList();
-    private final PartitionList inFiles = new PartitionList();
-    private final List<SpilledView> views = new ArrayList<>();
+    private final PruningList<LivePartition> withOverlay = new PruningList<>(one -> one.dropped);
+    private final PruningList<LivePartition> inFiles = new PruningList<>(one -> one.dropped);
+    private final PruningList<SpilledView> views = new PruningList<>(SpilledView::isClosed);
     private final SplittableRandom random = new SplittableRandom(1);
 
     private int viewCursor;
-    private int viewsBeforeCleanUp = FEW_VIEWS;
 
     /** Partitions before this one may have overlays to be sealed for a checkpoint. */
     private int sealingCursor;
@@ -222,10 +218,6 @@ public final class PartitionPool implements AutoCloseable {
 
     /** A view was opened, which may hold overlays. */
     void viewOpened(SpilledView view) {
-        if (views.size() >= viewsBeforeCleanUp) {
-            views.removeIf(SpilledView::isClosed);
-            viewsBeforeCleanUp = Math.max(FEW_VIEWS, 2 * views.size());
-        }
         views.add(view);
     }
 
@@ -374,8 +366,7 @@ public final class PartitionPool implements AutoCloseable {
                 return true;
             }
             if (view.isClosed()) {
-                views.set(viewCursor, views.get(views.size() - 1));
-                views.remove(views.size() - 1);
+                views.remove(viewCursor);
             }
         }
         return false;
@@ -399,10 +390,11 @@ public final class PartitionPool implements AutoCloseable {
     }
 
     private void sealNext() {
+        sealingCursor = Math.min(sealingCursor, withOverlay.size());
         while (sealingCursor > 0
                 && runner.running() < MOST_RUNNING_FOR_CHECKPOINT
                 && !diskRefuses) {
-            sealingCursor = Math.min(sealingCursor, withOverlay.size()) - 1;
+            sealingCursor--;
             LivePartition candidate = withOverlay.get(sealingCursor);
             int overlay = candidate.overlayBytes();
             int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();

@@ -141,7 +141,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
-            userValueSerializer.serialize(userValue, userValueOut);
+            serialize(userValueSerializer, userValue, userValueOut);
         }
         if (found && bucket.overwriteValue(map, userValueOut)) {
             return;
@@ -267,7 +267,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private boolean findCopied(EntryReader entries, Copied copied, UK userKey) throws IOException {
         userKeyOut.clear();
-        userKeySerializer.serialize(userKey, userKeyOut);
+        serialize(userKeySerializer, userKey, userKeyOut);
         userEntries = copied.userEntries;
         buckets = copied.buckets;
         readBucket(entries, bucketOf(userKeyHash(entries.keyHash())));
@@ -276,7 +276,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private boolean findUserEntry(EntryReader entries, UK userKey) throws IOException {
         userKeyOut.clear();
-        userKeySerializer.serialize(userKey, userKeyOut);
+        serialize(userKeySerializer, userKey, userKeyOut);
         if (!readHead(entries)) {
             return false;
         }
@@ -297,7 +297,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     /** Where a user key lies in a map of that many buckets. */
     int originalBucket(UK userKey, int bucketCount, KeyHash hash) throws IOException {
         userKeyOut.clear();
-        userKeySerializer.serialize(userKey, userKeyOut);
+        serialize(userKeySerializer, userKey, userKeyOut);
         return bucketOf(userKeyHash(hash), bucketCount);
     }
 

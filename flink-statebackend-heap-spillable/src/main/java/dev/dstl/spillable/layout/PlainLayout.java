@@ -59,7 +59,7 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     @Override
     public void write(PartitionedMap map, S state) throws IOException {
         valueOut.clear();
-        stateSerializer.serialize(state, valueOut);
+        serialize(stateSerializer, state, valueOut);
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 

@@ -30,8 +30,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * The memory of the overlays of one backend, in slabs counted in its budget, and what frees blocks
  * and extents when nobody can look at them any more. Used by any thread.
  *
- * <p>The pool, every view and every merge hold it; the last holder releases the budget and closes
- * the chunk files. While a reader of another thread looks at live memory, nothing is freed.
+ * <p>The pool, every view and every merge hold it; the last holder gives all memory back, releases
+ * the budget and closes the chunk files. While a reader of another thread looks at live memory,
+ * nothing is freed.
  */
 final class OverlayMemory {
 
@@ -170,7 +171,7 @@ final class OverlayMemory {
      */
     void release() throws IOException {
         if (holders.decrementAndGet() == 0) {
-            slabs.trim();
+            slabs.close();
             budget.release();
             files.close();
         }

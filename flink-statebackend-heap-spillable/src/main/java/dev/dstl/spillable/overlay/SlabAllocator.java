@@ -18,8 +18,10 @@ package dev.dstl.spillable.overlay;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
-import javax.annotation.Nullable;
+import java.util.Set;
 import org.apache.flink.core.memory.MemorySegment;
 
 /**
@@ -73,6 +75,11 @@ final class SlabAllocator {
     private final FreeList[] free;
     private int slabCount;
 
+    /** Memory of the blocks in use that are larger than a slab. */
+    private final Set<MemorySegment> large = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private boolean closed;
+
     /**
      * @param budget counts the slabs
      * @param slabBytes a power of two
@@ -103,7 +110,9 @@ final class SlabAllocator {
     synchronized MemoryBlock allocate(int bytes) {
         int length = blockBytes(bytes);
         if (length > slabBytes) {
-            return new MemoryBlock(budget.allocate(length), 0, length, -1);
+            MemoryBlock block = new MemoryBlock(budget.allocate(length), 0, length, -1);
+            large.add(block.segment);
+            return block;
         }
         int wanted = Integer.numberOfTrailingZeros(length >>> UNIT_SHIFT);
         long place = take(wanted);
@@ -159,7 +168,11 @@ final class SlabAllocator {
     }
 
     synchronized void free(MemoryBlock block) {
+        if (closed) {
+            return;
+        }
         if (block.slab < 0) {
+            large.remove(block.segment);
             budget.free(block.segment);
             return;
         }
@@ -196,19 +209,22 @@ final class SlabAllocator {
         list.push(place);
     }
 
-    private void drop(int number, @Nullable Slab slab) {
+    private void drop(int number, Slab slab) {
         slabs.set(number, null);
         slabCount--;
         budget.free(slab.segment);
     }
 
-    /** Gives back the slab that is kept for what comes next, if nothing of it is in use. */
-    synchronized void trim() {
+    /** Gives back all memory, that of blocks in use too: what fails may have left some. */
+    synchronized void close() {
+        closed = true;
         for (int i = 0; i < slabs.size(); i++) {
             Slab slab = slabs.get(i);
-            if (slab != null && slab.states[0] == topOrder + 1) {
+            if (slab != null) {
                 drop(i, slab);
             }
         }
+        large.forEach(budget::free);
+        large.clear();
     }
 }

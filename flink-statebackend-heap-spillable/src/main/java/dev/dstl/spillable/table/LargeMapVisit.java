@@ -22,6 +22,7 @@ import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -29,6 +30,9 @@ import javax.annotation.Nullable;
 /**
  * Goes over one large map in slices, for the clean-up of expired user entries. Task thread only. If
  * the map moves meanwhile, user entries may be met twice.
+ *
+ * <p>The job may be iterating over the map of the current key, so what has expired of it leaves the
+ * heap only after another key was selected.
  */
 final class LargeMapVisit<K, N, S> {
 
@@ -39,6 +43,7 @@ final class LargeMapVisit<K, N, S> {
 
     private final KeyGroups<K, N, S> groups;
     private final KeyGroupMap<K, N, S> group;
+    private final CurrentKey<K> currentKey;
     private final K key;
     private final N namespace;
     private final HashMapCursor<Object, Object> heapCursor = new HashMapCursor<>();
@@ -46,10 +51,20 @@ final class LargeMapVisit<K, N, S> {
     private boolean atEnd;
     private Map<Object, Object> slice = new HashMap<>();
 
+    /** User entries to be removed in another selection of a key than {@link #expiredIn}. */
+    private Map<Object, Object> expired = Collections.emptyMap();
+
+    private long expiredIn;
+
     private LargeMapVisit(
-            KeyGroups<K, N, S> groups, KeyGroupMap<K, N, S> group, K key, N namespace) {
+            KeyGroups<K, N, S> groups,
+            KeyGroupMap<K, N, S> group,
+            CurrentKey<K> currentKey,
+            K key,
+            N namespace) {
         this.groups = groups;
         this.group = group;
+        this.currentKey = currentKey;
         this.key = key;
         this.namespace = namespace;
     }
@@ -57,7 +72,11 @@ final class LargeMapVisit<K, N, S> {
     /** Starts at the first slice; null if there is no such map, or it is small. */
     @Nullable
     static <K, N, S> LargeMapVisit<K, N, S> start(
-            KeyGroups<K, N, S> groups, KeyGroupMap<K, N, S> group, K key, N namespace) {
+            KeyGroups<K, N, S> groups,
+            KeyGroupMap<K, N, S> group,
+            CurrentKey<K> currentKey,
+            K key,
+            N namespace) {
         SpilledLayout<K, N, S> layout = groups.layout();
         if (!(layout instanceof MapLayout)) {
             return null;
@@ -78,7 +97,7 @@ final class LargeMapVisit<K, N, S> {
                 throw groups.unreadable(e);
             }
         }
-        return large ? new LargeMapVisit<>(groups, group, key, namespace) : null;
+        return large ? new LargeMapVisit<>(groups, group, currentKey, key, namespace) : null;
     }
 
     K key() {
@@ -93,10 +112,16 @@ final class LargeMapVisit<K, N, S> {
     @Nullable
     @SuppressWarnings("unchecked") // only maps are visited
     S next() {
+        slice = new HashMap<>();
+        if (!expired.isEmpty()) {
+            if (currentKey.epoch() == expiredIn) {
+                return (S) slice;
+            }
+            removeExpired();
+        }
         if (atEnd) {
             return null;
         }
-        slice = new HashMap<>();
         for (int i = 0; i < MOST_EMPTY && slice.isEmpty() && !atEnd; i++) {
             Map<Object, Object> onHeap = (Map<Object, Object>) group.peekHeap(key, namespace);
             if (onHeap == null) {
@@ -133,11 +158,24 @@ final class LargeMapVisit<K, N, S> {
 
     /** Removes the user entries of the last slice from the map, but for those that are kept. */
     void removeFromSlice(Map<?, ?> kept) {
-        for (Object userKey : slice.keySet()) {
-            if (!kept.containsKey(userKey)) {
-                remove(userKey);
+        slice.keySet().removeAll(kept.keySet());
+        if (key.equals(currentKey.getCurrentKey()) && group.peekHeap(key, namespace) != null) {
+            expired = slice;
+            expiredIn = currentKey.epoch();
+        } else {
+            slice.keySet().forEach(this::remove);
+        }
+    }
+
+    /** Leaves alone what the job has set since, and what has moved off-heap. */
+    private void removeExpired() {
+        for (Map.Entry<Object, Object> entry : expired.entrySet()) {
+            Map<?, ?> onHeap = (Map<?, ?>) group.peekHeap(key, namespace);
+            if (onHeap != null && onHeap.get(entry.getKey()) == entry.getValue()) {
+                remove(entry.getKey());
             }
         }
+        expired = Collections.emptyMap();
     }
 
     @SuppressWarnings("unchecked") // only maps are visited

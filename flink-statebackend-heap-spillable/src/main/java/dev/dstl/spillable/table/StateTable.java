@@ -161,7 +161,7 @@ public final class StateTable<K, N, S> {
      * @param recommendedEntries number of entries per step, about
      */
     public StateIncrementalVisitor<K, N, S> visitor(int recommendedEntries) {
-        return new TableVisitor<>(groups, recommendedEntries);
+        return new TableVisitor<>(groups, currentKey, recommendedEntries);
     }
 
     /** As what the state is registered. */

@@ -37,6 +37,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private static final int MOST_LOOKS = 16;
 
     private final KeyGroups<K, N, S> groups;
+    private final CurrentKey<K> currentKey;
     private final int recommendedEntries;
 
     private int position;
@@ -47,8 +48,9 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private KeyGroupMap<K, N, S> givenFrom;
     @Nullable private LargeMapVisit<K, N, S> largeMap;
 
-    TableVisitor(KeyGroups<K, N, S> groups, int recommendedEntries) {
+    TableVisitor(KeyGroups<K, N, S> groups, CurrentKey<K> currentKey, int recommendedEntries) {
         this.groups = groups;
+        this.currentKey = currentKey;
         this.recommendedEntries = recommendedEntries;
     }
 
@@ -106,7 +108,8 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
         while (given < end) {
             StateEntry<K, N, Void> entry = found.get(given);
             LargeMapVisit<K, N, S> visit =
-                    LargeMapVisit.start(groups, foundIn, entry.getKey(), entry.getNamespace());
+                    LargeMapVisit.start(
+                            groups, foundIn, currentKey, entry.getKey(), entry.getNamespace());
             if (visit != null && !entries.isEmpty()) {
                 return entries;
             }

@@ -85,8 +85,24 @@ class OverlayMemoryTest {
             memory.free(block);
         }
         assertThat(memory.blockBytes()).isZero();
+        assertThat(budget.usedBytes()).as("one slab is kept").isEqualTo(memory.slabBytes());
         memory.release();
-        assertThat(budget.usedBytes()).as("slabs that are left").isZero();
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void blocksThatAFailureHasLeft_areGivenBackWithTheLastHolder() throws IOException {
+        memory.allocate(4096);
+        MemoryBlock freedTooLate = memory.allocate(LIMIT);
+        memory.hold();
+        memory.release();
+        assertThat(budget.usedBytes()).isGreaterThan(LIMIT);
+
+        memory.release();
+        memory.free(freedTooLate);
+
+        assertThat(budget.usedBytes()).isZero();
+        assertThat(releases).hasValue(1);
     }
 
     private static void fill(MemoryBlock block, int value) {
@@ -117,8 +133,8 @@ class OverlayMemoryTest {
                     }
                 });
 
+        assertThat(budget.usedBytes()).as("one slab is kept").isEqualTo(memory.slabBytes());
         memory.release();
-        assertThat(budget.usedBytes()).isZero();
     }
 
     @Test

@@ -24,10 +24,12 @@ import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** Serializes all strings but one. */
+/** Serializes all strings but three, for which it fails in different ways. */
 final class PickySerializer extends TypeSerializerSingleton<String> {
 
     static final String REFUSED = "cannot be written";
+    static final String TOO_DEEP = "cannot be written with so small a stack";
+    static final String INCOMPLETE = "cannot be written before it is complete";
 
     private static final long serialVersionUID = 1L;
 
@@ -58,8 +60,15 @@ final class PickySerializer extends TypeSerializerSingleton<String> {
 
     @Override
     public void serialize(String record, DataOutputView target) throws IOException {
-        if (record.equals(REFUSED)) {
-            throw new IOException("refused");
+        switch (record) {
+            case REFUSED:
+                throw new IOException("refused");
+            case TOO_DEEP:
+                throw new StackOverflowError();
+            case INCOMPLETE:
+                throw new NullPointerException("no address");
+            default:
+                // the others can be written
         }
         StringSerializer.INSTANCE.serialize(record, target);
     }

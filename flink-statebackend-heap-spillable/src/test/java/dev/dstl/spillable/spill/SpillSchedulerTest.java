@@ -41,6 +41,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a task is woken, how restores find room, and what a refusal says. */
 class SpillSchedulerTest {
@@ -240,11 +242,18 @@ class SpillSchedulerTest {
         verify();
     }
 
-    @Test
-    void anEntryThatCannotBeSerialized_keepsItsKeyGroupOnTheHeap_andNoOther() throws Exception {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                PickySerializer.REFUSED,
+                PickySerializer.TOO_DEEP,
+                PickySerializer.INCOMPLETE
+            })
+    void anEntryThatCannotBeSerialized_keepsItsKeyGroupOnTheHeap_andNoOther(String refused)
+            throws Exception {
         StateTable<Integer, VoidNamespace, String> picky =
                 tables.add("picky", ENTRIES_PER_GROUP, new PickySerializer());
-        PlacedTables.put(picky, 4, PickySerializer.REFUSED);
+        PlacedTables.put(picky, 4, refused);
         try (LoggedLines errors = new LoggedLines(SpillScheduler.class, Level.ERROR)) {
             for (int i = 0; i < 40; i++) {
                 scheduler.keySelected();
@@ -259,7 +268,7 @@ class SpillSchedulerTest {
         for (int group = 1; group < PlacedTables.GROUPS; group++) {
             assertThat(picky.placement().heapEntries(group)).isZero();
         }
-        assertThat(PlacedTables.get(picky, 4)).isEqualTo(PickySerializer.REFUSED);
+        assertThat(PlacedTables.get(picky, 4)).isEqualTo(refused);
         assertThat(picky.size()).isEqualTo(PlacedTables.GROUPS * ENTRIES_PER_GROUP);
 
         PlacedTables.put(picky, 4, "can be written");

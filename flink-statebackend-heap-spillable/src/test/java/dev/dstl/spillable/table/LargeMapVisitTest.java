@@ -24,8 +24,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
@@ -50,15 +53,17 @@ class LargeMapVisitTest {
 
     @TempDir Path disk;
     private SpillSpace space;
+    private CurrentKey<Integer> currentKey;
     private StateTable<Integer, VoidNamespace, Map<Integer, Integer>> table;
     private int largest;
 
     @BeforeEach
     void fill() {
         space = PoolOnDisk.space(disk, 4 << 20);
+        currentKey = new CurrentKey<>(new KeyGroupRange(0, 0), 1);
         table =
                 new StateTable<>(
-                        new CurrentKey<>(new KeyGroupRange(0, 0), 1),
+                        currentKey,
                         new RegisteredKeyValueStateBackendMetaInfo<>(
                                 StateDescriptor.Type.MAP,
                                 "state",
@@ -147,6 +152,41 @@ class LargeMapVisitTest {
 
         assertThat(get(KEY)).isNull();
         assertThat(table.size()).isZero();
+    }
+
+    @Test
+    void aMapThatTheJobIteratesOver_isCleanedUpAfterwards() throws IOException {
+        currentKey.setCurrentKey(KEY);
+        Iterator<Map.Entry<Integer, Integer>> job = get(KEY).entrySet().iterator();
+        Set<Integer> met = new HashSet<>();
+
+        cleanUp(
+                2,
+                () -> {
+                    for (int i = 0; i < 50 && job.hasNext(); i++) {
+                        met.add(job.next().getKey());
+                    }
+                    if (!job.hasNext()) {
+                        currentKey.setCurrentKey(KEY);
+                    }
+                });
+
+        assertThat(met).hasSize(SIZE);
+        assertThat(get(KEY)).hasSize(SIZE / 2).doesNotContainKey(1).containsEntry(2, 2);
+    }
+
+    @Test
+    void aUserKeyThatTheJobHasSetSinceItExpired_stays() throws IOException {
+        currentKey.setCurrentKey(KEY);
+
+        cleanUp(
+                2,
+                () -> {
+                    get(KEY).put(1, 1000);
+                    currentKey.setCurrentKey(KEY);
+                });
+
+        assertThat(get(KEY)).hasSize(SIZE / 2 + 1).containsEntry(1, 1000);
     }
 
     @Test

@@ -18,13 +18,18 @@ package dev.dstl.changelog.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.util.StateMigrationException;
@@ -70,7 +75,10 @@ class TimeToLiveTest {
     }
 
     static Stream<Arguments> changesOfMind() {
-        return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
+        return Stream.of(
+                        Delegate.HASHMAP,
+                        Delegate.ROCKSDB_INCREMENTAL,
+                        Delegate.SPILLABLE_INCREMENTAL)
                 .flatMap(
                         delegate ->
                                 Stream.of(
@@ -80,25 +88,80 @@ class TimeToLiveTest {
 
     @ParameterizedTest(name = "{0}, with a time to live at first: {1}")
     @MethodSource("changesOfMind")
-    void timeToLiveSwitchedOnOrOff_isRefusedAsFlinkRefusesIt_andTheCheckpointStaysRestorable(
+    void timeToLiveSwitchedOnOrOff_isRefusedWhereFlinkRefusesIt_andTheCheckpointStaysRestorable(
             Delegate delegate, boolean first) throws Exception {
+        assumeThat(delegate.convertsTimeToLive()).isFalse();
         FakeJobManager jobManager;
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
             jobManager = task.jobManager;
-            task.state(1, hours(first)).update("v");
+            task.state(1, value(first)).update("v");
             task.checkpoint(1);
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
-            assertThatThrownBy(() -> task.state(1, hours(!first)))
+            assertThatThrownBy(() -> task.state(1, value(!first)))
                     .isInstanceOf(StateMigrationException.class);
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
-            assertThat(task.state(1, hours(first)).value()).isEqualTo("v");
+            assertThat(task.state(1, value(first)).value()).isEqualTo("v");
         }
     }
 
-    private static ValueStateDescriptor<String> hours(boolean timeToLive) {
-        ValueStateDescriptor<String> descriptor = new ValueStateDescriptor<>("hours", String.class);
+    @ParameterizedTest(name = "{0}, with a time to live at first: {1}")
+    @MethodSource("changesOfMind")
+    void timeToLiveSwitchedOnOrOff_keepsTheState_whereFlinkConvertsIt(
+            Delegate delegate, boolean first) throws Exception {
+        assumeThat(delegate.convertsTimeToLive()).isTrue();
+        FakeJobManager jobManager;
+        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            put(task, 1, first, "in the base");
+            task.materialize();
+            put(task, 2, first, "in the changelog");
+            task.checkpoint(1);
+        }
+        boolean timeToLive = first;
+        for (int checkpoint = 2; checkpoint < 6; checkpoint++) {
+            timeToLive = checkpoint == 3 ? timeToLive : !timeToLive;
+            try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
+                requireIn(task, 1, timeToLive, "in the base");
+                requireIn(task, 2, timeToLive, "in the changelog");
+                for (int key = 3; key <= checkpoint; key++) {
+                    requireIn(task, key, timeToLive, "added");
+                }
+                put(task, checkpoint + 1, timeToLive, "added");
+                task.checkpoint(checkpoint);
+            }
+        }
+    }
+
+    private static void put(TestTask task, int key, boolean timeToLive, String what)
+            throws Exception {
+        task.state(key, value(timeToLive)).update(what);
+        task.state(key, list(timeToLive)).addAll(List.of(what, "too"));
+        task.state(key, map(timeToLive)).put(what, "mapped");
+    }
+
+    private static void requireIn(TestTask task, int key, boolean timeToLive, String what)
+            throws Exception {
+        assertThat(task.state(key, value(timeToLive)).value()).isEqualTo(what);
+        assertThat(task.state(key, list(timeToLive)).get()).containsExactly(what, "too");
+        assertThat(task.state(key, map(timeToLive)).get(what)).isEqualTo("mapped");
+        assertThat(task.state(key, map(timeToLive)).keys()).containsExactly(what);
+    }
+
+    private static ValueStateDescriptor<String> value(boolean timeToLive) {
+        return hours(new ValueStateDescriptor<>("value", String.class), timeToLive);
+    }
+
+    private static ListStateDescriptor<String> list(boolean timeToLive) {
+        return hours(new ListStateDescriptor<>("list", String.class), timeToLive);
+    }
+
+    private static MapStateDescriptor<String, String> map(boolean timeToLive) {
+        return hours(new MapStateDescriptor<>("map", String.class, String.class), timeToLive);
+    }
+
+    private static <D extends StateDescriptor<?, ?>> D hours(D descriptor, boolean timeToLive) {
         if (timeToLive) {
             descriptor.enableTimeToLive(StateTtlConfig.newBuilder(Duration.ofHours(1)).build());
         }

@@ -26,6 +26,7 @@ import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
 import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /** The delegates on which every suite of Flink runs. */
 public enum Delegate {
@@ -68,6 +69,22 @@ public enum Delegate {
 
     /** Creates a state backend. */
     public abstract StateBackend create(Path directory);
+
+    /**
+     * Whether state that was restored with a time to live may be registered without one, and the
+     * other way round, on the line of Flink that runs.
+     */
+    public boolean convertsTimeToLive() {
+        String version = EnvironmentInformation.getVersion();
+        switch (this) {
+            case SPILLABLE_INCREMENTAL:
+                return false;
+            case HASHMAP:
+                return version.compareTo("2.2") >= 0;
+            default:
+                return version.compareTo("2.1") >= 0;
+        }
+    }
 
     private static StateBackend rocksDb(
             boolean incremental, PriorityQueueStateType timers, Path directory) {

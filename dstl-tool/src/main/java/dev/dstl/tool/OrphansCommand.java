@@ -53,7 +53,7 @@ final class OrphansCommand extends ReportingCommand {
 
     @Option(
             names = "--without-checkpoints",
-            description = "No checkpoint is retained, or none in some DIR: nothing is needed.")
+            description = "No checkpoint is retained, or none in some DIR.")
     private boolean withoutCheckpoints;
 
     @Option(
@@ -101,7 +101,7 @@ final class OrphansCommand extends ReportingCommand {
                         FileAccess.of(basePath),
                         minAge.toMillis(),
                         System.currentTimeMillis(),
-                        jobsEnded || checkpoints.isEmpty());
+                        jobsEnded);
         OrphanReport report =
                 search.search(() -> RetainedCheckpoints.below(directories, withoutCheckpoints));
         if (!delete) {

@@ -221,6 +221,10 @@ class DoctorCommandTest extends ToolTest {
         fails("Did you mean 'state.backend.spillable.chunk-size'?");
         configure(KEYS + "state.backend.spillable.chunk-size: 3 mb\n");
         fails("'state.backend.spillable.chunk-size' is 3145728 bytes; it must be a power of two");
+        configure(KEYS + "state.changelog.dstl.materialize.max-time-fraction: 0\n");
+        fails("'state.changelog.dstl.materialize.max-time-fraction: 0.0' is not a fraction");
+        configure(KEYS + "state.changelog.periodic-materialize.interval: ten\n");
+        fails("'state.changelog.periodic-materialize.interval' is 'ten', which cannot be read");
     }
 
     @Test

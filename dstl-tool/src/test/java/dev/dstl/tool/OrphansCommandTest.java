@@ -372,8 +372,11 @@ class OrphansCommandTest extends ToolTest {
 
     @Test
     void noCheckpointAtAll_ifThatIsSaid_isTaken() {
-        dstl("orphans", basePath(), "--without-checkpoints", "--delete").isFine();
+        ToolRun run = dstl("orphans", basePath(), "--without-checkpoints", "--delete").isFine();
+        assertThat(run.out()).contains("orphans: 2");
+        assertThat(segments()).as("the job may run").containsExactlyInAnyOrder(needed, orphan);
 
+        dstl("orphans", basePath(), "--without-checkpoints", "--delete", "--jobs-ended").isFine();
         assertThat(segments()).isEmpty();
     }
 

@@ -21,6 +21,8 @@ import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_E
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
 
+import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.KnownKeys;
@@ -182,6 +184,8 @@ public final class Diagnosis implements Report {
     private void keys() {
         complaint(() -> KnownKeys.ofAllModules().check(configuration));
         complaint(() -> SpillConfig.of(configuration));
+        complaint(() -> MaterializationSettings.of(configuration, configuration));
+        complaint(() -> LogLimits.of(configuration, configuration));
         if (configuration.get(FILE_MERGING_ENABLED)) {
             problems.add(
                     String.format(

@@ -31,13 +31,14 @@ import org.apache.flink.core.fs.Path;
  * Reads and checks configured values. Every error names the key, the value, the allowed range and
  * the fix.
  */
-final class CheckedConfiguration {
+public final class CheckedConfiguration {
 
     private static final Duration LONGEST = Duration.ofDays(1);
 
     private final Configuration configuration;
 
-    CheckedConfiguration(Configuration configuration) {
+    /** Reads this configuration, which the caller may go on to change. */
+    public CheckedConfiguration(Configuration configuration) {
         this.configuration = configuration;
     }
 
@@ -45,7 +46,12 @@ final class CheckedConfiguration {
         return configuration.contains(option);
     }
 
-    <T> T get(ConfigOption<T> option) {
+    /**
+     * Returns a value, or the default.
+     *
+     * @throws IllegalConfigurationException if the value is of another type
+     */
+    public <T> T get(ConfigOption<T> option) {
         try {
             return configuration.get(option);
         } catch (IllegalArgumentException e) {

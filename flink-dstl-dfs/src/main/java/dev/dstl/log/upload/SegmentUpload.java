@@ -52,8 +52,12 @@ public final class SegmentUpload {
     @GuardedBy("this")
     private final List<UploadAttempt> live = new ArrayList<>();
 
+    /** Including those that never began. */
     @GuardedBy("this")
     private int attempts;
+
+    @GuardedBy("this")
+    private int begun;
 
     /** Number of failed attempts since the upload was started or resumed. */
     @GuardedBy("this")
@@ -263,6 +267,11 @@ public final class SegmentUpload {
         return encoded;
     }
 
+    /** Reports that an attempt begins to write; returns how many have. */
+    synchronized int began() {
+        return ++begun;
+    }
+
     private void encoded(@Nullable EncodedSegment encoded) {
         boolean discard;
         synchronized (this) {
@@ -301,11 +310,11 @@ public final class SegmentUpload {
                 needless = settle(UploadState.DURABLE);
                 segment = null;
             }
-            started = attempts;
+            started = begun;
         }
         needless.forEach(UploadAttempt::cancel);
         if (won) {
-            uploader.metrics.segmentUploaded(written.length(), nanos, attempt.number(), started);
+            uploader.metrics.segmentUploaded(written.length(), nanos, attempt.ordinal(), started);
             if (attempt.kind() == AttemptKind.HEDGE) {
                 uploader.metrics.hedgeWon();
             }

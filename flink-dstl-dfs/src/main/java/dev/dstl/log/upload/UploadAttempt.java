@@ -66,6 +66,9 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     /** Whether {@link Probing} knows that this probe has ended. */
     private final AtomicBoolean probeOver = new AtomicBoolean();
 
+    /** How many attempts of the upload had begun with this one. */
+    private volatile int ordinal;
+
     private volatile long bytes;
     private volatile long startNanos;
     private volatile boolean timedOut;
@@ -139,8 +142,8 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         return kind;
     }
 
-    int number() {
-        return name.attempt();
+    int ordinal() {
+        return ordinal;
     }
 
     @Override
@@ -183,6 +186,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             startNanos = uploader.timers.nanoTime();
             uploader.live.began(this, bytes, startNanos, timeoutNanos());
         }
+        ordinal = target.began();
         account();
         arm();
         return true;
@@ -249,18 +253,23 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     private void end(@Nullable Path file, @Nullable Throwable failure) {
         SegmentUpload target;
         EncodedSegment written;
+        boolean hasWritten;
         synchronized (this) {
             ended = true;
             writer = null;
             target = upload;
-            written = content == null ? null : content.segment();
+            hasWritten = content != null;
+            written = hasWritten ? content.segment() : null;
         }
         cancelTimers();
         // An interrupt says that the attempt is cancelled, or that the storage is closing; what
         // follows has to be done all the same.
         Thread.interrupted();
         if (target == null) {
-            uploader.abandoned.ended(this, file, failure == null);
+            // If it was cancelled while it encoded, it does not count as abandoned.
+            if (hasWritten) {
+                uploader.abandoned.ended(this, file, failure == null);
+            }
         } else if (failure == null) {
             target.succeeded(this, file, written, uploader.timers.nanoTime() - startNanos);
         } else {

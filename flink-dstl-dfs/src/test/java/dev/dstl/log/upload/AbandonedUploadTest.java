@@ -19,12 +19,18 @@ package dev.dstl.log.upload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.testing.LinkedStore.Fate;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.upload.LinkedTaskManagers.Checkpoint;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -134,6 +140,45 @@ class AbandonedUploadTest {
         late(1_500);
         assertThat(cluster.store.requests()).isEqualTo(22);
         assertThat(cluster.count("numberOfCancelledUploads")).isZero();
+    }
+
+    @Test
+    void uploadAbandonedWhileItsSegmentIsEncoded_doesNotCountAsHanging() {
+        open(new Configuration());
+        AtomicReference<SegmentUpload> upload = new AtomicReference<>();
+        AtomicInteger discarded = new AtomicInteger();
+        upload.set(
+                cluster.uploaders
+                        .get(0)
+                        .upload(
+                                new SegmentSource() {
+                                    @Override
+                                    public EncodedSegment encode(SegmentEncoder encoder) {
+                                        upload.get().abandon();
+                                        throw new IllegalStateException("refused by the test");
+                                    }
+
+                                    @Override
+                                    public void discard() {
+                                        discarded.incrementAndGet();
+                                    }
+
+                                    @Override
+                                    public void durable(Path file, EncodedSegment written) {
+                                        throw new IllegalStateException("It was abandoned");
+                                    }
+
+                                    @Override
+                                    public void suspended(IOException cause) {
+                                        throw new IllegalStateException(cause);
+                                    }
+                                }));
+        upload.get().ensureRunning();
+        cluster.timers.advanceMillis(1_000);
+
+        assertThat(discarded).hasValue(1);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts")).isEqualTo(0);
+        assertThat(cluster.uploaders.get(0).slots.slowCount()).isZero();
     }
 
     /** Uploads a segment that takes {@code millis}, while ten others are fast. */

@@ -53,6 +53,9 @@ class ThreadStartTest {
         assertThat(checkpoints).allMatch(Checkpoint::isComplete);
         assertThat(cluster.durationMillis(checkpoints.get(59))).isLessThan(100);
         assertThat(cluster.metrics.get(0).value("storeHealth")).isEqualTo(0);
+        assertThat(cluster.metrics.get(0).max("totalAttemptsPerUpload"))
+                .as("attempts that began")
+                .isEqualTo(1);
     }
 
     @ParameterizedTest

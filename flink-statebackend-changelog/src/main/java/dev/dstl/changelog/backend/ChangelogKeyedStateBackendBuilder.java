@@ -118,6 +118,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogStorage<?> storage = deployment.storage();
         deployment.localRecovery();
         deployment.fileMerging();
+        // Before state is restored, which would be in vain.
+        Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
+        Configuration job = jobConfiguration();
+        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
+        LogLimits limits = LogLimits.of(job, cluster);
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
@@ -135,7 +140,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(restoredDelegate, storage, writer, restored);
+            return wire(restoredDelegate, storage, writer, restored, settings, limits);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -144,6 +149,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             delegate.dispose();
             throw t;
         }
+    }
+
+    private Configuration jobConfiguration() {
+        Configuration job = new Configuration(environment.getJobConfiguration());
+        job.addAll(environment.getExecutionConfig().toConfiguration());
+        return job;
     }
 
     /** Errors of the storage name the misconfigured key; a restart does not help. */
@@ -170,7 +181,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             RestoredDelegate<K> restoredDelegate,
             StateChangelogStorage<?> storage,
             StateChangelogWriter<?> writer,
-            RestoredHandles restored)
+            RestoredHandles restored,
+            MaterializationSettings settings,
+            LogLimits limits)
             throws Exception {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
@@ -206,10 +219,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         MaterializationLifecycle lifecycle =
                 new MaterializationLifecycle(
                         bases, snapshots, writer, truncation, delegate, deleter);
-        Configuration job = new Configuration(environment.getJobConfiguration());
-        job.addAll(environment.getExecutionConfig().toConfiguration());
-        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
-        LogLimits limits = LogLimits.of(job, cluster);
         MaterializationThrottle throttle =
                 new MaterializationThrottle(limits.maxTimeFraction(), System::nanoTime);
         Materializer materializer =
@@ -240,7 +249,11 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
                         deleter,
-                        CheckpointDeadline.of(job, cluster, threads.clock(), storeProblem(storage)),
+                        CheckpointDeadline.of(
+                                jobConfiguration(),
+                                cluster,
+                                threads.clock(),
+                                storeProblem(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(

@@ -22,8 +22,7 @@ import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MIN_LOG_SIZE;
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPLAY_TIME;
 
-import org.apache.flink.configuration.ConfigOption;
-import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.configuration.Configuration;
 
 /** Limits of a changelog above which it is materialized early. Immutable. */
 public final class LogLimits {
@@ -63,8 +62,9 @@ public final class LogLimits {
      * @param cluster configuration of the TaskManager
      * @throws MisconfigurationException if a value is invalid
      */
-    public static LogLimits of(ReadableConfig job, ReadableConfig cluster) {
-        double fraction = read(MATERIALIZE_MAX_TIME_FRACTION, job, cluster);
+    public static LogLimits of(Configuration job, Configuration cluster) {
+        TaskConfiguration values = new TaskConfiguration(job, cluster);
+        double fraction = values.get(MATERIALIZE_MAX_TIME_FRACTION);
         if (!(fraction > 0 && fraction <= 1)) {
             throw new MisconfigurationException(
                     String.format(
@@ -72,15 +72,11 @@ public final class LogLimits {
                             MATERIALIZE_MAX_TIME_FRACTION.key(), fraction));
         }
         return new LogLimits(
-                read(MATERIALIZE_LOG_TO_BASE_RATIO, job, cluster),
-                read(MATERIALIZE_MIN_LOG_SIZE, job, cluster).getBytes(),
-                read(MATERIALIZE_REPLAY_TIME, job, cluster).toMillis() / 1000.0,
-                read(MATERIALIZE_MAX_RUNS, job, cluster),
+                values.get(MATERIALIZE_LOG_TO_BASE_RATIO),
+                values.get(MATERIALIZE_MIN_LOG_SIZE).getBytes(),
+                values.get(MATERIALIZE_REPLAY_TIME).toMillis() / 1000.0,
+                values.get(MATERIALIZE_MAX_RUNS),
                 fraction);
-    }
-
-    private static <T> T read(ConfigOption<T> option, ReadableConfig job, ReadableConfig cluster) {
-        return job.getOptional(option).orElseGet(() -> cluster.get(option));
     }
 
     /**

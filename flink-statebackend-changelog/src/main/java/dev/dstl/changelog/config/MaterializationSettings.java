@@ -20,8 +20,7 @@ import static org.apache.flink.configuration.StateChangelogOptions.MATERIALIZATI
 import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_ENABLED;
 import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL;
 
-import org.apache.flink.configuration.ConfigOption;
-import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.util.MathUtils;
 
 /** When a task materializes, and how many failures it tolerates. Immutable. */
@@ -50,16 +49,14 @@ public final class MaterializationSettings {
      *
      * @param job configuration of the job, which takes precedence
      * @param cluster configuration of the TaskManager
+     * @throws MisconfigurationException if a value cannot be read
      */
-    public static MaterializationSettings of(ReadableConfig job, ReadableConfig cluster) {
+    public static MaterializationSettings of(Configuration job, Configuration cluster) {
+        TaskConfiguration values = new TaskConfiguration(job, cluster);
         return new MaterializationSettings(
-                read(PERIODIC_MATERIALIZATION_ENABLED, job, cluster),
-                read(PERIODIC_MATERIALIZATION_INTERVAL, job, cluster).toMillis(),
-                read(MATERIALIZATION_MAX_FAILURES_ALLOWED, job, cluster));
-    }
-
-    private static <T> T read(ConfigOption<T> option, ReadableConfig job, ReadableConfig cluster) {
-        return job.getOptional(option).orElseGet(() -> cluster.get(option));
+                values.get(PERIODIC_MATERIALIZATION_ENABLED),
+                values.get(PERIODIC_MATERIALIZATION_INTERVAL).toMillis(),
+                values.get(MATERIALIZATION_MAX_FAILURES_ALLOWED));
     }
 
     /** Returns whether materializations start at an interval. */

@@ -18,8 +18,8 @@ package dev.dstl.changelog.delegate;
 
 import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -50,7 +50,9 @@ final class RocksDbBulkLoad implements BulkLoad {
     private final RocksDB database;
     private final WriteBatchBytes batch;
     private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
-    private final List<Target> targets = new ArrayList<>();
+
+    /** By column family: whether its compactions were stopped here or by the job is known once. */
+    private final Map<Integer, Target> targets = new HashMap<>();
 
     RocksDbBulkLoad(AbstractKeyedStateBackend<?> delegate) throws ReflectiveOperationException {
         this.delegate = delegate;
@@ -85,9 +87,8 @@ final class RocksDbBulkLoad implements BulkLoad {
             if (columnFamily == null) {
                 return null;
             }
-            Target target = new Target((ColumnFamilyHandle) columnFamily);
-            targets.add(target);
-            return target;
+            ColumnFamilyHandle handle = (ColumnFamilyHandle) columnFamily;
+            return targets.computeIfAbsent(handle.getID(), id -> new Target(handle));
         } catch (ReflectiveOperationException e) {
             return null;
         }
@@ -107,7 +108,7 @@ final class RocksDbBulkLoad implements BulkLoad {
     @Override
     public void close() throws IOException {
         writeOptions.close();
-        for (Target target : targets) {
+        for (Target target : targets.values()) {
             target.compactAgain();
         }
     }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.sorting;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.RecordKind;
@@ -102,7 +103,13 @@ public final class SortingCursor implements RecordCursor {
 
     private volatile boolean closed;
     private volatile long recordsRead;
-    private final AtomicBoolean logClosed = new AtomicBoolean();
+
+    /** Set by whoever is first: the reading thread, or {@link #close} if reading has not begun. */
+    private final AtomicBoolean begun = new AtomicBoolean();
+
+    @GuardedBy("begun")
+    @Nullable
+    private Thread reading;
 
     /**
      * Creates a cursor.
@@ -175,11 +182,16 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private void read() {
+        if (!begun.compareAndSet(false, true)) {
+            return;
+        }
         try {
             try {
+                setReading(Thread.currentThread());
                 readAll();
             } finally {
-                closeLog();
+                setReading(null);
+                log.close();
             }
         } catch (Throwable t) {
             run.release(0);
@@ -197,17 +209,20 @@ public final class SortingCursor implements RecordCursor {
             }
         }
         recordsRead = count;
+        if (closed) {
+            throw cancelled();
+        }
         endRun();
         put(CompletableFuture.completedFuture(null));
     }
 
-    /**
-     * The task thread closes this cursor as soon as it has applied the last record, while the
-     * reading thread may still be closing the log.
-     */
-    private void closeLog() throws IOException {
-        if (logClosed.compareAndSet(false, true)) {
-            log.close();
+    /** An interrupt meant for this cursor must not reach what the thread does next. */
+    private void setReading(@Nullable Thread thread) {
+        synchronized (begun) {
+            reading = thread;
+            if (thread == null && closed) {
+                boolean unused = Thread.interrupted();
+            }
         }
     }
 
@@ -264,12 +279,12 @@ public final class SortingCursor implements RecordCursor {
         long before = buffer.memoryBytes();
         buffer.add(record);
         long grown = buffer.memoryBytes() - before;
-        if (buffer.isFull()) {
-            run.grow(grown);
+        boolean isGranted = grown == 0 || run.grow(grown);
+        if (buffer.isFull() || !(isGranted || canGoOn())) {
             previous = endRun();
-        } else if (grown > 0 && !run.grow(grown) && !canGoOn()) {
-            previous = endRun();
-            awaitMemory(previous::awaitHalf);
+            if (!isGranted) {
+                awaitMemory(previous::awaitHalf);
+            }
         }
     }
 
@@ -308,7 +323,7 @@ public final class SortingCursor implements RecordCursor {
         }
         long freed = before - bufferedBytes();
         run.shrink(freed);
-        return freed >= before / WORTHWHILE_FRACTION;
+        return freed > 0 && freed >= before / WORTHWHILE_FRACTION;
     }
 
     private static void awaitDrop(CompletableFuture<Void> drop) throws InterruptedIOException {
@@ -432,12 +447,23 @@ public final class SortingCursor implements RecordCursor {
         return new InterruptedIOException("The task was cancelled during replay");
     }
 
-    /** Closes the cursor. Work on other threads ends soon, on its own. */
+    /**
+     * Closes the cursor. Work on other threads ends soon, on its own: the log is not thread-safe,
+     * so the reading thread is interrupted and closes it.
+     */
     @Override
     public void close() throws IOException {
         closed = true;
         releaseCurrent();
         drain();
-        closeLog();
+        if (begun.compareAndSet(false, true)) {
+            log.close();
+            return;
+        }
+        synchronized (begun) {
+            if (reading != null) {
+                reading.interrupt();
+            }
+        }
     }
 }

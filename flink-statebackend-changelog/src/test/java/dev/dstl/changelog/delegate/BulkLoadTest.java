@@ -92,6 +92,19 @@ class BulkLoadTest {
         }
     }
 
+    @Test
+    void severalChangelogsOfAState_knowTogetherWhoStoppedItsCompactions() throws Exception {
+        try (Delegate<Integer> delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE);
+                BulkLoad load = BulkLoad.of(delegate.backend())) {
+            state(delegate, "value");
+            state(delegate, "other");
+            BulkTarget first = load.state("value", VoidNamespaceSerializer.INSTANCE);
+
+            assertThat(load.state("value", VoidNamespaceSerializer.INSTANCE)).isSameAs(first);
+            assertThat(load.state("other", VoidNamespaceSerializer.INSTANCE)).isNotSameAs(first);
+        }
+    }
+
     private static <K> ValueState<byte[]> state(Delegate<K> delegate, String name)
             throws Exception {
         return delegate.backend()

@@ -208,6 +208,19 @@ class EarlyMaterializationTest {
                 .hasMessageContaining("set it to more than 0 and at most 1");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"replay-time", "min-log-size", "max-runs", "max-time-fraction"})
+    void valueThatCannotBeRead_isMisuse(String key) {
+        job.setString("state.changelog.dstl.materialize." + key, "500 foo");
+
+        assertThatThrownBy(this::early)
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessageStartingWith(
+                        "'state.changelog.dstl.materialize."
+                                + key
+                                + "' is '500 foo', which cannot be read: ");
+    }
+
     @Test
     void aBaseThatDoesNotCome_isAskedForAgain_withGrowingPauses() {
         EarlyMaterialization early = early();

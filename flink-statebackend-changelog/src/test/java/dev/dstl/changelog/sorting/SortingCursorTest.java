@@ -22,23 +22,28 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class SortingCursorTest {
@@ -208,6 +213,96 @@ class SortingCursorTest {
         assertThat(little.reserved()).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1000, 2 << 20})
+    void recordsThatKeepTheirOrder_areReadOnlyAsFarAsThereIsMemory(int recordBytes)
+            throws Exception {
+        FakeMemory little = new FakeMemory(300_000);
+        int records = (40 << 20) / recordBytes;
+        AtomicInteger given = new AtomicInteger();
+        SortingCursor cursor =
+                new SortingCursor(
+                        new OpaqueRecords(given, records, recordBytes),
+                        KEY_GROUPS,
+                        little,
+                        threads);
+        cursor.start(threads);
+
+        int before = 0;
+        while (before == 0 || before != given.get()) {
+            before = given.get();
+            Thread.sleep(200);
+        }
+        assertThat((long) before * recordBytes).as("bytes read").isLessThan(5 << 20);
+
+        assertThat(drain(cursor)).hasSize(records);
+        assertThat(little.reserved()).isZero();
+    }
+
+    @Test
+    void logInWhichTheReaderIs_isClosedByTheReader_afterItHasLeft() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        AtomicBoolean isInside = new AtomicBoolean();
+        CompletableFuture<Boolean> insideWhenClosed = new CompletableFuture<>();
+        SortingCursor cursor =
+                cursor(
+                        new RecordCursor() {
+                            @Override
+                            public boolean next(LogRecord record) {
+                                isInside.set(true);
+                                inside.countDown();
+                                // As a store's client that is deaf to interrupts.
+                                while (answered.getCount() > 0) {
+                                    Thread.onSpinWait();
+                                }
+                                isInside.set(false);
+                                return false;
+                            }
+
+                            @Override
+                            public void close() {
+                                insideWhenClosed.complete(isInside.get());
+                            }
+                        });
+        inside.await();
+        cursor.close();
+        assertThat(insideWhenClosed).isNotDone();
+        answered.countDown();
+
+        assertThat(insideWhenClosed.get()).isFalse();
+        assertThatThrownBy(() -> cursor.next(new LogRecord()))
+                .isInstanceOf(InterruptedIOException.class);
+    }
+
+    @Test
+    void logThatNobodyHasBegunToRead_isClosedWithTheCursor() throws IOException {
+        AtomicInteger closed = new AtomicInteger();
+        List<Runnable> neverRun = new ArrayList<>();
+        SortingCursor cursor =
+                new SortingCursor(
+                        new RecordCursor() {
+                            @Override
+                            public boolean next(LogRecord record) {
+                                throw new IllegalStateException("read after it was closed");
+                            }
+
+                            @Override
+                            public void close() {
+                                closed.incrementAndGet();
+                            }
+                        },
+                        KEY_GROUPS,
+                        memory,
+                        threads);
+        cursor.start(neverRun::add);
+
+        cursor.close();
+        neverRun.forEach(Runnable::run);
+
+        assertThat(closed).hasValue(1);
+    }
+
     @Test
     void nextRunIsRead_whileTheSecondHalfOfThisOneIsApplied() throws Exception {
         FakeMemory little = new FakeMemory(2 << 20);
@@ -289,6 +384,34 @@ class SortingCursorTest {
             @Override
             public void close() {}
         };
+    }
+
+    /** A log of Flink's built-in changelog, of records of one length. */
+    private static final class OpaqueRecords implements RecordCursor {
+
+        private final AtomicInteger given;
+        private final int count;
+        private final byte[] bytes;
+
+        OpaqueRecords(AtomicInteger given, int count, int recordBytes) {
+            this.given = given;
+            this.count = count;
+            this.bytes = new byte[recordBytes];
+            RecordFormat.writeHeader(bytes, 0, RecordKind.OPAQUE, 0, 0, 0);
+        }
+
+        @Override
+        public boolean next(LogRecord record) {
+            if (given.get() == count) {
+                return false;
+            }
+            given.incrementAndGet();
+            record.wrap(1, bytes, 0, bytes.length);
+            return true;
+        }
+
+        @Override
+        public void close() {}
     }
 
     private SortingCursor cursor(RecordCursor source) {

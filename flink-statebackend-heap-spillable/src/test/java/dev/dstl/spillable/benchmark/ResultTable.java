@@ -43,7 +43,7 @@ final class ResultTable {
         row("---", label -> "---");
     }
 
-    /** Medians, each with its ratio to the first column's. */
+    /** Medians, each with its ratio to the first column's, the smallest and the largest value. */
     void printRatios(String heading, String name) {
         String first = columns.keySet().iterator().next();
         row(
@@ -53,9 +53,11 @@ final class ResultTable {
                                 ? ""
                                 : String.format(
                                         Locale.ROOT,
-                                        "%.2f (%.2f)",
+                                        "%.2f (%.2f; %.2f to %.2f)",
                                         median(label, name),
-                                        median(label, name) / median(first, name)));
+                                        median(label, name) / median(first, name),
+                                        Collections.min(values(label, name)),
+                                        Collections.max(values(label, name))));
     }
 
     void print(String heading, String name, String format) {
@@ -67,9 +69,12 @@ final class ResultTable {
                                 : String.format(Locale.ROOT, format, median(label, name)));
     }
 
+    private List<Double> values(String label, String name) {
+        return columns.get(label).getOrDefault(name, Collections.emptyList());
+    }
+
     private double median(String label, String name) {
-        List<Double> sorted =
-                new ArrayList<>(columns.get(label).getOrDefault(name, Collections.emptyList()));
+        List<Double> sorted = new ArrayList<>(values(label, name));
         if (sorted.isEmpty()) {
             return Double.NaN;
         }

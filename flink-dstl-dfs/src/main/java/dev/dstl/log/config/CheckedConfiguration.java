@@ -37,7 +37,7 @@ public final class CheckedConfiguration {
 
     private final Configuration configuration;
 
-    /** Reads this configuration, which the caller may go on to change. */
+    /** Reads this configuration, not a copy of it. */
     public CheckedConfiguration(Configuration configuration) {
         this.configuration = configuration;
     }

@@ -253,13 +253,11 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     private void end(@Nullable Path file, @Nullable Throwable failure) {
         SegmentUpload target;
         EncodedSegment written;
-        boolean hasWritten;
         synchronized (this) {
             ended = true;
             writer = null;
             target = upload;
-            hasWritten = content != null;
-            written = hasWritten ? content.segment() : null;
+            written = content == null ? null : content.segment();
         }
         cancelTimers();
         // An interrupt says that the attempt is cancelled, or that the storage is closing; what
@@ -267,7 +265,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         Thread.interrupted();
         if (target == null) {
             // If it was cancelled while it encoded, it does not count as abandoned.
-            if (hasWritten) {
+            if (hasBegun()) {
                 uploader.abandoned.ended(this, file, failure == null);
             }
         } else if (failure == null) {

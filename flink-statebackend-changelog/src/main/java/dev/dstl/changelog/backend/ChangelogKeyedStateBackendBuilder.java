@@ -72,6 +72,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private final KeyedStateBackendParameters<K> parameters;
     private final Environment environment;
     private final DelegateFactory<K> delegates;
+    private final Configuration cluster;
+    private final Configuration job;
 
     /**
      * @param parameters from Flink
@@ -82,6 +84,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         this.parameters = parameters;
         this.environment = parameters.getEnv();
         this.delegates = delegates;
+        this.cluster = environment.getTaskManagerInfo().getConfiguration();
+        this.job = new Configuration(environment.getJobConfiguration());
+        job.addAll(environment.getExecutionConfig().toConfiguration());
     }
 
     /**
@@ -119,8 +124,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         deployment.localRecovery();
         deployment.fileMerging();
         // Before state is restored, which would be in vain.
-        Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
-        Configuration job = jobConfiguration();
         MaterializationSettings settings = MaterializationSettings.of(job, cluster);
         LogLimits limits = LogLimits.of(job, cluster);
 
@@ -149,12 +152,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             delegate.dispose();
             throw t;
         }
-    }
-
-    private Configuration jobConfiguration() {
-        Configuration job = new Configuration(environment.getJobConfiguration());
-        job.addAll(environment.getExecutionConfig().toConfiguration());
-        return job;
     }
 
     /** Errors of the storage name the misconfigured key; a restart does not help. */
@@ -186,7 +183,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             LogLimits limits)
             throws Exception {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
-        Configuration cluster = environment.getTaskManagerInfo().getConfiguration();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
         MaterializationThreads threads =
@@ -249,11 +245,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
                         deleter,
-                        CheckpointDeadline.of(
-                                jobConfiguration(),
-                                cluster,
-                                threads.clock(),
-                                storeProblem(storage)),
+                        CheckpointDeadline.of(job, cluster, threads.clock(), storeProblem(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(

@@ -35,7 +35,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -105,9 +104,11 @@ public final class SortingCursor implements RecordCursor {
     private volatile long recordsRead;
 
     /** Set by whoever is first: the reading thread, or {@link #close} if reading has not begun. */
-    private final AtomicBoolean begun = new AtomicBoolean();
+    @GuardedBy("this")
+    private boolean begun;
 
-    @GuardedBy("begun")
+    /** Null unless a thread is reading. */
+    @GuardedBy("this")
     @Nullable
     private Thread reading;
 
@@ -182,15 +183,14 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private void read() {
-        if (!begun.compareAndSet(false, true)) {
+        if (!beginReading()) {
             return;
         }
         try {
             try {
-                setReading(Thread.currentThread());
                 readAll();
             } finally {
-                setReading(null);
+                endReading();
                 log.close();
             }
         } catch (Throwable t) {
@@ -216,13 +216,20 @@ public final class SortingCursor implements RecordCursor {
         put(CompletableFuture.completedFuture(null));
     }
 
-    /** An interrupt meant for this cursor must not reach what the thread does next. */
-    private void setReading(@Nullable Thread thread) {
-        synchronized (begun) {
-            reading = thread;
-            if (thread == null && closed) {
-                boolean unused = Thread.interrupted();
-            }
+    private synchronized boolean beginReading() {
+        if (begun) {
+            return false;
+        }
+        begun = true;
+        reading = Thread.currentThread();
+        return true;
+    }
+
+    private synchronized void endReading() {
+        reading = null;
+        if (closed) {
+            // An interrupt meant for this cursor must not reach what the thread does next.
+            boolean unused = Thread.interrupted();
         }
     }
 
@@ -456,14 +463,16 @@ public final class SortingCursor implements RecordCursor {
         closed = true;
         releaseCurrent();
         drain();
-        if (begun.compareAndSet(false, true)) {
-            log.close();
-            return;
-        }
-        synchronized (begun) {
+        boolean neverRead;
+        synchronized (this) {
+            neverRead = !begun;
+            begun = true;
             if (reading != null) {
                 reading.interrupt();
             }
+        }
+        if (neverRead) {
+            log.close();
         }
     }
 }

@@ -21,10 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
-import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,7 +32,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicLong;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -50,6 +47,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 class SortingCursorPropertyTest {
 
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(3, 12);
+    private static final int LOG_BYTES = 16 << 20;
 
     private static ExecutorService threads;
 
@@ -121,69 +119,33 @@ class SortingCursorPropertyTest {
             @ForAll @IntRange(max = 3_000_000) int limitBytes)
             throws Exception {
         Random random = new Random(seed);
-        DistinctRecords log = new DistinctRecords(1 << random.nextInt(20), random);
+        int recordBytes = 64 + (1 << random.nextInt(20));
+        int count = LOG_BYTES / recordBytes;
+        DistinctRecords log =
+                new DistinctRecords(
+                        KEY_GROUPS,
+                        count,
+                        recordBytes,
+                        random.nextBoolean() ? 1 : random.nextInt(count));
         FakeMemory memory = new FakeMemory(limitBytes);
         SortingCursor cursor = new SortingCursor(log, KEY_GROUPS, memory, threads);
         cursor.start(threads);
 
         long read = -1;
-        while (read != log.readBytes.get()) {
-            read = log.readBytes.get();
+        while (read != log.readBytes()) {
+            read = log.readBytes();
             Thread.sleep(50);
         }
         assertThat(read).isLessThan(2L * limitBytes + (4 << 20));
 
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
-            for (int i = 0; i < log.count; i++) {
+            for (int i = 0; i < count; i++) {
                 assertThat(closing.next(record)).isTrue();
             }
             assertThat(closing.next(record)).isFalse();
         }
         assertThat(memory.reserved()).isZero();
-    }
-
-    /** Records of distinct keys, the last ones, or all but the first, in an unknown format. */
-    private static final class DistinctRecords implements RecordCursor {
-
-        private static final int LOG_BYTES = 16 << 20;
-
-        final AtomicLong readBytes = new AtomicLong();
-        final int count;
-        private final int opaqueFrom;
-        private final byte[] bytes;
-        private int next;
-
-        DistinctRecords(int payloadBytes, Random random) {
-            bytes = new byte[payloadBytes + 64];
-            count = LOG_BYTES / bytes.length;
-            opaqueFrom = random.nextBoolean() ? 1 : random.nextInt(count);
-        }
-
-        @Override
-        public boolean next(LogRecord record) {
-            if (next == count) {
-                return false;
-            }
-            RecordKind kind =
-                    next == 0
-                            ? RecordKind.META
-                            : next < opaqueFrom ? RecordKind.PUT : RecordKind.OPAQUE;
-            int keyLength = kind == RecordKind.PUT ? Integer.BYTES : 0;
-            int header = RecordFormat.writeHeader(bytes, 0, kind, 0, keyLength, keyLength);
-            ByteBuffer.wrap(bytes).putInt(header, next);
-            record.wrap(
-                    kind == RecordKind.META ? -1 : KEY_GROUPS.getStartKeyGroup() + next % 10,
-                    bytes,
-                    0,
-                    bytes.length);
-            next++;
-            readBytes.addAndGet(bytes.length);
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 
     private static List<Change> sorted(List<Change> changes, FakeMemory memory) throws IOException {

@@ -22,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
-import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -219,21 +218,16 @@ class SortingCursorTest {
             throws Exception {
         FakeMemory little = new FakeMemory(300_000);
         int records = (40 << 20) / recordBytes;
-        AtomicInteger given = new AtomicInteger();
-        SortingCursor cursor =
-                new SortingCursor(
-                        new OpaqueRecords(given, records, recordBytes),
-                        KEY_GROUPS,
-                        little,
-                        threads);
+        DistinctRecords opaque = new DistinctRecords(KEY_GROUPS, records, recordBytes, 0);
+        SortingCursor cursor = new SortingCursor(opaque, KEY_GROUPS, little, threads);
         cursor.start(threads);
 
-        int before = 0;
-        while (before == 0 || before != given.get()) {
-            before = given.get();
+        long read = 0;
+        while (read == 0 || read != opaque.readBytes()) {
+            read = opaque.readBytes();
             Thread.sleep(200);
         }
-        assertThat((long) before * recordBytes).as("bytes read").isLessThan(5 << 20);
+        assertThat(read).as("bytes read").isLessThan(5 << 20);
 
         assertThat(drain(cursor)).hasSize(records);
         assertThat(little.reserved()).isZero();
@@ -384,34 +378,6 @@ class SortingCursorTest {
             @Override
             public void close() {}
         };
-    }
-
-    /** A log of Flink's built-in changelog, of records of one length. */
-    private static final class OpaqueRecords implements RecordCursor {
-
-        private final AtomicInteger given;
-        private final int count;
-        private final byte[] bytes;
-
-        OpaqueRecords(AtomicInteger given, int count, int recordBytes) {
-            this.given = given;
-            this.count = count;
-            this.bytes = new byte[recordBytes];
-            RecordFormat.writeHeader(bytes, 0, RecordKind.OPAQUE, 0, 0, 0);
-        }
-
-        @Override
-        public boolean next(LogRecord record) {
-            if (given.get() == count) {
-                return false;
-            }
-            given.incrementAndGet();
-            record.wrap(1, bytes, 0, bytes.length);
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 
     private SortingCursor cursor(RecordCursor source) {

@@ -162,7 +162,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         List<Integer> fragmentEnds = new ArrayList<>(2);
         int start = 0;
         for (V element : list) {
-            serialize(elementSerializer, element, elementOut);
+            append(element);
             if (elementOut.length() - start >= LARGEST_ROOM) {
                 start = elementOut.length();
                 fragmentEnds.add(start);
@@ -238,7 +238,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         elementOut.clear();
         int element = from;
         while (element < list.size() && elementOut.length() < mostBytes) {
-            serialize(elementSerializer, list.get(element++), elementOut);
+            append(list.get(element++));
         }
         map.begin();
         try {
@@ -285,12 +285,20 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      */
     public void add(PartitionedMap map, V element) throws IOException {
         elementOut.clear();
-        serialize(elementSerializer, element, elementOut);
+        append(element);
         map.begin();
         try {
             addElement(map);
         } finally {
             map.end();
+        }
+    }
+
+    private void append(V element) throws IOException {
+        try {
+            elementSerializer.serialize(element, elementOut);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(elementSerializer, e);
         }
     }
 

@@ -68,4 +68,11 @@ final class MapHead {
     static int bytes(MemorySegment segment, int at) {
         return isLong(segment, at) ? LONG_BYTES : SHORT_BYTES;
     }
+
+    /** The bucket of a map of that many buckets in which a user key with that hash lies. */
+    static int bucketOf(int hash, int buckets) {
+        int level = Integer.highestOneBit(buckets);
+        int number = hash & ((level << 1) - 1);
+        return number < buckets ? number : number & (level - 1);
+    }
 }

@@ -141,7 +141,11 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
-            serialize(userValueSerializer, userValue, userValueOut);
+            try {
+                userValueSerializer.serialize(userValue, userValueOut);
+            } catch (RuntimeException | StackOverflowError e) {
+                throw new SerializerException(userValueSerializer, e);
+            }
         }
         if (found && bucket.overwriteValue(map, userValueOut)) {
             return;
@@ -165,7 +169,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             userEntries++;
             bucket.append(userKeyOut, userValueOut);
         }
-        int number = buckets == 1 ? 0 : bucketOf(userKeyHash(map.entries().keyHash()));
+        int number = buckets == 1 ? 0 : bucketOfUserKey(map.entries().keyHash(), buckets);
         writeBucket(map, number, bucket);
         if (buckets > 1 && !found) {
             writeHead(map);
@@ -192,7 +196,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
         bucket.removeCurrent();
         userEntries--;
-        int number = buckets == 1 ? 0 : bucketOf(userKeyHash(map.entries().keyHash()));
+        int number = buckets == 1 ? 0 : bucketOfUserKey(map.entries().keyHash(), buckets);
         map.begin();
         try {
             writeBucket(map, number, bucket);
@@ -254,7 +258,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (findCopied(map.entries(), copied, userKey)) {
             bucket.removeCurrent();
             copied.userEntries--;
-            writeBucket(map, bucketOf(userKeyHash(map.entries().keyHash())), bucket);
+            writeBucket(map, bucketOfUserKey(map.entries().keyHash(), buckets), bucket);
         }
     }
 
@@ -266,45 +270,42 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private boolean findCopied(EntryReader entries, Copied copied, UK userKey) throws IOException {
-        userKeyOut.clear();
-        serialize(userKeySerializer, userKey, userKeyOut);
+        writeUserKey(userKey);
         userEntries = copied.userEntries;
         buckets = copied.buckets;
-        readBucket(entries, bucketOf(userKeyHash(entries.keyHash())));
+        readBucket(entries, bucketOfUserKey(entries.keyHash(), buckets));
         return bucket.seek(userKeyOut);
     }
 
     private boolean findUserEntry(EntryReader entries, UK userKey) throws IOException {
-        userKeyOut.clear();
-        serialize(userKeySerializer, userKey, userKeyOut);
+        writeUserKey(userKey);
         if (!readHead(entries)) {
             return false;
         }
         if (buckets > 1) {
-            readBucket(entries, bucketOf(userKeyHash(entries.keyHash())));
+            readBucket(entries, bucketOfUserKey(entries.keyHash(), buckets));
         }
         return bucket.seek(userKeyOut);
     }
 
-    private int userKeyHash(KeyHash hash) {
-        return hash.of(userKeyOut.getSharedBuffer(), userKeyOut.length());
+    private void writeUserKey(UK userKey) throws IOException {
+        userKeyOut.clear();
+        try {
+            userKeySerializer.serialize(userKey, userKeyOut);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(userKeySerializer, e);
+        }
     }
 
-    private int bucketOf(int hash) {
-        return bucketOf(hash, buckets);
+    private int bucketOfUserKey(KeyHash hash, int bucketCount) {
+        int userKeyHash = hash.of(userKeyOut.getSharedBuffer(), userKeyOut.length());
+        return MapHead.bucketOf(userKeyHash, bucketCount);
     }
 
     /** Where a user key lies in a map of that many buckets. */
     int originalBucket(UK userKey, int bucketCount, KeyHash hash) throws IOException {
-        userKeyOut.clear();
-        serialize(userKeySerializer, userKey, userKeyOut);
-        return bucketOf(userKeyHash(hash), bucketCount);
-    }
-
-    static int bucketOf(int hash, int buckets) {
-        int level = Integer.highestOneBit(buckets);
-        int number = hash & ((level << 1) - 1);
-        return number < buckets ? number : number & (level - 1);
+        writeUserKey(userKey);
+        return bucketOfUserKey(hash, bucketCount);
     }
 
     /** Reads the head's numbers and, of a small map, its user entries; false if there is no map. */
@@ -367,7 +368,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         bucket.rewind();
         while (bucket.next()) {
             int hash = bucket.keyHash(map.entries().keyHash());
-            (bucketOf(hash) == target ? splitOne : splitZero).appendCurrentOf(bucket);
+            (MapHead.bucketOf(hash, buckets) == target ? splitOne : splitZero)
+                    .appendCurrentOf(bucket);
         }
         writeBucket(map, source, splitZero);
         writeBucket(map, target, splitOne);
@@ -423,10 +425,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         // a map rewritten meanwhile may have fewer buckets, then it is in one of them.
         int step = anywhere ? 1 : Integer.highestOneBit(bucketCount);
         boolean fewer = bucketsNow < bucketCount && !anywhere;
-        int first = fewer ? bucketOf(number, bucketsNow) : number & (step - 1);
+        int first = fewer ? MapHead.bucketOf(number, bucketsNow) : number & (step - 1);
         int last = fewer ? first : bucketsNow - 1;
         for (int i = first; i <= last; i += step) {
-            if (!fewer && !anywhere && bucketOf(i, bucketCount) != number) {
+            if (!fewer && !anywhere && MapHead.bucketOf(i, bucketCount) != number) {
                 continue;
             }
             if (bucketsNow > 1) {
@@ -434,7 +436,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             }
             bucket.rewind();
             while (bucket.next()) {
-                if (bucketOf(bucket.keyHash(hash), bucketCount) == number) {
+                if (MapHead.bucketOf(bucket.keyHash(hash), bucketCount) == number) {
                     consumer.accept(userKey(), userValue());
                 }
             }

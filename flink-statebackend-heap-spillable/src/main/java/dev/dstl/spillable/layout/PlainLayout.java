@@ -59,7 +59,11 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     @Override
     public void write(PartitionedMap map, S state) throws IOException {
         valueOut.clear();
-        serialize(stateSerializer, state, valueOut);
+        try {
+            stateSerializer.serialize(state, valueOut);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(stateSerializer, e);
+        }
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 

@@ -72,8 +72,16 @@ public abstract class SpilledLayout<K, N, S> {
     public final void select(K newKey, N namespace) throws IOException {
         selectedEpoch = NO_EPOCH;
         key.clear();
-        serialize(namespaceSerializer, namespace, key);
-        serialize(keySerializer, newKey, key);
+        try {
+            namespaceSerializer.serialize(namespace, key);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(namespaceSerializer, e);
+        }
+        try {
+            keySerializer.serialize(newKey, key);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(keySerializer, e);
+        }
         keyLength = key.length();
         selected();
     }
@@ -306,18 +314,6 @@ public abstract class SpilledLayout<K, N, S> {
 
     private int partHash(EntryReader entries) {
         return entries.keyHash().of(key.getSharedBuffer(), keyLength + Integer.BYTES);
-    }
-
-    /**
-     * Whatever a serializer throws, it says that the object cannot be written, and nothing else.
-     */
-    static <T> void serialize(TypeSerializer<T> serializer, T object, DataOutputSerializer out)
-            throws IOException {
-        try {
-            serializer.serialize(object, out);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new IOException(serializer.getClass().getName() + " has failed: " + e, e);
-        }
     }
 
     /** Copies the value read last; valid until the next copy. */

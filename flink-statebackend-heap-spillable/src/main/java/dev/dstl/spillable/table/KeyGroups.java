@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.SerializerException;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.SpillSpace;
@@ -27,6 +28,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
+import org.apache.flink.util.FlinkRuntimeException;
 
 /**
  * The key groups of one state, the layout in which they spill, and every access to an entry of one
@@ -207,12 +209,18 @@ final class KeyGroups<K, N, S> {
         }
     }
 
-    UncheckedIOException unreadable(IOException cause) {
-        return new UncheckedIOException("Cannot read spilled state '" + stateName + "'", cause);
+    RuntimeException unreadable(IOException cause) {
+        return failed("Cannot read spilled state '" + stateName + "'", cause);
     }
 
-    private UncheckedIOException unwritable(IOException cause) {
-        return new UncheckedIOException("Cannot write spilled state '" + stateName + "'", cause);
+    private RuntimeException unwritable(IOException cause) {
+        return failed("Cannot write spilled state '" + stateName + "'", cause);
+    }
+
+    private static RuntimeException failed(String message, IOException cause) {
+        return cause instanceof SerializerException
+                ? new FlinkRuntimeException(message, cause.getCause())
+                : new UncheckedIOException(message, cause);
     }
 
     void close() {

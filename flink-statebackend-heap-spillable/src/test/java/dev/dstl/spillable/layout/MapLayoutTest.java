@@ -284,8 +284,8 @@ class MapLayoutTest extends PartitionedMapFixture {
         for (int i = 0; i < 20_000; i++) {
             int hash = random.nextInt();
             int buckets = 1 + random.nextInt(3000);
-            int bucket = MapLayout.bucketOf(hash, buckets);
-            int after = MapLayout.bucketOf(hash, buckets + 1);
+            int bucket = MapHead.bucketOf(hash, buckets);
+            int after = MapHead.bucketOf(hash, buckets + 1);
 
             assertThat(bucket).isBetween(0, buckets - 1);
             if (after != bucket) {

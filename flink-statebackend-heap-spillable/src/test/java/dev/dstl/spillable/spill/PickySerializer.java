@@ -25,11 +25,11 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Serializes all strings but three, for which it fails in different ways. */
-final class PickySerializer extends TypeSerializerSingleton<String> {
+public final class PickySerializer extends TypeSerializerSingleton<String> {
 
-    static final String REFUSED = "cannot be written";
-    static final String TOO_DEEP = "cannot be written with so small a stack";
-    static final String INCOMPLETE = "cannot be written before it is complete";
+    public static final String REFUSED = "cannot be written";
+    public static final String TOO_DEEP = "cannot be written with so small a stack";
+    public static final String INCOMPLETE = "cannot be written before it is complete";
 
     private static final long serialVersionUID = 1L;
 

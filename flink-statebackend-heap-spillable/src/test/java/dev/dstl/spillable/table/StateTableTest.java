@@ -23,6 +23,7 @@ import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.spill.PickySerializer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -381,6 +382,25 @@ class StateTableTest {
                 .hasMessage("Cannot write spilled state 'my state'")
                 .hasRootCauseMessage("refused");
         refusing.close();
+    }
+
+    @Test
+    void whatASerializerThrows_isTheCauseOfTheJobsFailure() throws IOException {
+        StateTable<Integer, Long, String> picky =
+                table(StateDescriptor.Type.VALUE, new PickySerializer());
+        int key = 0;
+        while (keyGroup(key) != 0) {
+            key++;
+        }
+        picky.placement().startSpill(0);
+        select(key);
+
+        assertThatThrownBy(() -> picky.current().put(0L, PickySerializer.INCOMPLETE))
+                .hasMessage("Cannot write spilled state 'my state'")
+                .cause()
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("no address");
+        picky.close();
     }
 
     @Test

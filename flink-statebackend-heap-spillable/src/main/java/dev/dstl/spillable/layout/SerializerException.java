@@ -1,0 +1,35 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+
+/**
+ * A serializer cannot write an object, and says so with an unchecked exception, which is the cause.
+ *
+ * <p>Each place that serializes catches for itself: a method for all of them would be slower, since
+ * the JVM could not tell which serializer it is to inline.
+ */
+public final class SerializerException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    SerializerException(TypeSerializer<?> serializer, Throwable cause) {
+        super(serializer.getClass().getName() + " has failed: " + cause, cause);
+    }
+}

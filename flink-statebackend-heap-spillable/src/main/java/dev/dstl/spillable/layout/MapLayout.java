@@ -169,7 +169,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             userEntries++;
             bucket.append(userKeyOut, userValueOut);
         }
-        int number = buckets == 1 ? 0 : bucketOfUserKey(map.entries().keyHash(), buckets);
+        int number = bucketOfUserKey(map.entries().keyHash(), buckets);
         writeBucket(map, number, bucket);
         if (buckets > 1 && !found) {
             writeHead(map);
@@ -196,7 +196,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         }
         bucket.removeCurrent();
         userEntries--;
-        int number = buckets == 1 ? 0 : bucketOfUserKey(map.entries().keyHash(), buckets);
+        int number = bucketOfUserKey(map.entries().keyHash(), buckets);
         map.begin();
         try {
             writeBucket(map, number, bucket);
@@ -211,9 +211,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     @Override
     @Nullable
     public SlicedWrite<Map<UK, UV>> slicedWrite(Map<UK, UV> state) {
-        return state.size() > LARGE_ENTRIES && HashMapCursor.isOver(state)
-                ? new MapWrite<>(this)
-                : null;
+        boolean large = state.size() > LARGE_ENTRIES && HashMapCursor.isOver(state);
+        return large ? new MapWrite<>(this) : null;
     }
 
     @Override
@@ -298,6 +297,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private int bucketOfUserKey(KeyHash hash, int bucketCount) {
+        if (bucketCount == 1) {
+            return 0;
+        }
         int userKeyHash = hash.of(userKeyOut.getSharedBuffer(), userKeyOut.length());
         return MapHead.bucketOf(userKeyHash, bucketCount);
     }

@@ -50,12 +50,6 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     /** Maps with more user entries are moved in slices. */
     public static final int LARGE_ENTRIES = 64;
 
-    /** The numbers of a map that is copied to buckets and has no head yet. */
-    static final class Copied {
-        int userEntries;
-        int buckets = 2;
-    }
-
     private final MapSerializer<UK, UV> mapSerializer;
     private final TypeSerializer<UK> userKeySerializer;
     private final TypeSerializer<UV> userValueSerializer;
@@ -239,7 +233,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Sets a user entry in the buckets of a map that has no head. */
-    void putCopied(PartitionedMap map, Copied copied, UK userKey, @Nullable UV userValue)
+    void putCopied(PartitionedMap map, MapWrite.Copied copied, UK userKey, @Nullable UV userValue)
             throws IOException {
         boolean found = findCopied(map.entries(), copied, userKey);
         headless = true;
@@ -253,7 +247,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Removes a user entry from the buckets of a map that has no head. */
-    void removeCopied(PartitionedMap map, Copied copied, UK userKey) throws IOException {
+    void removeCopied(PartitionedMap map, MapWrite.Copied copied, UK userKey) throws IOException {
         if (findCopied(map.entries(), copied, userKey)) {
             bucket.removeCurrent();
             copied.userEntries--;
@@ -262,13 +256,14 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     /** Gives a map its head, so that it exists. */
-    void finishCopied(PartitionedMap map, Copied copied) throws IOException {
+    void finishCopied(PartitionedMap map, MapWrite.Copied copied) throws IOException {
         userEntries = copied.userEntries;
         buckets = copied.buckets;
         writeHead(map);
     }
 
-    private boolean findCopied(EntryReader entries, Copied copied, UK userKey) throws IOException {
+    private boolean findCopied(EntryReader entries, MapWrite.Copied copied, UK userKey)
+            throws IOException {
         writeUserKey(userKey);
         userEntries = copied.userEntries;
         buckets = copied.buckets;

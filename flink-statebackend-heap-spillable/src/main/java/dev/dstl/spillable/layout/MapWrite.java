@@ -26,10 +26,16 @@ import java.util.Set;
 /** Copies a large map to buckets, a piece of its table at a time. */
 final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
 
+    /** The numbers of a map that is copied to buckets and has no head yet. */
+    static final class Copied {
+        int userEntries;
+        int buckets = 2;
+    }
+
     private final MapLayout<?, ?, UK, UV> layout;
     private final HashMapCursor<UK, UV> cursor = new HashMapCursor<>();
     private final Set<UK> changed = new HashSet<>();
-    private final MapLayout.Copied copied = new MapLayout.Copied();
+    private final Copied copied = new Copied();
     private boolean started;
     private boolean more = true;
 

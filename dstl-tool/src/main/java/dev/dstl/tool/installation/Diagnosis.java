@@ -185,6 +185,7 @@ public final class Diagnosis implements Report {
         complaint(() -> KnownKeys.ofAllModules().check(configuration));
         complaint(() -> SpillConfig.of(configuration));
         complaint(() -> MaterializationSettings.of(configuration, configuration));
+        complaint(() -> MaterializationSettings.uploadThreads(configuration));
         complaint(() -> LogLimits.of(configuration, configuration));
         if (configuration.get(FILE_MERGING_ENABLED)) {
             problems.add(

@@ -99,8 +99,12 @@ public final class CheckedConfiguration {
         return path;
     }
 
-    /** Returns an integer in {@code [from, to]}. */
-    int count(ConfigOption<Integer> option, int from, int to) {
+    /**
+     * Returns an integer in {@code [from, to]}.
+     *
+     * @throws IllegalConfigurationException if the value is none
+     */
+    public int count(ConfigOption<Integer> option, int from, int to) {
         int value = get(option);
         check(option, value, value >= from && value <= to, from, to);
         return value;

@@ -19,10 +19,10 @@ package dev.dstl.changelog.backend;
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
 import dev.dstl.changelog.checkpoint.CheckpointDeadline;
 import dev.dstl.changelog.checkpoint.Checkpointer;
-import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
@@ -126,6 +126,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         // Before state is restored, which would be in vain.
         MaterializationSettings settings = MaterializationSettings.of(job, cluster);
         LogLimits limits = LogLimits.of(job, cluster);
+        MaterializationThreads threads =
+                MaterializationThreads.shared(MaterializationSettings.uploadThreads(cluster));
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
@@ -143,7 +145,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(restoredDelegate, storage, writer, restored, settings, limits);
+            return wire(restoredDelegate, storage, writer, restored, settings, limits, threads);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -180,14 +182,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             StateChangelogWriter<?> writer,
             RestoredHandles restored,
             MaterializationSettings settings,
-            LogLimits limits)
+            LogLimits limits,
+            MaterializationThreads threads)
             throws Exception {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
-        MaterializationThreads threads =
-                MaterializationThreads.shared(
-                        Math.max(1, cluster.get(ChangelogBackendOptions.MATERIALIZE_THREADS)));
         SnapshotDeleter deleter = new SnapshotDeleter(subtask, threads.uploads());
 
         BaseLedger bases =
@@ -245,7 +245,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
                         deleter,
-                        CheckpointDeadline.of(job, cluster, threads.clock(), storeProblem(storage)),
+                        CheckpointDeadline.of(
+                                new TaskConfiguration(job, cluster),
+                                threads.clock(),
+                                storeProblem(storage)),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(

@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.checkpoint;
 
+import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.changelog.config.TaskConfiguration;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.flink.configuration.CheckpointingOptions;
-import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.slf4j.Logger;
@@ -70,25 +71,19 @@ public final class CheckpointDeadline {
     /**
      * Creates a deadline from Flink's keys.
      *
-     * @param job configuration of the job, which takes precedence
-     * @param cluster configuration of the TaskManager
+     * @param configuration of the task
      * @param clock fires the deadline; stays the caller's
      * @param storeProblem returns why the store accepts no writes, or empty if it does; called on
      *     the clock's thread
+     * @throws MisconfigurationException if a value cannot be read
      */
     public static CheckpointDeadline of(
-            ReadableConfig job,
-            ReadableConfig cluster,
+            TaskConfiguration configuration,
             ScheduledExecutorService clock,
             Supplier<Optional<String>> storeProblem) {
-        boolean limited =
-                job.getOptional(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER).isPresent()
-                        || cluster.getOptional(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER)
-                                .isPresent();
         return new CheckpointDeadline(
-                job.getOptional(CheckpointingOptions.CHECKPOINTING_TIMEOUT)
-                        .orElseGet(() -> cluster.get(CheckpointingOptions.CHECKPOINTING_TIMEOUT)),
-                limited
+                configuration.get(CheckpointingOptions.CHECKPOINTING_TIMEOUT),
+                configuration.isSet(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER)
                         ? CheckpointFailureReason.CHECKPOINT_ASYNC_EXCEPTION
                         : CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
                 clock,

@@ -45,7 +45,7 @@ public final class ChangelogBackendOptions {
                     .defaultValue(4)
                     .withDescription(
                             "Materializations that a TaskManager uploads at the same time,"
-                                    + " at least 1. They have threads of their own, so that a long"
+                                    + " 1 to 1000. They have threads of their own, so that a long"
                                     + " upload never delays a checkpoint. Read from the configuration"
                                     + " of the TaskManager only.");
 

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.config;
 
+import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_THREADS;
 import static org.apache.flink.configuration.StateChangelogOptions.MATERIALIZATION_MAX_FAILURES_ALLOWED;
 import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_ENABLED;
 import static org.apache.flink.configuration.StateChangelogOptions.PERIODIC_MATERIALIZATION_INTERVAL;
@@ -25,6 +26,8 @@ import org.apache.flink.util.MathUtils;
 
 /** When a task materializes, and how many failures it tolerates. Immutable. */
 public final class MaterializationSettings {
+
+    private static final int MAX_THREADS = 1000;
 
     private final boolean periodic;
     private final long intervalMillis;
@@ -57,6 +60,16 @@ public final class MaterializationSettings {
                 values.get(PERIODIC_MATERIALIZATION_ENABLED),
                 values.get(PERIODIC_MATERIALIZATION_INTERVAL).toMillis(),
                 values.get(MATERIALIZATION_MAX_FAILURES_ALLOWED));
+    }
+
+    /**
+     * Reads how many materializations a TaskManager uploads at the same time.
+     *
+     * @param cluster configuration of the TaskManager
+     * @throws MisconfigurationException if the value is none, or not in the range of 1 to 1000
+     */
+    public static int uploadThreads(Configuration cluster) {
+        return TaskConfiguration.count(cluster, MATERIALIZE_THREADS, 1, MAX_THREADS);
     }
 
     /** Returns whether materializations start at an interval. */

@@ -17,19 +17,31 @@
 package dev.dstl.changelog.config;
 
 import dev.dstl.log.config.CheckedConfiguration;
+import java.util.function.Supplier;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
 /** What a task is configured with: the keys of its job, and those of the TaskManager for others. */
-final class TaskConfiguration {
+public final class TaskConfiguration {
 
     private final Configuration job;
     private final Configuration cluster;
 
-    TaskConfiguration(Configuration job, Configuration cluster) {
+    /**
+     * Reads these configurations, not copies of them.
+     *
+     * @param job configuration of the job, which takes precedence
+     * @param cluster configuration of the TaskManager
+     */
+    public TaskConfiguration(Configuration job, Configuration cluster) {
         this.job = job;
         this.cluster = cluster;
+    }
+
+    /** Returns whether the job or the TaskManager has a value for this key. */
+    public boolean isSet(ConfigOption<?> option) {
+        return job.contains(option) || cluster.contains(option);
     }
 
     /**
@@ -37,9 +49,23 @@ final class TaskConfiguration {
      *
      * @throws MisconfigurationException if the value cannot be read
      */
-    <T> T get(ConfigOption<T> option) {
+    public <T> T get(ConfigOption<T> option) {
+        return checked(
+                () -> new CheckedConfiguration(job.contains(option) ? job : cluster).get(option));
+    }
+
+    /**
+     * Returns an integer in {@code [from, to]} that jobs cannot set, or the default.
+     *
+     * @throws MisconfigurationException if the value is none
+     */
+    static int count(Configuration cluster, ConfigOption<Integer> option, int from, int to) {
+        return checked(() -> new CheckedConfiguration(cluster).count(option, from, to));
+    }
+
+    private static <T> T checked(Supplier<T> value) {
         try {
-            return new CheckedConfiguration(job.contains(option) ? job : cluster).get(option);
+            return value.get();
         } catch (IllegalConfigurationException e) {
             throw new MisconfigurationException(e.getMessage());
         }

@@ -19,6 +19,7 @@ package dev.dstl.changelog.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.config.TaskConfiguration;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -112,7 +113,8 @@ class CheckpointDeadlineTest {
     private CheckpointFailureReason reasonWith(Configuration job) {
         job.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(1));
         CompletableFuture<String> watched = new CompletableFuture<>();
-        CheckpointDeadline.of(job, new Configuration(), clock, () -> storeProblem)
+        CheckpointDeadline.of(
+                        new TaskConfiguration(job, new Configuration()), clock, () -> storeProblem)
                 .watch(watched, System.currentTimeMillis());
         clock.triggerScheduledTasks();
         try {

@@ -17,12 +17,14 @@
 package dev.dstl.changelog.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MaterializationSettingsTest {
@@ -86,5 +88,16 @@ class MaterializationSettingsTest {
     @Test
     void intervalOfOneMillisecond_startsAtOnce() {
         assertThat(new MaterializationSettings(true, 1, 3).initialDelayMillis("x")).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 'is 0, allowed is 1 to 1000'", "many, which cannot be read"})
+    void numberOfUploadThreadsThatCannotBe_isMisuse(String value, String problem) {
+        cluster.setString("state.changelog.dstl.materialize.num-threads", value);
+
+        assertThatThrownBy(() -> MaterializationSettings.uploadThreads(cluster))
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessageContaining("'state.changelog.dstl.materialize.num-threads'")
+                .hasMessageContaining(problem);
     }
 }

@@ -162,7 +162,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         List<Integer> fragmentEnds = new ArrayList<>(2);
         int start = 0;
         for (V element : list) {
-            append(element);
+            serialize(elementSerializer, element, elementOut);
             if (elementOut.length() - start >= LARGEST_ROOM) {
                 start = elementOut.length();
                 fragmentEnds.add(start);
@@ -238,7 +238,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         elementOut.clear();
         int element = from;
         while (element < list.size() && elementOut.length() < mostBytes) {
-            append(list.get(element++));
+            serialize(elementSerializer, list.get(element++), elementOut);
         }
         map.begin();
         try {
@@ -285,20 +285,12 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      */
     public void add(PartitionedMap map, V element) throws IOException {
         elementOut.clear();
-        append(element);
+        serialize(elementSerializer, element, elementOut);
         map.begin();
         try {
             addElement(map);
         } finally {
             map.end();
-        }
-    }
-
-    private void append(V element) throws IOException {
-        try {
-            elementSerializer.serialize(element, elementOut);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new SerializerException(elementSerializer, e);
         }
     }
 

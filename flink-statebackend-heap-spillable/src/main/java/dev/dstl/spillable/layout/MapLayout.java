@@ -135,11 +135,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         userValueOut.clear();
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
-            try {
-                userValueSerializer.serialize(userValue, userValueOut);
-            } catch (RuntimeException | StackOverflowError e) {
-                throw new SerializerException(userValueSerializer, e);
-            }
+            serialize(userValueSerializer, userValue, userValueOut);
         }
         if (found && bucket.overwriteValue(map, userValueOut)) {
             return;
@@ -284,11 +280,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private void writeUserKey(UK userKey) throws IOException {
         userKeyOut.clear();
-        try {
-            userKeySerializer.serialize(userKey, userKeyOut);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new SerializerException(userKeySerializer, e);
-        }
+        serialize(userKeySerializer, userKey, userKeyOut);
     }
 
     private int bucketOfUserKey(KeyHash hash, int bucketCount) {

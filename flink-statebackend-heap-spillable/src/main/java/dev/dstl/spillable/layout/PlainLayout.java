@@ -59,11 +59,7 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
     @Override
     public void write(PartitionedMap map, S state) throws IOException {
         valueOut.clear();
-        try {
-            stateSerializer.serialize(state, valueOut);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new SerializerException(stateSerializer, e);
-        }
+        serialize(stateSerializer, state, valueOut);
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }
 

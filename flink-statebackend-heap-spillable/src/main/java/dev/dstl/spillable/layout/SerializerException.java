@@ -19,12 +19,7 @@ package dev.dstl.spillable.layout;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
-/**
- * A serializer cannot write an object, and says so with an unchecked exception, which is the cause.
- *
- * <p>Each place that serializes catches for itself: a method for all of them would be slower, since
- * the JVM could not tell which serializer it is to inline.
- */
+/** A serializer cannot write an object; what it threw, no {@link IOException}, is the cause. */
 public final class SerializerException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -72,16 +72,8 @@ public abstract class SpilledLayout<K, N, S> {
     public final void select(K newKey, N namespace) throws IOException {
         selectedEpoch = NO_EPOCH;
         key.clear();
-        try {
-            namespaceSerializer.serialize(namespace, key);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new SerializerException(namespaceSerializer, e);
-        }
-        try {
-            keySerializer.serialize(newKey, key);
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new SerializerException(keySerializer, e);
-        }
+        serialize(namespaceSerializer, namespace, key);
+        serialize(keySerializer, newKey, key);
         keyLength = key.length();
         selected();
     }
@@ -314,6 +306,15 @@ public abstract class SpilledLayout<K, N, S> {
 
     private int partHash(EntryReader entries) {
         return entries.keyHash().of(key.getSharedBuffer(), keyLength + Integer.BYTES);
+    }
+
+    static <T> void serialize(TypeSerializer<T> serializer, T object, DataOutputSerializer out)
+            throws IOException {
+        try {
+            serializer.serialize(object, out);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(serializer, e);
+        }
     }
 
     /** Copies the value read last; valid until the next copy. */

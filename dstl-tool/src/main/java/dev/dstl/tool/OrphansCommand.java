@@ -46,9 +46,9 @@ final class OrphansCommand extends ReportingCommand {
 
     @Option(
             names = "--checkpoints",
-            arity = "1..*",
             paramLabel = "DIR",
-            description = "Directories with checkpoints or savepoints; searched recursively.")
+            description =
+                    "Directory with checkpoints or savepoints, searched recursively; repeatable.")
     private final List<String> checkpoints = new ArrayList<>();
 
     @Option(

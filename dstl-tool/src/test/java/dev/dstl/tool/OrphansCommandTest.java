@@ -170,6 +170,7 @@ class OrphansCommandTest extends ToolTest {
                         "--delete",
                         "--checkpoints",
                         checkpoints(),
+                        "--checkpoints",
                         directory.resolve("savepoints"))
                 .isFine();
 
@@ -361,10 +362,24 @@ class OrphansCommandTest extends ToolTest {
     }
 
     @Test
+    void theBasePathMayFollowTheCheckpoints() {
+        dstl("orphans", "--delete", "--checkpoints", checkpoints(), basePath()).isFine();
+
+        assertThat(segments()).containsExactly(needed);
+    }
+
+    @Test
     void noCheckpointAtAll_deletesNothing() throws Exception {
         Path empty = Files.createDirectory(directory.resolve("empty"));
 
-        dstl("orphans", basePath(), "--checkpoints", checkpoints(), empty, "--delete")
+        dstl(
+                        "orphans",
+                        basePath(),
+                        "--checkpoints",
+                        checkpoints(),
+                        "--checkpoints",
+                        empty,
+                        "--delete")
                 .fails(1, "No checkpoint is below", empty.toString(), "--without-checkpoints");
 
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);

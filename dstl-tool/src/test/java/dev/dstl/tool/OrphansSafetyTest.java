@@ -29,6 +29,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -68,13 +70,12 @@ class OrphansSafetyTest extends ToolTest {
     }
 
     private ToolRun delete(Object... checkpoints) {
-        Object[] arguments = new Object[checkpoints.length + 4];
-        arguments[0] = "orphans";
-        arguments[1] = basePath();
-        arguments[2] = "--delete";
-        arguments[3] = "--checkpoints";
-        System.arraycopy(checkpoints, 0, arguments, 4, checkpoints.length);
-        return dstl(arguments);
+        List<Object> arguments = new ArrayList<>(List.of("orphans", basePath(), "--delete"));
+        for (Object directory : checkpoints) {
+            arguments.add("--checkpoints");
+            arguments.add(directory);
+        }
+        return dstl(arguments.toArray());
     }
 
     /** Does something before the first call of a kind on a file or directory. */

@@ -88,14 +88,13 @@ abstract class TableState<K, N, S> implements InternalKvState<K, N, S> {
                         serializedKeyAndNamespace,
                         Objects.requireNonNull(safeKeySerializer),
                         Objects.requireNonNull(safeNamespaceSerializer));
-        S state =
-                table.query(
-                        keyAndNamespace.f0,
-                        keyAndNamespace.f1,
-                        safeKeySerializer,
-                        safeNamespaceSerializer,
-                        safeValueSerializer);
-        return state == null ? null : serialize(state, safeValueSerializer);
+        return table.query(
+                keyAndNamespace.f0,
+                keyAndNamespace.f1,
+                safeKeySerializer,
+                safeNamespaceSerializer,
+                safeValueSerializer,
+                state -> serialize(state, safeValueSerializer));
     }
 
     /** The state in the form a queryable-state client reads. */

@@ -46,6 +46,13 @@ final class HeapMap<K, N, S> {
     static final int MAX_BUCKETS = 8192;
     private static final int FIRST_BUCKETS = 16;
 
+    /**
+     * Entries that a directory slot has on average, at least. Tables have ten times as many when
+     * hashes differ; where many are equal, splits cannot divide them and would only double the
+     * directory.
+     */
+    private static final int SLOT_ENTRIES = 256;
+
     /** One small table and what the map must know about it. */
     private static final class Table<K, N, S> {
         final HeapEntry<K, N, S>[] buckets;
@@ -266,11 +273,11 @@ final class HeapMap<K, N, S> {
     }
 
     private void split(int index, Table<K, N, S> table) {
-        if (table.depth == 31) {
-            return;
-        }
         int splitIndex = index;
         if (table.depth == depth) {
+            if (tables.length > size / SLOT_ENTRIES) {
+                return;
+            }
             doubleDirectory();
             splitIndex = index << 1;
         }

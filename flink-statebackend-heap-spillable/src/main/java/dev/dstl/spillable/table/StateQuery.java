@@ -17,14 +17,13 @@
 package dev.dstl.spillable.table;
 
 import dev.dstl.spillable.layout.SpilledLayout;
-import java.io.IOException;
 import javax.annotation.Nullable;
 
 /**
  * Looks up one entry from another thread than the task's, while the task changes what is looked at.
  * A look that fails or finds nothing is repeated: the task may have moved the entry meanwhile.
  */
-final class StateQuery<K, N, S> {
+public final class StateQuery<K, N, S> {
 
     /** An entry on its way from one side to the other may be missed once. */
     private static final int LOOKS = 3;
@@ -44,19 +43,30 @@ final class StateQuery<K, N, S> {
         this.layout = layout;
     }
 
+    /** What is made of a state that the task may be changing. */
+    public interface Reading<S, R> {
+        /**
+         * @throws Exception if the state changes meanwhile
+         */
+        R of(S state) throws Exception;
+    }
+
     /**
-     * @return the state, which may be one that is being changed, or null if there is none
+     * @return what {@code reading} makes of the state, or null if there is none
      * @throws IllegalStateException if the task changes it all the time
      */
     @Nullable
-    S read(K key, N namespace) {
+    <R> R read(K key, N namespace, Reading<S, R> reading) {
         for (int attempt = 1; ; attempt++) {
             try {
                 S state = group.peek(key, namespace, layout);
-                if (state != null || attempt >= LOOKS || !group.hasSpilled()) {
-                    return state;
+                if (state != null) {
+                    return reading.of(state);
                 }
-            } catch (IOException | RuntimeException e) {
+                if (attempt >= LOOKS || !group.hasSpilled()) {
+                    return null;
+                }
+            } catch (Exception e) {
                 // The task changed what was being read.
                 if (attempt >= ATTEMPTS) {
                     throw new IllegalStateException(

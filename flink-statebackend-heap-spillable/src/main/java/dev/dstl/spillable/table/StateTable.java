@@ -100,18 +100,21 @@ public final class StateTable<K, N, S> {
     }
 
     /**
-     * State of any key, for another thread than the task's. It may be one that is being changed.
+     * Reads the state of any key on another thread than the task's, which may be changing it.
      *
      * @param safeKeys serializers that belong to the calling thread
+     * @param reading what to make of the state; called again where that fails
+     * @return null if there is no state
      * @throws IllegalStateException if the task changes it all the time
      */
     @Nullable
-    public S query(
+    public <R> R query(
             K key,
             N namespace,
             TypeSerializer<K> safeKeys,
             TypeSerializer<N> safeNamespaces,
-            TypeSerializer<S> safeStates) {
+            TypeSerializer<S> safeStates,
+            StateQuery.Reading<S, R> reading) {
         int keyGroup =
                 KeyGroupRangeAssignment.assignToKeyGroup(key, currentKey.getNumberOfKeyGroups());
         return new StateQuery<>(
@@ -119,7 +122,7 @@ public final class StateTable<K, N, S> {
                         groups.group(keyGroup),
                         SpilledLayouts.of(
                                 metaInfo.getStateType(), safeKeys, safeNamespaces, safeStates))
-                .read(key, namespace);
+                .read(key, namespace, reading);
     }
 
     /** Number of entries on both sides. */

@@ -205,6 +205,46 @@ class HeapMapTest {
         assertThat(sameHash.size()).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 50, 5_000})
+    void thousandsOfKeysWithFewHashes_takeNoDirectoryForThem(int hashes) {
+        HeapMap<Object, Integer, String> fewHashes = new HeapMap<>(StringSerializer.INSTANCE);
+        Random random = new Random(hashes);
+        int[] hash = random.ints(hashes).toArray();
+        List<Object> keys = new ArrayList<>();
+        for (int id = 0; id < 8_000; id++) {
+            keys.add(new KeyWithHash(id, hash[id % hashes]));
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            fewHashes.put(keys.get(i), 0, "state " + i);
+            assertThat(fewHashes.cursorEnd()).isLessThanOrEqualTo(64);
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            assertThat(fewHashes.remove(keys.get(i), 0)).isEqualTo("state " + i);
+        }
+        assertThat(fewHashes.size()).isZero();
+    }
+
+    private static final class KeyWithHash {
+        private final int id;
+        private final int hash;
+
+        KeyWithHash(int id, int hash) {
+            this.id = id;
+            this.hash = hash;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof KeyWithHash && ((KeyWithHash) other).id == id;
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+    }
+
     /** Takes entries, or fails on one. */
     private interface Taker {
         void accept(int key, int namespace, List<String> state) throws IOException;

@@ -30,12 +30,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.ConcurrentModificationException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -329,7 +331,29 @@ class StateTableTest {
                 namespace,
                 IntSerializer.INSTANCE,
                 LongSerializer.INSTANCE,
-                StringSerializer.INSTANCE);
+                StringSerializer.INSTANCE,
+                state -> state);
+    }
+
+    @Test
+    void aStateThatChangesWhileAQuerySerializesIt_isReadAgain() throws IOException {
+        fill();
+        AtomicInteger looks = new AtomicInteger();
+        String queried =
+                table.query(
+                        1,
+                        1L,
+                        IntSerializer.INSTANCE,
+                        LongSerializer.INSTANCE,
+                        StringSerializer.INSTANCE,
+                        state -> {
+                            if (looks.incrementAndGet() < 3) {
+                                throw new ConcurrentModificationException();
+                            }
+                            return state;
+                        });
+
+        assertThat(queried).isEqualTo("state 1");
     }
 
     @Test

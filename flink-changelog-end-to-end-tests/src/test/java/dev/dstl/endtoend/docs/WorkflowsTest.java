@@ -126,6 +126,28 @@ class WorkflowsTest {
     }
 
     @Test
+    void aPatchOfFlink120IsTriedWithoutTheModulesOfFlink2() {
+        List<String> commands = commands(workflow("matrix.yml"));
+        assertThat(commands)
+                .filteredOn(command -> command.contains("-Dflink.version="))
+                .isNotEmpty()
+                .allSatisfy(
+                        command ->
+                                assertThat(Poms.modules())
+                                        .filteredOn(module -> module.startsWith("compat"))
+                                        .filteredOn(module -> !module.equals("compat/flink-1.20"))
+                                        .hasSizeGreaterThan(6)
+                                        .allSatisfy(
+                                                module ->
+                                                        assertThat(command)
+                                                                .containsPattern(
+                                                                        "!"
+                                                                                + Pattern.quote(
+                                                                                        module)
+                                                                                + "[,']")));
+    }
+
+    @Test
     void issueFormsHaveFieldsThatCanBeFilledIn() throws IOException {
         for (String name : List.of("problem.yml", "proposal.yml")) {
             Map<String, Object> form = read(GITHUB.resolve("ISSUE_TEMPLATE").resolve(name));

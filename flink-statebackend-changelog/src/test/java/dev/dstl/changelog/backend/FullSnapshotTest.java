@@ -130,7 +130,7 @@ class FullSnapshotTest {
     }
 
     @Test
-    void fullCheckpointThatIsCancelled_deletesItsFiles_andTheNextOneIsFull() throws Exception {
+    void fullCheckpointThatIsCancelled_isFollowedByAFullOne() throws Exception {
         try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
             task.value(1).update("one");
             RunnableFuture<SnapshotResult<KeyedStateHandle>> cancelled = task.trigger(1, FULL);

@@ -91,7 +91,11 @@ class MaterializationSettingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 'is 0, allowed is 1 to 1000'", "many, which cannot be read"})
+    @CsvSource({
+        "0, 'is 0, allowed is 1 to 1000'",
+        "1001, 'is 1001, allowed is 1 to 1000'",
+        "many, which cannot be read"
+    })
     void numberOfUploadThreadsThatCannotBe_isMisuse(String value, String problem) {
         cluster.setString("state.changelog.dstl.materialize.num-threads", value);
 

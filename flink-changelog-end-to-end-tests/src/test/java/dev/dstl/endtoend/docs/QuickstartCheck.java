@@ -70,7 +70,7 @@ class QuickstartCheck {
         bash(blockWith(page, "start-cluster.sh"));
         awaitCheckpoints(5);
         assertThat(bash(blockWith(page, "grep 'State changes of job'")))
-                .contains("go to file:" + directory + "/job/log/");
+                .contains("go to file:" + directory + "/job/changelog/");
 
         bash("kill -9 $(pgrep -f \"$FLINK_HOME.*TaskManagerRunner\")");
         int checkpoints = completedCheckpoints();

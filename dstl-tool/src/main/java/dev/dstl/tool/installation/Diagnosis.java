@@ -24,6 +24,7 @@ import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MemoryStorage;
+import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.KnownKeys;
 import dev.dstl.log.config.Release;
@@ -184,9 +185,10 @@ public final class Diagnosis implements Report {
     private void keys() {
         complaint(() -> KnownKeys.ofAllModules().check(configuration));
         complaint(() -> SpillConfig.of(configuration));
-        complaint(() -> MaterializationSettings.of(configuration, configuration));
+        TaskConfiguration values = new TaskConfiguration(configuration, configuration);
+        complaint(() -> MaterializationSettings.of(values));
         complaint(() -> MaterializationSettings.uploadThreads(configuration));
-        complaint(() -> LogLimits.of(configuration, configuration));
+        complaint(() -> LogLimits.of(values));
         if (configuration.get(FILE_MERGING_ENABLED)) {
             problems.add(
                     String.format(

@@ -124,10 +124,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         deployment.localRecovery();
         deployment.fileMerging();
         // Before state is restored, which would be in vain.
-        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
-        LogLimits limits = LogLimits.of(job, cluster);
+        TaskConfiguration values = new TaskConfiguration(job, cluster);
+        MaterializationSettings settings = MaterializationSettings.of(values);
+        LogLimits limits = LogLimits.of(values);
         MaterializationThreads threads =
                 MaterializationThreads.shared(MaterializationSettings.uploadThreads(cluster));
+        CheckpointDeadline deadline =
+                CheckpointDeadline.of(values, threads.clock(), storeProblem(storage));
 
         RestoredHandles restored =
                 RestoredHandles.of(parameters.getKeyGroupRange(), parameters.getStateHandles());
@@ -145,7 +148,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         StateChangelogWriter<?> writer = null;
         try {
             writer = openLog(storage);
-            return wire(restoredDelegate, storage, writer, restored, settings, limits, threads);
+            return wire(restoredDelegate, writer, restored, settings, limits, threads, deadline);
         } catch (Throwable t) {
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
@@ -178,12 +181,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
     private ChangelogKeyedStateBackend<K> wire(
             RestoredDelegate<K> restoredDelegate,
-            StateChangelogStorage<?> storage,
             StateChangelogWriter<?> writer,
             RestoredHandles restored,
             MaterializationSettings settings,
             LogLimits limits,
-            MaterializationThreads threads)
+            MaterializationThreads threads,
+            CheckpointDeadline deadline)
             throws Exception {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
@@ -245,10 +248,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 new CheckpointMetrics(parameters.getMetricGroup()),
                                 listener(settings, limits, materializer, throttle)),
                         deleter,
-                        CheckpointDeadline.of(
-                                new TaskConfiguration(job, cluster),
-                                threads.clock(),
-                                storeProblem(storage)),
+                        deadline,
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(

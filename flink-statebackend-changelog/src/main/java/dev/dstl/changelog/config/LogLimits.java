@@ -22,8 +22,6 @@ import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MAX_
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_MIN_LOG_SIZE;
 import static dev.dstl.changelog.config.ChangelogBackendOptions.MATERIALIZE_REPLAY_TIME;
 
-import org.apache.flink.configuration.Configuration;
-
 /** Limits of a changelog above which it is materialized early. Immutable. */
 public final class LogLimits {
 
@@ -58,12 +56,10 @@ public final class LogLimits {
     /**
      * Reads the limits.
      *
-     * @param job configuration of the job, which takes precedence
-     * @param cluster configuration of the TaskManager
+     * @param values configuration of the task
      * @throws MisconfigurationException if a value is invalid
      */
-    public static LogLimits of(Configuration job, Configuration cluster) {
-        TaskConfiguration values = new TaskConfiguration(job, cluster);
+    public static LogLimits of(TaskConfiguration values) {
         double fraction = values.get(MATERIALIZE_MAX_TIME_FRACTION);
         if (!(fraction > 0 && fraction <= 1)) {
             throw new MisconfigurationException(

@@ -50,12 +50,10 @@ public final class MaterializationSettings {
     /**
      * Reads Flink's keys.
      *
-     * @param job configuration of the job, which takes precedence
-     * @param cluster configuration of the TaskManager
+     * @param values configuration of the task
      * @throws MisconfigurationException if a value cannot be read
      */
-    public static MaterializationSettings of(Configuration job, Configuration cluster) {
-        TaskConfiguration values = new TaskConfiguration(job, cluster);
+    public static MaterializationSettings of(TaskConfiguration values) {
         return new MaterializationSettings(
                 values.get(PERIODIC_MATERIALIZATION_ENABLED),
                 values.get(PERIODIC_MATERIALIZATION_INTERVAL).toMillis(),

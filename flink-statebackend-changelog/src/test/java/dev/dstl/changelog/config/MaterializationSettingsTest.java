@@ -34,7 +34,8 @@ class MaterializationSettingsTest {
 
     @Test
     void defaults_areFlinks() {
-        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
+        MaterializationSettings settings =
+                MaterializationSettings.of(new TaskConfiguration(job, cluster));
 
         assertThat(settings.periodic()).isTrue();
         assertThat(settings.intervalMillis()).isEqualTo(600_000);
@@ -47,7 +48,8 @@ class MaterializationSettingsTest {
         cluster.setString("state.changelog.max-failures-allowed", "7");
         job.setString("state.changelog.periodic-materialize.interval", "2 s");
 
-        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
+        MaterializationSettings settings =
+                MaterializationSettings.of(new TaskConfiguration(job, cluster));
 
         assertThat(settings.intervalMillis()).isEqualTo(2_000);
         assertThat(settings.maxFailuresAllowed()).isEqualTo(7);
@@ -59,7 +61,8 @@ class MaterializationSettingsTest {
         cluster.setString("state.backend.changelog.periodic-materialize.interval", "3 s");
         cluster.setString("state.backend.changelog.max-failures-allowed", "1");
 
-        MaterializationSettings settings = MaterializationSettings.of(job, cluster);
+        MaterializationSettings settings =
+                MaterializationSettings.of(new TaskConfiguration(job, cluster));
 
         assertThat(settings.periodic()).isFalse();
         assertThat(settings.intervalMillis()).isEqualTo(3_000);
@@ -71,7 +74,8 @@ class MaterializationSettingsTest {
     void intervalOfZero_isNotPeriodic(String interval) {
         job.setString("state.changelog.periodic-materialize.interval", interval);
 
-        assertThat(MaterializationSettings.of(job, cluster).periodic()).isFalse();
+        assertThat(MaterializationSettings.of(new TaskConfiguration(job, cluster)).periodic())
+                .isFalse();
     }
 
     @Test

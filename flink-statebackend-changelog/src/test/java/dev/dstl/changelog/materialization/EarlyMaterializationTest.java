@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.ArrayList;
 import java.util.List;
@@ -296,7 +297,7 @@ class EarlyMaterializationTest {
     }
 
     private EarlyMaterialization early() {
-        LogLimits limits = LogLimits.of(job, cluster);
+        LogLimits limits = LogLimits.of(new TaskConfiguration(job, cluster));
         throttle = new MaterializationThrottle(limits.maxTimeFraction(), this::nanoTime);
         return new EarlyMaterialization(
                 limits,

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.materialization;
 
 import dev.dstl.changelog.config.LogLimits;
+import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.log.compaction.SimulatedChangelog;
 import dev.dstl.log.testing.ManualTimers;
@@ -138,7 +139,7 @@ final class SimulatedSubtask {
         onlySize.setString(
                 "state.changelog.dstl.materialize.max-time-fraction",
                 Double.toString(maxTimeFraction));
-        LogLimits limits = LogLimits.of(onlySize, onlySize);
+        LogLimits limits = LogLimits.of(new TaskConfiguration(onlySize, onlySize));
         this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
         this.early =
                 new EarlyMaterialization(

@@ -61,6 +61,10 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
     private final Source<K, N, UK, UV> source;
     private final int bucketCount;
     @Nullable private final KeyHash hash;
+
+    /** Null unless the map was on the heap when the last bucket was read. */
+    @Nullable private UserKeysByBucket<UK> heapKeys;
+
     private int nextBucket;
     private List<Map.Entry<UK, UV>> found = new ArrayList<>();
     private int given;
@@ -97,6 +101,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
         try {
             PartitionedMap map = source.select();
             if (map != null) {
+                heapKeys = null;
                 layout.visitBucket(
                         map.entries(),
                         number,
@@ -105,13 +110,21 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
                         (k, v) -> found.add(new UserEntry(k, v)));
                 return;
             }
-            for (Map.Entry<UK, UV> entry : source.onHeap().entrySet()) {
-                if (layout.originalBucket(entry.getKey(), bucketCount, hash) == number) {
-                    found.add(new UserEntry(entry.getKey(), entry.getValue()));
-                }
-            }
+            readOnHeap(number, source.onHeap());
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot read a spilled map", e);
+        }
+    }
+
+    private void readOnHeap(int number, Map<UK, UV> map) throws IOException {
+        if (heapKeys == null) {
+            heapKeys = UserKeysByBucket.of(map, layout, number, bucketCount, hash);
+        }
+        for (UK userKey : heapKeys.of(number)) {
+            UV userValue = map.get(userKey);
+            if (userValue != null || map.containsKey(userKey)) {
+                found.add(new UserEntry(userKey, userValue));
+            }
         }
     }
 

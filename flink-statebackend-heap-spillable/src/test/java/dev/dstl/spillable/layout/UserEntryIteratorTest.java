@@ -33,8 +33,13 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.Set;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,7 +123,7 @@ class UserEntryIteratorTest {
             new MapLayout<>(
                     IntSerializer.INSTANCE,
                     IntSerializer.INSTANCE,
-                    new MapSerializer<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE));
+                    new MapSerializer<>(new CountingSerializer(), IntSerializer.INSTANCE));
     private final Source source = new Source();
 
     @BeforeEach
@@ -201,6 +206,50 @@ class UserEntryIteratorTest {
         assertThat(met).containsAll(throughout);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 50})
+    void aMapThatGoesToTheHeap_isWalkedOnce(int metBefore) throws IOException {
+        fill(2000);
+        UserEntryIterator<Integer, Integer, Integer, Integer> iterator = iterator();
+        int met = 0;
+        while (met < metBefore) {
+            iterator.next();
+            met++;
+        }
+        source.load();
+        CountingSerializer.serialized = 0;
+        while (iterator.hasNext()) {
+            iterator.next();
+            met++;
+        }
+
+        assertThat(met).isEqualTo(2000);
+        assertThat(CountingSerializer.serialized).isLessThanOrEqualTo(2000);
+    }
+
+    @Test
+    void onTheHeap_valuesAreThoseOfTheMomentAndRemovedUserEntriesAreNotMet() throws IOException {
+        fill(2000);
+        UserEntryIterator<Integer, Integer, Integer, Integer> iterator = iterator();
+        iterator.next();
+        source.load();
+        for (int i = 0; i < 100; i++) {
+            iterator.next();
+        }
+        source.heap.keySet().removeIf(userKey -> userKey % 2 == 1);
+        source.heap.replaceAll((userKey, before) -> -userKey);
+        int stale = 0;
+        while (iterator.hasNext()) {
+            Map.Entry<Integer, Integer> entry = iterator.next();
+            if (entry.getKey() % 2 == 1 || entry.getValue() > 0) {
+                stale++;
+            }
+        }
+
+        // Of the bucket that was read before.
+        assertThat(stale).isLessThan(50);
+    }
+
     @Test
     void remove_takesWhatWasMetLast() throws IOException {
         fill(100);
@@ -246,5 +295,64 @@ class UserEntryIteratorTest {
 
         assertThat(iterator.hasNext()).isFalse();
         assertThatThrownBy(iterator::next).isInstanceOf(NoSuchElementException.class);
+    }
+
+    /** Counts the integers it serializes. */
+    private static final class CountingSerializer extends TypeSerializerSingleton<Integer> {
+
+        private static final long serialVersionUID = 1L;
+
+        private static int serialized;
+
+        @Override
+        public boolean isImmutableType() {
+            return true;
+        }
+
+        @Override
+        public Integer createInstance() {
+            return 0;
+        }
+
+        @Override
+        public Integer copy(Integer from) {
+            return from;
+        }
+
+        @Override
+        public Integer copy(Integer from, Integer reuse) {
+            return from;
+        }
+
+        @Override
+        public int getLength() {
+            return Integer.BYTES;
+        }
+
+        @Override
+        public void serialize(Integer record, DataOutputView target) throws IOException {
+            serialized++;
+            target.writeInt(record);
+        }
+
+        @Override
+        public Integer deserialize(DataInputView source) throws IOException {
+            return source.readInt();
+        }
+
+        @Override
+        public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
+            return source.readInt();
+        }
+
+        @Override
+        public void copy(DataInputView source, DataOutputView target) throws IOException {
+            target.writeInt(source.readInt());
+        }
+
+        @Override
+        public TypeSerializerSnapshot<Integer> snapshotConfiguration() {
+            return new SimpleTypeSerializerSnapshot<Integer>(CountingSerializer::new) {};
+        }
     }
 }

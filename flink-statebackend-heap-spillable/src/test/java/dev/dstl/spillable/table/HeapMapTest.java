@@ -183,28 +183,6 @@ class HeapMapTest {
         view.close();
     }
 
-    @Test
-    void equalHashes_areToldApart() {
-        HeapMap<Object, Integer, String> sameHash = new HeapMap<>(StringSerializer.INSTANCE);
-        List<Object> keys = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            // "Aa" and "BB" have one hash, and so has every string of them of one length.
-            keys.add(
-                    String.format("%7s", Integer.toBinaryString(i))
-                            .replace(' ', '0')
-                            .replace("0", "Aa")
-                            .replace("1", "BB"));
-        }
-        keys.forEach(key -> sameHash.put(key, 0, "state of " + key));
-
-        assertThat(keys.get(3).hashCode()).isEqualTo(keys.get(4).hashCode());
-        assertThat(sameHash.size()).isEqualTo(100);
-        for (Object key : keys) {
-            assertThat(sameHash.remove(key, 0)).isEqualTo("state of " + key);
-        }
-        assertThat(sameHash.size()).isZero();
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 50, 5_000})
     void thousandsOfKeysWithFewHashes_takeNoDirectoryForThem(int hashes) {

@@ -97,6 +97,14 @@ class StateTableTest {
         return KeyGroupRangeAssignment.assignToKeyGroup(key, KEY_GROUPS);
     }
 
+    private static int keyOfGroup0() {
+        int key = 0;
+        while (keyGroup(key) != 0) {
+            key++;
+        }
+        return key;
+    }
+
     private void select(int key) {
         currentKey.setCurrentKey(key);
         currentKey.setCurrentKeyGroupIndex(keyGroup(key));
@@ -394,12 +402,7 @@ class StateTableTest {
         StateTable<Integer, Long, String> refusing =
                 table(StateDescriptor.Type.VALUE, new RefusingSerializer());
         refusing.placement().startSpill(0);
-        int key = 0;
-        while (keyGroup(key) != 0) {
-            key++;
-        }
-        int keyOfGroup0 = key;
-        select(keyOfGroup0);
+        select(keyOfGroup0());
 
         assertThatThrownBy(() -> refusing.current().put(0L, "state"))
                 .isInstanceOf(UncheckedIOException.class)
@@ -412,12 +415,8 @@ class StateTableTest {
     void whatASerializerThrows_isTheCauseOfTheJobsFailure() throws IOException {
         StateTable<Integer, Long, String> picky =
                 table(StateDescriptor.Type.VALUE, new PickySerializer());
-        int key = 0;
-        while (keyGroup(key) != 0) {
-            key++;
-        }
         picky.placement().startSpill(0);
-        select(key);
+        select(keyOfGroup0());
 
         assertThatThrownBy(() -> picky.current().put(0L, PickySerializer.INCOMPLETE))
                 .hasMessage("Cannot write spilled state 'my state'")

@@ -100,10 +100,10 @@ public final class ChangelogBackendOptions {
     public static final ConfigOption<Double> MATERIALIZE_MAX_TIME_FRACTION =
             ConfigOptions.key("state.changelog.dstl.materialize.max-time-fraction")
                     .doubleType()
-                    .defaultValue(0.1)
+                    .defaultValue(0.2)
                     .withDescription(
                             "Fraction of its time that a subtask may spend on early"
-                                    + " materializations: with 0.1, none begins for nine seconds after"
+                                    + " materializations: with 0.2, none begins for four seconds after"
                                     + " a materialization that took one. More than 0, at most 1. A job"
                                     + " may override the cluster.");
 

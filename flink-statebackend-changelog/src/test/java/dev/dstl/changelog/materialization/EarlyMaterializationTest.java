@@ -245,9 +245,9 @@ class EarlyMaterializationTest {
         nowMillis += 10_000;
         throttle.ended(TimeUnit.SECONDS.toNanos(10));
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        nowMillis += 89_000;
+        nowMillis += 39_000;
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).as("ten seconds of a hundred").isEqualTo(1);
+        assertThat(asked).as("ten seconds of fifty").isEqualTo(1);
         nowMillis += 1_000;
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
         assertThat(asked).isEqualTo(2);
@@ -259,9 +259,9 @@ class EarlyMaterializationTest {
         early.checkpointAssembled(checkpoint(1, 1, 1, 100));
         nowMillis += 1_000;
         throttle.ended(TimeUnit.SECONDS.toNanos(1));
-        nowMillis += 9_000;
+        nowMillis += 4_000;
         early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).as("one second of ten, seen nine seconds later").isEqualTo(2);
+        assertThat(asked).as("one second of five, seen four seconds later").isEqualTo(2);
     }
 
     @Test

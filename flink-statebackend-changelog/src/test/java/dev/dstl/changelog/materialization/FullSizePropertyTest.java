@@ -38,8 +38,8 @@ class FullSizePropertyTest {
     }
 
     @Property(tries = 1000)
-    void withMoreTimeForMaterializations_checkpointIsNoLargerThanTheRuleSays(@ForAll long seed) {
-        verify(SimulatedSubtask.random(new Random(seed), 0.2));
+    void withLessTimeForMaterializations_checkpointIsNoLargerThanTheRuleSays(@ForAll long seed) {
+        verify(SimulatedSubtask.random(new Random(seed), 0.1));
     }
 
     private static void verify(SimulatedSubtask subtask) {

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.materialization;
 
+import dev.dstl.changelog.config.ChangelogBackendOptions;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.metrics.RestoreRate;
@@ -46,7 +47,8 @@ final class SimulatedSubtask {
 
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
     private static final long MIN_LOG_BYTES = 8 << 20;
-    private static final double DEFAULT_TIME_FRACTION = 0.1;
+    private static final double DEFAULT_TIME_FRACTION =
+            ChangelogBackendOptions.MATERIALIZE_MAX_TIME_FRACTION.defaultValue();
 
     private final Random random;
     private final double maxTimeFraction;

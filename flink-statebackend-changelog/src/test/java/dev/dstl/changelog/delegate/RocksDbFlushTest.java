@@ -74,6 +74,17 @@ class RocksDbFlushTest {
     }
 
     @Test
+    void twoFifthsOfTheKeysWrittenAgain_takeTheirSpaceOnce() throws Exception {
+        write(0, KEYS);
+        flush();
+        long once = files().size();
+        write(0, KEYS * 2 / 5);
+        flush();
+        assertThat(files().size()).isLessThan(once * 6 / 5);
+        assertValues(0, KEYS);
+    }
+
+    @Test
     void newKeys_areLeftToRocksDb_onceTheyAreFew() throws Exception {
         write(0, KEYS);
         flush();

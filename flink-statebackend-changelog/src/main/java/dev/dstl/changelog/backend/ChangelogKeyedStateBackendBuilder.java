@@ -191,7 +191,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
-        SnapshotDeleter deleter = new SnapshotDeleter(subtask, threads.uploads());
+        SnapshotDeleter deleter =
+                new SnapshotDeleter(subtask, threads.uploads(), threads.interrupts());
 
         BaseLedger bases =
                 new BaseLedger(

@@ -17,12 +17,13 @@
 package dev.dstl.changelog.backend;
 
 import dev.dstl.changelog.delegate.DelegateStates;
-import dev.dstl.changelog.delegate.RocksDbDownload;
+import dev.dstl.changelog.delegate.RocksDbBackend;
 import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
+import dev.dstl.changelog.sorting.ReplayOrder;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -136,7 +137,12 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
 
             @Override
             public boolean download() {
-                return RocksDbDownload.isDoneBy(delegate);
+                return RocksDbBackend.downloadsFiles(delegate);
+            }
+
+            @Override
+            public ReplayOrder replayOrder() {
+                return RocksDbBackend.is(delegate) ? ReplayOrder.BY_KEY : ReplayOrder.AS_WRITTEN;
             }
         };
     }

@@ -36,11 +36,7 @@ import org.rocksdb.RocksDBException;
  */
 final class LevelZeroCompaction {
 
-    /**
-     * Level 0 is compacted if it has at least one part in so many of the other levels' size. With a
-     * half, every second snapshot of a sliding window had one and a half times the size of the
-     * others (10 s between materializations, 2026-11-26).
-     */
+    /** Level 0 is compacted if it has at least one part in so many of the other levels' size. */
     private static final int LARGE_FRACTION = 3;
 
     /**
@@ -48,6 +44,9 @@ final class LevelZeroCompaction {
      * closing the database waits for.
      */
     private static final long LARGEST_BYTES = 256 << 20;
+
+    /** Of smaller column families there is nothing to gain, and their files stay shared. */
+    private static final long SMALLEST_BYTES = 1 << 20;
 
     private final RocksDB database;
 
@@ -77,7 +76,8 @@ final class LevelZeroCompaction {
     private static boolean hasLargeLevelZero(ColumnFamilyMetaData columnFamily) {
         LevelMetaData zero = columnFamily.levels().get(0);
         long others = columnFamily.size() - zero.size();
-        return columnFamily.size() <= LARGEST_BYTES
+        return columnFamily.size() >= SMALLEST_BYTES
+                && columnFamily.size() <= LARGEST_BYTES
                 && zero.size() >= others / LARGE_FRACTION
                 && columnFamily.fileCount() > 1
                 && !zero.files().isEmpty();

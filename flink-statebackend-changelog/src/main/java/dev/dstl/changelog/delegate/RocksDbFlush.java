@@ -56,20 +56,38 @@ final class RocksDbFlush implements DelegateFlush {
         }
     }
 
-    /** Returns whether there is too little to flush to use a thread. The database must be open. */
+    /**
+     * Returns whether there is too little to flush and to compact to use a thread. The database
+     * must be open.
+     */
     boolean isLittle() throws IOException {
         try {
-            long entries = 0;
-            for (ColumnFamilyHandle columnFamily : columnFamilies) {
-                entries += ask(columnFamily, "rocksdb.num-entries-active-mem-table");
-                if (ask(columnFamily, "rocksdb.cur-size-active-mem-table") > TWO_BLOCKS) {
-                    return false;
-                }
-            }
-            return entries < FEW_ENTRIES;
+            return memoryIsLittle() && levelZeroIsLittle();
         } catch (RocksDBException e) {
             throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);
         }
+    }
+
+    private boolean memoryIsLittle() throws RocksDBException {
+        long entries = 0;
+        for (ColumnFamilyHandle columnFamily : columnFamilies) {
+            entries += ask(columnFamily, "rocksdb.num-entries-active-mem-table");
+            if (ask(columnFamily, "rocksdb.cur-size-active-mem-table") > TWO_BLOCKS) {
+                return false;
+            }
+        }
+        return entries < FEW_ENTRIES;
+    }
+
+    /** RocksDB flushes full memtables itself, perhaps just now. */
+    private boolean levelZeroIsLittle() throws RocksDBException {
+        for (ColumnFamilyHandle columnFamily : columnFamilies) {
+            if (Integer.parseInt(database.getProperty(columnFamily, "rocksdb.num-files-at-level0"))
+                    > 1) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private long ask(ColumnFamilyHandle columnFamily, String property) throws RocksDBException {
@@ -81,7 +99,9 @@ final class RocksDbFlush implements DelegateFlush {
     public void run() throws IOException {
         try (ResourceGuard.Lease open = guard.acquireResource();
                 FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
-            database.flush(options, columnFamilies);
+            if (!memoryIsLittle()) {
+                database.flush(options, columnFamilies);
+            }
             new LevelZeroCompaction(database).run(columnFamilies);
         } catch (RocksDBException e) {
             throw new IOException("RocksDB cannot flush or compact: " + e.getMessage(), e);

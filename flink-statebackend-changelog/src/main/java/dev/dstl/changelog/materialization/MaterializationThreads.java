@@ -43,6 +43,7 @@ public final class MaterializationThreads {
     private final ThreadPoolExecutor uploads;
     private final ScheduledThreadPoolExecutor clock;
     private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late");
+    private final ThreadFactory interrupts = new DaemonThreads("dstl-materialization-interrupt");
 
     private MaterializationThreads(int uploadThreads) {
         uploads =
@@ -80,6 +81,11 @@ public final class MaterializationThreads {
     /** Returns the clock for timers; its tasks must not block. */
     public ScheduledExecutorService clock() {
         return clock;
+    }
+
+    /** Returns an executor of actions that may block forever, each on a thread of its own. */
+    public Executor interrupts() {
+        return action -> interrupts.newThread(action).start();
     }
 
     /** Runs an action that may block forever after a second, on a thread of its own. */

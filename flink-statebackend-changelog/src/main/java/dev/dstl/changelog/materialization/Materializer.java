@@ -137,19 +137,17 @@ public final class Materializer implements Closeable {
         post(this::flush, "materialization of %s");
     }
 
-    /** Interrupts the running materialization, if there is one. Does not count as a failure. */
+    /**
+     * Interrupts the running materialization on another thread, if there is one. Does not count as
+     * a failure.
+     */
     public void cancelRunning() {
         DelegateSnapshot cancelled;
         synchronized (lock) {
             cancelled = running;
         }
-        cancel(cancelled);
-    }
-
-    /** Not under the lock, for which timers wait: closing a file that is being written may hang. */
-    private static void cancel(@Nullable DelegateSnapshot snapshot) {
-        if (snapshot != null) {
-            snapshot.cancel();
+        if (cancelled != null) {
+            deleter.interrupt(cancelled);
         }
     }
 
@@ -168,7 +166,6 @@ public final class Materializer implements Closeable {
             running = null;
             uploading = null;
         }
-        cancel(unfinished);
         if (unfinished != null) {
             deleter.deleteLater(unfinished);
         }

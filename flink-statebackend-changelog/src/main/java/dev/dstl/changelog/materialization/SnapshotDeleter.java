@@ -34,6 +34,7 @@ public final class SnapshotDeleter {
 
     private final String subtask;
     private final Executor blocking;
+    private final Executor interrupts;
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
     /**
@@ -41,10 +42,13 @@ public final class SnapshotDeleter {
      *
      * @param subtask name in log lines
      * @param blocking runs deletions, which block; stays the caller's
+     * @param interrupts runs each interrupt on a thread of its own, since it closes streams, which
+     *     may hang; stays the caller's
      */
-    public SnapshotDeleter(String subtask, Executor blocking) {
+    public SnapshotDeleter(String subtask, Executor blocking, Executor interrupts) {
         this.subtask = subtask;
         this.blocking = blocking;
+        this.interrupts = interrupts;
     }
 
     /** Deletes a base on another thread. */
@@ -59,9 +63,23 @@ public final class SnapshotDeleter {
         }
     }
 
-    /** Interrupts a snapshot or deletes its files, on another thread. */
+    /**
+     * Interrupts a snapshot and deletes its files, on other threads. The interrupt does not wait
+     * for the deletions before it: what it interrupts may be why they do not end.
+     */
     public void deleteLater(DelegateSnapshot snapshot) {
+        interrupt(snapshot);
         deleteLater(snapshot::discard, snapshot);
+    }
+
+    /** Interrupts a snapshot on another thread. Its files stay. */
+    void interrupt(DelegateSnapshot snapshot) {
+        try {
+            interrupts.execute(snapshot::cancel);
+        } catch (Throwable noThread) {
+            // It then ends on its own, or when it is deleted.
+            LOG.debug("{} of {} is not interrupted", snapshot, subtask, noThread);
+        }
     }
 
     /** Interrupts a snapshot or deletes its files, on the calling thread. */

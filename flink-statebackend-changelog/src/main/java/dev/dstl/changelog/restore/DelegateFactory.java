@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.restore;
 
+import dev.dstl.changelog.sorting.ReplayOrder;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -51,5 +52,10 @@ public interface DelegateFactory<K> {
      */
     default boolean download() {
         return false;
+    }
+
+    /** Returns the order in which the delegates take the records of a changelog. */
+    default ReplayOrder replayOrder() {
+        return ReplayOrder.AS_WRITTEN;
     }
 }

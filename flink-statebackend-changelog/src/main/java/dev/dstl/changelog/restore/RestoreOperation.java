@@ -92,7 +92,9 @@ public final class RestoreOperation<K> {
                                 environment.getTaskStateManager(),
                                 environment.getTaskManagerInfo().getConfiguration(),
                                 metrics::readRetried);
-                SortedLogs logs = new SortedLogs(restored.logs(), keyGroups, readers)) {
+                SortedLogs logs =
+                        new SortedLogs(
+                                restored.logs(), keyGroups, delegates.replayOrder(), readers)) {
             cancelRegistry.registerCloseable(logs);
             try {
                 return restore(

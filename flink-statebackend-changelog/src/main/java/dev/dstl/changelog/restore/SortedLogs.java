@@ -17,6 +17,7 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.replay.LogReplayer;
+import dev.dstl.changelog.sorting.ReplayOrder;
 import dev.dstl.changelog.sorting.SortingCursor;
 import dev.dstl.log.execution.DaemonThreads;
 import java.io.Closeable;
@@ -53,10 +54,15 @@ final class SortedLogs implements Closeable {
      *
      * @param handles in the order of the checkpoint
      * @param keyGroups key groups of the task
+     * @param order that the delegate takes
      * @param readers closed by the caller, after this object
      * @throws IOException if a changelog cannot be opened
      */
-    SortedLogs(List<ChangelogStateHandle> handles, KeyGroupRange keyGroups, LogReaders readers)
+    SortedLogs(
+            List<ChangelogStateHandle> handles,
+            KeyGroupRange keyGroups,
+            ReplayOrder order,
+            LogReaders readers)
             throws IOException {
         this.handles = handles;
         try {
@@ -65,6 +71,7 @@ final class SortedLogs implements Closeable {
                         new SortingCursor(
                                 readers.open(handle),
                                 keyGroups.getIntersection(handle.getKeyGroupRange()),
+                                order,
                                 readers.memory(handle),
                                 sorters);
                 cursors.add(cursor);

@@ -50,10 +50,13 @@ final class OrderedRecords {
         return new OrderedRecords(records, null, run);
     }
 
-    /** Returns the records in the delegate's order, without obsolete ones. */
-    static OrderedRecords sorted(RecordBuffer records, SortRun run) {
-        return new OrderedRecords(
-                records, SortedSurvivors.of(records, RecordSorter.sort(records)), run);
+    /** Returns the records in the order that the delegate takes, without obsolete ones. */
+    static OrderedRecords of(RecordBuffer records, ReplayOrder order, SortRun run) {
+        int[] numbers =
+                order == ReplayOrder.BY_KEY
+                        ? SortedSurvivors.of(records, RecordSorter.sort(records))
+                        : SortedSurvivors.numbersIn(records);
+        return new OrderedRecords(records, numbers, run);
     }
 
     /** Points {@code record} at the next one; false at the end. */

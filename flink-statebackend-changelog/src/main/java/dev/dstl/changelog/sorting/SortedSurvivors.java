@@ -18,6 +18,7 @@ package dev.dstl.changelog.sorting;
 
 import dev.dstl.log.api.RecordKind;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Drops obsolete records from sorted ones, by the rules of {@link RecordKind}, and orders the
@@ -57,7 +58,15 @@ final class SortedSurvivors {
     /** Returns the numbers of the surviving records, ascending. */
     static int[] numbersIn(RecordBuffer records) {
         int[] numbers = of(records, RecordSorter.sort(records));
-        Arrays.sort(numbers);
+        BitSet survives = new BitSet(records.count());
+        for (int number : numbers) {
+            survives.set(number);
+        }
+        int next = survives.nextSetBit(0);
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = next;
+            next = survives.nextSetBit(next + 1);
+        }
         return numbers;
     }
 

@@ -41,8 +41,8 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * Reads the records of a changelog sorted by state, key group and key, and without obsolete
- * records. The resulting state is the same, and applying it is faster. The changelog is read and
+ * Reads the records of a changelog without obsolete ones, in the {@link ReplayOrder} of the
+ * delegate. The resulting state is the same, and applying it is faster. The changelog is read and
  * sorted on other threads, from {@link #start} on, while the delegate loads its base.
  *
  * <pre>
@@ -77,6 +77,7 @@ public final class SortingCursor implements RecordCursor {
 
     private final RecordCursor log;
     private final KeyGroupRange wanted;
+    private final ReplayOrder order;
     private final ReplayMemory memory;
     private final Executor sorters;
     private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
@@ -117,13 +118,19 @@ public final class SortingCursor implements RecordCursor {
      *
      * @param log owned by this cursor
      * @param wanted records of other key groups are dropped
+     * @param order in which records are returned
      * @param memory reserved for records that are read and not yet applied
      * @param sorters run the sorting; at least one of their threads must not be the reader's
      */
     public SortingCursor(
-            RecordCursor log, KeyGroupRange wanted, ReplayMemory memory, Executor sorters) {
+            RecordCursor log,
+            KeyGroupRange wanted,
+            ReplayOrder order,
+            ReplayMemory memory,
+            Executor sorters) {
         this.log = log;
         this.wanted = wanted;
+        this.order = order;
         this.memory = memory;
         this.sorters = sorters;
         this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
@@ -395,7 +402,7 @@ public final class SortingCursor implements RecordCursor {
         return onSorter(
                 () -> {
                     try {
-                        return OrderedRecords.sorted(buffer, of);
+                        return OrderedRecords.of(buffer, order, of);
                     } catch (Throwable t) {
                         of.release(buffer.memoryBytes());
                         throw t;

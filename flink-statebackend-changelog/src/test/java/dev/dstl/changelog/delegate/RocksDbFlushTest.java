@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyMetaData;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDB;
 
 class RocksDbFlushTest {
@@ -84,6 +85,34 @@ class RocksDbFlushTest {
         assertValues(0, KEYS);
     }
 
+    /** Otherwise a snapshot right after a flush of RocksDB would have several times the size. */
+    @Test
+    void whatRocksDbHasFlushedItself_takesItsSpaceOnce_thoughLittleIsInMemory() throws Exception {
+        write(0, KEYS);
+        flush();
+        long once = files().size();
+        for (int i = 0; i < 2; i++) {
+            write(0, KEYS);
+            flushByRocksDb();
+        }
+        write(0, 1);
+
+        DelegateFlush flush = DelegateFlush.of(backend());
+        assertThat(flush).isNotNull();
+        flush.run();
+        assertThat(files().levels().get(0).files()).isEmpty();
+        assertThat(files().size()).isLessThan(once * 6 / 5);
+        assertValues(0, KEYS);
+    }
+
+    @Test
+    void littleInMemoryAndOneFileOfLevelZero_areNotWorthAThread() throws Exception {
+        write(0, 10);
+        flushByRocksDb();
+        write(0, 10);
+        assertThat(DelegateFlush.of(backend())).isNull();
+    }
+
     @Test
     void newKeys_areLeftToRocksDb_onceTheyAreFew() throws Exception {
         write(0, KEYS);
@@ -117,6 +146,15 @@ class RocksDbFlushTest {
 
     private void flush() throws Exception {
         new RocksDbFlush(backend()).run();
+    }
+
+    private void flushByRocksDb() throws Exception {
+        RocksDB database = (RocksDB) RocksDbInternals.database(backend());
+        try (FlushOptions options = new FlushOptions()) {
+            database.flush(
+                    options,
+                    (ColumnFamilyHandle) RocksDbInternals.columnFamily(backend(), "state"));
+        }
     }
 
     private ColumnFamilyMetaData files() throws ReflectiveOperationException {

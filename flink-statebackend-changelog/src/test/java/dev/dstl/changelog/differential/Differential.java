@@ -21,7 +21,9 @@ import dev.dstl.changelog.differential.history.Step;
 import dev.dstl.changelog.differential.job.JobShape;
 import dev.dstl.changelog.differential.job.KeyedOperator;
 import dev.dstl.changelog.differential.job.Operation;
+import dev.dstl.changelog.differential.schema.Entity;
 import dev.dstl.changelog.differential.schema.JobClasses;
+import dev.dstl.changelog.differential.schema.TypeFamily;
 import dev.dstl.changelog.differential.world.ChangelogJob;
 import dev.dstl.changelog.differential.world.Conditions;
 import dev.dstl.changelog.differential.world.Coverage;
@@ -113,6 +115,7 @@ final class Differential {
     /** Runs the history to its end, and a little further. */
     void run() throws Exception {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
+        Entity.startAgain();
         try {
             plain.start(deployment, null);
             changelog.submit(deployment, null, RestoreMode.DEFAULT);
@@ -484,9 +487,9 @@ final class Differential {
 
     /** Those between which the job can move. */
     private Storage[] storages() {
-        boolean stable = history.shape().keys() == history.shape().keys().ofStableBytes();
+        TypeFamily keys = history.shape().keys();
         return Stream.of(Storage.values())
-                .filter(storage -> stable || !storage.findsByBytes())
+                .filter(storage -> storage.supported(history.shape()).keys() == keys)
                 .toArray(Storage[]::new);
     }
 

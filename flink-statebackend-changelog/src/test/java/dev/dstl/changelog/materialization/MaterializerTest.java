@@ -30,8 +30,11 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -46,6 +49,7 @@ import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** When a materializer acts, on which thread, and which files it leaves behind. */
 class MaterializerTest {
@@ -67,6 +71,7 @@ class MaterializerTest {
     private final List<Throwable> failures = new ArrayList<>();
     private final MaterializationThrottle throttle =
             new MaterializationThrottle(1e-9, System::nanoTime);
+    private Executor interrupts = Runnable::run;
     private boolean fatal;
 
     /** Whether a fatal error ends the thread of an upload outside of the snapshot. */
@@ -80,6 +85,9 @@ class MaterializerTest {
 
     /** Whether the file hangs between two calls to the store, and then when it is closed. */
     private boolean closedBetweenCalls;
+
+    /** Whether a hanging call to the store ends when its thread is interrupted. */
+    private boolean endsWhenInterrupted;
 
     private final CountDownLatch closing = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);
@@ -504,7 +512,7 @@ class MaterializerTest {
     }
 
     @Test
-    void uploadWhoseCancellationHangs_holdsUpNoTimer() throws Exception {
+    void uploadWhoseCancellationHangs_holdsUpNeitherTheTaskNorTimers() throws Exception {
         Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
         hanging = new CountDownLatch(1);
         closedBetweenCalls = true;
@@ -514,8 +522,11 @@ class MaterializerTest {
         Thread upload = new Thread(uploads::triggerAll);
         upload.start();
         hanging.await();
-        Thread cancelling = new Thread(materializer::cancelRunning);
-        cancelling.start();
+        CompletableFuture<Runnable> interrupting = new CompletableFuture<>();
+        Thread interrupt = new Thread(() -> interrupting.join().run());
+        interrupts = interrupting::complete;
+        interrupt.start();
+        materializer.cancelRunning();
         closing.await();
 
         Thread timers = new Thread(clock::triggerScheduledTasks);
@@ -523,10 +534,35 @@ class MaterializerTest {
         timers.join(10_000);
         boolean timersGoOn = !timers.isAlive();
         answer.countDown();
-        for (Thread thread : List.of(upload, cancelling, timers)) {
+        for (Thread thread : List.of(upload, interrupt, timers)) {
             thread.join();
         }
         assertThat(timersGoOn).isTrue();
+    }
+
+    /** With as many of them as there are threads, nothing would be uploaded any more. */
+    @Test
+    @Timeout(60)
+    void uploadThatWasGivenUp_isInterrupted_soThatTheNextOneHasItsThread() throws Exception {
+        ExecutorService oneThread = Executors.newSingleThreadExecutor();
+        interrupts = interrupt -> new Thread(interrupt).start();
+        endsWhenInterrupted = true;
+        Materializer materializer =
+                materializer(new MaterializationSettings(true, 10_000, 3), oneThread);
+        hanging = new CountDownLatch(1);
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        hanging.await();
+
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        clock.triggerScheduledTasks();
+        while (bases.current().id() != 2) {
+            mailbox.runNext();
+        }
+        oneThread.shutdown();
     }
 
     @Test
@@ -555,8 +591,10 @@ class MaterializerTest {
             try {
                 answer.await();
                 return;
-            } catch (InterruptedException ignored) {
-                continue;
+            } catch (InterruptedException interrupt) {
+                if (endsWhenInterrupted) {
+                    return;
+                }
             }
         }
     }
@@ -639,7 +677,8 @@ class MaterializerTest {
     }
 
     private Materializer materializer(MaterializationSettings settings, Executor uploads) {
-        SnapshotDeleter deleter = new SnapshotDeleter("subtask", uploads);
+        SnapshotDeleter deleter =
+                new SnapshotDeleter("subtask", uploads, interrupt -> interrupts.execute(interrupt));
         return new Materializer(
                 "subtask",
                 settings,

@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -65,7 +66,7 @@ class SortingCursorPropertyTest {
     void sortedRecords_leaveWhatTheLogLeaves(@ForAll("logs") List<Change> changes)
             throws IOException {
         FakeMemory memory = new FakeMemory(Long.MAX_VALUE);
-        List<Change> sorted = sorted(changes, memory);
+        List<Change> sorted = sorted(changes, ReplayOrder.BY_KEY, memory);
         assertThat(contents(sorted)).isEqualTo(contents(changes));
         assertThat(memory.reserved()).isZero();
     }
@@ -73,10 +74,36 @@ class SortingCursorPropertyTest {
     @Property(tries = 1000)
     void sortedRecords_areInOrder_andNoneIsSuperfluous(@ForAll("logs") List<Change> changes)
             throws IOException {
-        List<Change> sorted = sorted(changes, new FakeMemory(Long.MAX_VALUE));
+        List<Change> sorted = sorted(changes, ReplayOrder.BY_KEY, new FakeMemory(Long.MAX_VALUE));
         for (int i = 1; i < sorted.size(); i++) {
             assertThat(sorted.get(i).place()).isGreaterThanOrEqualTo(sorted.get(i - 1).place());
         }
+        verifyNoneIsSuperfluous(sorted);
+    }
+
+    /** Otherwise equal keys that have different bytes would get the state of an earlier record. */
+    @Property(tries = 1000)
+    void recordsAsWritten_keepTheirOrderWithinAKeyGroup_andNoneIsSuperfluous(
+            @ForAll("logs") List<Change> changes) throws IOException {
+        List<Change> kept = sorted(changes, ReplayOrder.AS_WRITTEN, new FakeMemory(Long.MAX_VALUE));
+        Map<Integer, List<String>> written = byKeyGroup(changes);
+        byKeyGroup(kept)
+                .forEach(
+                        (keyGroup, left) ->
+                                assertThat(written.get(keyGroup)).containsSubsequence(left));
+        assertThat(contents(kept)).isEqualTo(contents(changes));
+        verifyNoneIsSuperfluous(kept);
+    }
+
+    private static Map<Integer, List<String>> byKeyGroup(List<Change> changes) {
+        return changes.stream()
+                .collect(
+                        Collectors.groupingBy(
+                                change -> change.keyGroup,
+                                Collectors.mapping(Change::toString, Collectors.toList())));
+    }
+
+    private static void verifyNoneIsSuperfluous(List<Change> sorted) {
         for (int i = 0; i < sorted.size(); i++) {
             List<Change> without = new ArrayList<>(sorted);
             without.remove(i);
@@ -109,7 +136,8 @@ class SortingCursorPropertyTest {
                             "payload " + i));
         }
         FakeMemory memory = new FakeMemory(limitBytes);
-        assertThat(contents(sorted(changes, memory))).isEqualTo(contents(changes));
+        ReplayOrder order = random.nextBoolean() ? ReplayOrder.BY_KEY : ReplayOrder.AS_WRITTEN;
+        assertThat(contents(sorted(changes, order, memory))).isEqualTo(contents(changes));
         assertThat(memory.reserved()).isZero();
     }
 
@@ -128,7 +156,8 @@ class SortingCursorPropertyTest {
                         recordBytes,
                         random.nextBoolean() ? 1 : random.nextInt(count));
         FakeMemory memory = new FakeMemory(limitBytes);
-        SortingCursor cursor = new SortingCursor(log, KEY_GROUPS, memory, threads);
+        SortingCursor cursor =
+                new SortingCursor(log, KEY_GROUPS, ReplayOrder.BY_KEY, memory, threads);
         cursor.start(threads);
 
         long read = -1;
@@ -148,7 +177,8 @@ class SortingCursorPropertyTest {
         assertThat(memory.reserved()).isZero();
     }
 
-    private static List<Change> sorted(List<Change> changes, FakeMemory memory) throws IOException {
+    private static List<Change> sorted(List<Change> changes, ReplayOrder order, FakeMemory memory)
+            throws IOException {
         InMemoryChangelogWriter log = new InMemoryChangelogWriter();
         for (int state = 0; state < 3; state++) {
             log.append(RecordKind.META, -1, state, new byte[] {1, 2}, 0, 0, 2);
@@ -156,7 +186,7 @@ class SortingCursorPropertyTest {
         for (Change change : changes) {
             change.append(log);
         }
-        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, memory, threads);
+        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, order, memory, threads);
         cursor.start(threads);
         List<Change> sorted = new ArrayList<>();
         try (RecordCursor closing = cursor) {

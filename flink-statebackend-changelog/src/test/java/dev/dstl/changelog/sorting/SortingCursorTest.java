@@ -192,7 +192,8 @@ class SortingCursorTest {
         for (int i = 0; i < 50_000; i++) {
             put(1, "key " + i % 100, "value " + i);
         }
-        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        SortingCursor cursor =
+                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
         cursor.start(threads);
         assertThat(drain(cursor)).hasSize(101).contains("PUT key 99=value 49999");
         assertThat(little.reserved()).isZero();
@@ -206,7 +207,8 @@ class SortingCursorTest {
         for (int i = 0; i < 50_000; i++) {
             put(1, "key " + i, "value");
         }
-        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        SortingCursor cursor =
+                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
         cursor.start(threads);
         assertThat(drain(cursor)).hasSize(50_001).doesNotHaveDuplicates();
         assertThat(little.reserved()).isZero();
@@ -219,7 +221,8 @@ class SortingCursorTest {
         FakeMemory little = new FakeMemory(300_000);
         int records = (40 << 20) / recordBytes;
         DistinctRecords opaque = new DistinctRecords(KEY_GROUPS, records, recordBytes, 0);
-        SortingCursor cursor = new SortingCursor(opaque, KEY_GROUPS, little, threads);
+        SortingCursor cursor =
+                new SortingCursor(opaque, KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
         cursor.start(threads);
 
         long read = 0;
@@ -287,6 +290,7 @@ class SortingCursorTest {
                             }
                         },
                         KEY_GROUPS,
+                        ReplayOrder.BY_KEY,
                         memory,
                         threads);
         cursor.start(neverRun::add);
@@ -306,7 +310,8 @@ class SortingCursorTest {
             byte[] bytes = bytes("key " + i + "value");
             log.append(RecordKind.PUT, i % 8, 1, bytes, 4, bytes.length - 5, bytes.length);
         }
-        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, little, threads);
+        SortingCursor cursor =
+                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
         cursor.start(threads);
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
@@ -336,6 +341,7 @@ class SortingCursorTest {
                 new SortingCursor(
                         log.open(),
                         KEY_GROUPS,
+                        ReplayOrder.BY_KEY,
                         memory,
                         task -> {
                             throw new RejectedExecutionException("no thread");
@@ -381,7 +387,8 @@ class SortingCursorTest {
     }
 
     private SortingCursor cursor(RecordCursor source) {
-        SortingCursor cursor = new SortingCursor(source, KEY_GROUPS, memory, threads);
+        SortingCursor cursor =
+                new SortingCursor(source, KEY_GROUPS, ReplayOrder.BY_KEY, memory, threads);
         cursor.start(threads);
         return cursor;
     }

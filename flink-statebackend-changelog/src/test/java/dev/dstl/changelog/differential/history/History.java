@@ -51,7 +51,12 @@ public final class History {
     };
 
     private static final TypeFamily[] KEYS = {
-        TypeFamily.LONG, TypeFamily.STRING, TypeFamily.STRING, TypeFamily.POJO, TypeFamily.KRYO
+        TypeFamily.LONG,
+        TypeFamily.STRING,
+        TypeFamily.STRING,
+        TypeFamily.POJO,
+        TypeFamily.KRYO,
+        TypeFamily.ENTITY
     };
 
     private static final TypeFamily[] NAMESPACES = {
@@ -107,12 +112,7 @@ public final class History {
             }
             steps.add(new Step(type, numbers));
         }
-        return new History(
-                seed,
-                start.storage().findsByBytes() ? shape.withKeysOfStableBytes() : shape,
-                options,
-                start,
-                steps);
+        return new History(seed, start.storage().supported(shape), options, start, steps);
     }
 
     private static JobShape shape(Random random, boolean meetsClasses) {

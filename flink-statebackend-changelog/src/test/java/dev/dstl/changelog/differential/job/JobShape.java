@@ -64,8 +64,17 @@ public final class JobShape {
 
     /** Returns the same job for delegates that look up state by serialized key. */
     public JobShape withKeysOfStableBytes() {
+        return with(keys.ofStableBytes());
+    }
+
+    /** Returns the same job for delegates that compare serialized keys of one generation. */
+    public JobShape withKeysOfEqualBytes() {
+        return with(keys.ofEqualBytes());
+    }
+
+    private JobShape with(TypeFamily otherKeys) {
         return new JobShape(
-                keys.ofStableBytes(), namespaces, operators, states, registersAtOpen, meetsClasses);
+                otherKeys, namespaces, operators, states, registersAtOpen, meetsClasses);
     }
 
     public TypeFamily keys() {

@@ -47,6 +47,21 @@ public enum TypeFamily {
             return (long) number;
         }
     },
+    /**
+     * Never changes. Equal by its number, but each object has other bytes, so only for delegates
+     * that compare objects.
+     */
+    ENTITY {
+        @Override
+        TypeInformation<?> type(int generation) {
+            return Types.POJO(Entity.class);
+        }
+
+        @Override
+        public Object value(int generation, int number) {
+            return Entity.of(number);
+        }
+    },
     /** Never changes. */
     STRING {
         @Override
@@ -269,7 +284,12 @@ public enum TypeFamily {
 
     /** Returns the family for keys and namespaces that a delegate looks up by their bytes. */
     public TypeFamily ofStableBytes() {
-        return this == KRYO ? KRYO_OF_STABLE_BYTES : this;
+        return this == KRYO ? KRYO_OF_STABLE_BYTES : ofEqualBytes();
+    }
+
+    /** Returns the family for keys of which a delegate may compare bytes of the same generation. */
+    public TypeFamily ofEqualBytes() {
+        return this == ENTITY ? LONG : this;
     }
 
     /**
@@ -282,7 +302,7 @@ public enum TypeFamily {
 
     /** Whether later generations write it differently. */
     public boolean changes() {
-        return this != LONG && this != STRING;
+        return this != LONG && this != STRING && this != ENTITY;
     }
 
     /** Returns a value as a job of a generation sees it. */

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.differential.world;
 
+import dev.dstl.changelog.differential.job.JobShape;
 import dev.dstl.spillable.PlacedBackends;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -101,6 +102,17 @@ public enum Storage {
     /** Whether it looks up state by the serialized key. */
     public boolean findsByBytes() {
         return this != HASHMAP && this != SPILLABLE;
+    }
+
+    /**
+     * Returns a job with keys that it finds again. Entries that are spilled are found by the bytes
+     * of their keys, but written anew in each generation.
+     */
+    public JobShape supported(JobShape shape) {
+        if (this == HASHMAP) {
+            return shape;
+        }
+        return findsByBytes() ? shape.withKeysOfStableBytes() : shape.withKeysOfEqualBytes();
     }
 
     abstract StateBackend delegate(Path directory, long seed);

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.apache.flink.runtime.state.StateBackend;
 
 /** Recognizes Flink's RocksDB state backend, which need not be installed. */
-public final class RocksDbDownload {
+public final class RocksDbBackend {
 
     /** Class names in Flink 1.x, of which the second is deprecated, and in Flink 2.x. */
     private static final Set<String> BACKENDS =
@@ -29,14 +29,24 @@ public final class RocksDbDownload {
                     "org.apache.flink.contrib.streaming.state.RocksDBStateBackend",
                     "org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend");
 
-    private RocksDbDownload() {}
+    private RocksDbBackend() {}
 
     /**
      * Returns whether a state backend downloads the files of incremental snapshots as Flink's
      * RocksDB backend does: it copies them before it uses them, and keeps the list of shared files,
      * which the next checkpoint names. Subclasses may do otherwise.
      */
-    public static boolean isDoneBy(StateBackend backend) {
+    public static boolean downloadsFiles(StateBackend backend) {
         return BACKENDS.contains(backend.getClass().getName());
+    }
+
+    /** Returns whether a state backend is Flink's RocksDB backend or a subclass. */
+    public static boolean is(StateBackend backend) {
+        for (Class<?> type = backend.getClass(); type != null; type = type.getSuperclass()) {
+            if (BACKENDS.contains(type.getName())) {
+                return true;
+            }
+        }
+        return false;
     }
 }

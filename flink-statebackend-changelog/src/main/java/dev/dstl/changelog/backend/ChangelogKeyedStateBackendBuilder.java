@@ -247,7 +247,12 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         new CheckpointAssembler(
                                 parameters.getKeyGroupRange(),
                                 new CheckpointMetrics(parameters.getMetricGroup()),
-                                listener(settings, limits, materializer, throttle)),
+                                listener(
+                                        settings,
+                                        limits,
+                                        restoredDelegate.bytesOfUnknownSize(),
+                                        materializer,
+                                        throttle)),
                         deleter,
                         deadline,
                         cancelRegistry);
@@ -274,11 +279,13 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private static Consumer<ChangelogStateBackendHandle> listener(
             MaterializationSettings settings,
             LogLimits limits,
+            long bytesOfUnknownSize,
             Materializer materializer,
             MaterializationThrottle throttle) {
         return settings.periodic()
                 ? new EarlyMaterialization(
                                 limits,
+                                bytesOfUnknownSize,
                                 RestoreRate.ofChangelogs(),
                                 RestoreRate.ofBases(),
                                 materializer::trigger,

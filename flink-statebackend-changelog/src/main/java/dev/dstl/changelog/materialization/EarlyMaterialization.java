@@ -38,6 +38,7 @@ public final class EarlyMaterialization {
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
     private final LogLimits limits;
+    private final long bytesOfUnknownSize;
     private final RestoreRate changelogRate;
     private final RestoreRate baseRate;
     private final Runnable materialize;
@@ -62,6 +63,7 @@ public final class EarlyMaterialization {
     /**
      * Creates a trigger.
      *
+     * @param bytesOfUnknownSize what the restored changelogs take whose handles have the size 0
      * @param changelogRate at which a restore replays the changelog
      * @param baseRate at which a restore loads the base
      * @param materialize requests a materialization; must not block
@@ -70,12 +72,14 @@ public final class EarlyMaterialization {
      */
     public EarlyMaterialization(
             LogLimits limits,
+            long bytesOfUnknownSize,
             RestoreRate changelogRate,
             RestoreRate baseRate,
             Runnable materialize,
             MaterializationThrottle throttle,
             LongSupplier nanoTime) {
         this.limits = limits;
+        this.bytesOfUnknownSize = bytesOfUnknownSize;
         this.changelogRate = changelogRate;
         this.baseRate = baseRate;
         this.materialize = materialize;
@@ -93,7 +97,7 @@ public final class EarlyMaterialization {
     private synchronized boolean isDue(ChangelogStateBackendHandle checkpoint) {
         long now = nanoTime.getAsLong();
         long base = checkpoint.getMaterializationID();
-        long logBytes = bytes(checkpoint.getNonMaterializedStateHandles());
+        long logBytes = logBytes(checkpoint.getNonMaterializedStateHandles());
         sizes.add(checkpoint, logBytes);
         asked &= base <= askedForBase;
         if ((asked && now - notBeforeNanos < 0)
@@ -112,10 +116,7 @@ public final class EarlyMaterialization {
     private boolean isTooLong(ChangelogStateBackendHandle checkpoint, long logBytes) {
         int parts = 0;
         for (ChangelogStateHandle log : checkpoint.getNonMaterializedStateHandles()) {
-            parts +=
-                    log instanceof ChangelogStateHandleStreamImpl
-                            ? ((ChangelogStateHandleStreamImpl) log).getHandlesAndOffsets().size()
-                            : 1;
+            parts += parts(log);
         }
         long baseBytes = bytes(checkpoint.getMaterializedStateHandles());
         return limits.exceeded(
@@ -125,6 +126,20 @@ public final class EarlyMaterialization {
                 sizes.largest(),
                 changelogRate.seconds(logBytes),
                 baseRate.seconds(baseBytes));
+    }
+
+    private long logBytes(Iterable<ChangelogStateHandle> logs) {
+        boolean hasUnknown = false;
+        for (ChangelogStateHandle log : logs) {
+            hasUnknown |= log.getStateSize() == 0 && parts(log) > 0;
+        }
+        return bytes(logs) + (hasUnknown ? bytesOfUnknownSize : 0);
+    }
+
+    private static int parts(ChangelogStateHandle log) {
+        return log instanceof ChangelogStateHandleStreamImpl
+                ? ((ChangelogStateHandleStreamImpl) log).getHandlesAndOffsets().size()
+                : 1;
     }
 
     private static long bytes(Iterable<? extends StateObject> handles) {

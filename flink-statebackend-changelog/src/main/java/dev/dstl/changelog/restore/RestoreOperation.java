@@ -137,7 +137,8 @@ public final class RestoreOperation<K> {
                     history,
                     restored.needFullSnapshot()
                             || base.ofSeveralVersions()
-                            || !history.hasOnlyKeys(SchemaVersion.of(delegate.getKeySerializer())));
+                            || !history.hasOnlyKeys(SchemaVersion.of(delegate.getKeySerializer())),
+                    logs.bytesOfUnknownSize());
         } catch (Throwable t) {
             IOUtils.closeQuietly(delegate);
             delegate.dispose();

@@ -29,14 +29,17 @@ public final class RestoredDelegate<K> {
     private final AbstractKeyedStateBackend<K> delegate;
     private final SchemaHistory history;
     private final boolean needsFullSnapshot;
+    private final long bytesOfUnknownSize;
 
     RestoredDelegate(
             AbstractKeyedStateBackend<K> delegate,
             SchemaHistory history,
-            boolean needsFullSnapshot) {
+            boolean needsFullSnapshot,
+            long bytesOfUnknownSize) {
         this.delegate = delegate;
         this.history = history;
         this.needsFullSnapshot = needsFullSnapshot;
+        this.bytesOfUnknownSize = bytesOfUnknownSize;
     }
 
     /** Returns the delegate, owned by the caller. */
@@ -47,6 +50,11 @@ public final class RestoredDelegate<K> {
     /** Returns the schema versions of the checkpoint. */
     public SchemaHistory history() {
         return history;
+    }
+
+    /** Returns the size in bytes of the records of changelogs whose handles have the size 0. */
+    public long bytesOfUnknownSize() {
+        return bytesOfUnknownSize;
     }
 
     /** Returns whether new checkpoints must not contain the restored bases. */

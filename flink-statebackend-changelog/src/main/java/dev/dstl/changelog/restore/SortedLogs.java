@@ -92,6 +92,18 @@ final class SortedLogs implements Closeable {
         return handles.stream().mapToLong(ChangelogStateHandle::getStateSize).sum();
     }
 
+    /**
+     * Returns the size of the records of those changelogs that do not know theirs, which Flink
+     * takes from them when it divides them among other subtasks. Once all are replayed.
+     */
+    long bytesOfUnknownSize() {
+        long bytes = 0;
+        for (int i = 0; i < handles.size(); i++) {
+            bytes += handles.get(i).getStateSize() == 0 ? cursors.get(i).bytesRead() : 0;
+        }
+        return bytes;
+    }
+
     /** Returns the number of records read so far. */
     long recordsRead() {
         return cursors.stream().mapToLong(SortingCursor::recordsRead).sum();

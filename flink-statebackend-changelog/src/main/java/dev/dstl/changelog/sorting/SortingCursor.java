@@ -103,6 +103,7 @@ public final class SortingCursor implements RecordCursor {
 
     private volatile boolean closed;
     private volatile long recordsRead;
+    private volatile long bytesRead;
 
     /** Set by whoever is first: the reading thread, or {@link #close} if reading has not begun. */
     @GuardedBy("this")
@@ -170,6 +171,11 @@ public final class SortingCursor implements RecordCursor {
         return recordsRead;
     }
 
+    /** Returns the size of all records, obsolete ones included, once all are read. Thread-safe. */
+    public long bytesRead() {
+        return bytesRead;
+    }
+
     private OrderedRecords take() throws IOException {
         try {
             return parts.take().get();
@@ -209,13 +215,16 @@ public final class SortingCursor implements RecordCursor {
     private void readAll() throws IOException {
         LogRecord record = new LogRecord();
         long count = 0;
+        long bytes = 0;
         while (!closed && log.next(record)) {
+            bytes += record.length();
             add(record);
             if ((++count & COUNTED_AT_ONCE - 1) == 0) {
                 recordsRead = count;
             }
         }
         recordsRead = count;
+        bytesRead = bytes;
         if (closed) {
             throw cancelled();
         }

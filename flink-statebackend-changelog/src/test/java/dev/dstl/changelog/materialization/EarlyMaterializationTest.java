@@ -296,11 +296,30 @@ class EarlyMaterializationTest {
         assertThat(asked).isBetween(100, 150);
     }
 
+    /** Flink narrows the handle of a changelog to fewer key groups without its size. */
+    @Test
+    void restoredChangelogOfUnknownSize_countsAsLargeAsWhatWasReplayed() {
+        EarlyMaterialization early = early(1 << 30);
+        early.checkpointAssembled(checkpoint(1, 1, 0, 0));
+        assertThat(asked).as("without that changelog").isZero();
+        early.checkpointAssembled(checkpoint(1, 1, 0, 1));
+        assertThat(asked).isEqualTo(1);
+
+        asked = 0;
+        early().checkpointAssembled(checkpoint(1, 1, 0, 1));
+        assertThat(asked).as("nothing was replayed").isZero();
+    }
+
     private EarlyMaterialization early() {
+        return early(0);
+    }
+
+    private EarlyMaterialization early(long bytesOfUnknownSize) {
         LogLimits limits = LogLimits.of(new TaskConfiguration(job, cluster));
         throttle = new MaterializationThrottle(limits.maxTimeFraction(), this::nanoTime);
         return new EarlyMaterialization(
                 limits,
+                bytesOfUnknownSize,
                 changelogRate,
                 new RestoreRate(64 << 20, 0),
                 () -> asked++,

@@ -146,6 +146,7 @@ final class SimulatedSubtask {
         this.early =
                 new EarlyMaterialization(
                         limits,
+                        0,
                         RestoreRate.ofChangelogs(),
                         RestoreRate.ofBases(),
                         this::materialize,

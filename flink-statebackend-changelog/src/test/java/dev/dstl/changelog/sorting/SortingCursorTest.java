@@ -214,6 +214,32 @@ class SortingCursorTest {
         assertThat(little.reserved()).isZero();
     }
 
+    @Test
+    void bytesRead_includeThoseOfObsoleteRecords() throws IOException {
+        register(1, "known");
+        for (int i = 0; i < 100; i++) {
+            byte[] bytes = bytes("key value" + i);
+            log.append(RecordKind.PUT, 1, 1, bytes, 3, 3, bytes.length);
+        }
+        long expected = 0;
+        LogRecord record = new LogRecord();
+        try (RecordCursor all = log.open()) {
+            while (all.next(record)) {
+                expected += record.length();
+            }
+        }
+        SortingCursor cursor =
+                new SortingCursor(
+                        log.open(),
+                        KEY_GROUPS,
+                        ReplayOrder.BY_KEY,
+                        new FakeMemory(Long.MAX_VALUE),
+                        threads);
+        cursor.start(threads);
+        assertThat(drain(cursor)).hasSize(2);
+        assertThat(cursor.bytesRead()).isEqualTo(expected);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1000, 2 << 20})
     void recordsThatKeepTheirOrder_areReadOnlyAsFarAsThereIsMemory(int recordBytes)

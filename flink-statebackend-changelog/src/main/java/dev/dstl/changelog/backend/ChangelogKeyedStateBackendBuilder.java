@@ -140,7 +140,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                 parameters.getCancelStreamRegistry(),
                                 parameters.getKeySerializer(),
                                 delegates,
-                                new RestoreMetrics(
+                                RestoreMetrics.of(
                                         parameters.getMetricGroup(),
                                         RestoreRate.ofChangelogs()::bytesPerSecond))
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());

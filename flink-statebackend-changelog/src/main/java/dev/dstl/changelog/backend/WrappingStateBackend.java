@@ -103,7 +103,7 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
                                 parameters.getCancelStreamRegistry(),
                                 parameters.getKeySerializer(),
                                 this.<K>delegates(parameters),
-                                new RestoreMetrics(
+                                RestoreMetrics.of(
                                         parameters.getMetricGroup(),
                                         RestoreRate.ofChangelogs()::bytesPerSecond))
                         .restore(

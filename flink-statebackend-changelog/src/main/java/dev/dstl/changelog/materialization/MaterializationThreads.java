@@ -18,6 +18,7 @@ package dev.dstl.changelog.materialization;
 
 import dev.dstl.log.execution.DaemonThreads;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
@@ -43,7 +44,8 @@ public final class MaterializationThreads {
     private final ThreadPoolExecutor uploads;
     private final ScheduledThreadPoolExecutor clock;
     private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late");
-    private final ThreadFactory interrupts = new DaemonThreads("dstl-materialization-interrupt");
+    private final Executor interrupts =
+            Executors.newCachedThreadPool(new DaemonThreads("dstl-materialization-interrupt"));
 
     private MaterializationThreads(int uploadThreads) {
         uploads =
@@ -85,7 +87,7 @@ public final class MaterializationThreads {
 
     /** Returns an executor of actions that may block forever, each on a thread of its own. */
     public Executor interrupts() {
-        return action -> interrupts.newThread(action).start();
+        return interrupts;
     }
 
     /** Runs an action that may block forever after a second, on a thread of its own. */

@@ -16,6 +16,9 @@
 
 package dev.dstl.changelog.metrics;
 
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -48,24 +51,45 @@ public final class RestoreMetrics {
     /** Changelog bytes per second that a task of this process replays. */
     public static final String REPLAY_RATE = PREFIX + "replayBytesPerSecond";
 
+    /**
+     * By operator: if it cannot restore from local copies, Flink restores it again with the same
+     * group, which keeps the first metric of a name.
+     */
+    private static final Map<MetricGroup, RestoreMetrics> REGISTERED =
+            Collections.synchronizedMap(new WeakHashMap<>());
+
     private final AtomicLong readRetries = new AtomicLong();
     private volatile long changelogBytes;
     private volatile long replayedRecords;
     private volatile long baseMillis = -1;
     private volatile long replayMillis = -1;
 
-    /**
-     * Registers the metrics in the operator's {@code group}.
-     *
-     * @param replayRate latest measured rate
-     */
-    public RestoreMetrics(MetricGroup group, Gauge<Long> replayRate) {
+    private RestoreMetrics(MetricGroup group, Gauge<Long> replayRate) {
         group.gauge(REPLAY_RATE, replayRate);
         group.gauge(CHANGELOG_SIZE, () -> changelogBytes);
         group.gauge(REPLAYED_RECORDS, () -> replayedRecords);
         group.gauge(READ_RETRIES, readRetries::get);
         group.gauge(BASE_DURATION, () -> baseMillis);
         group.gauge(REPLAY_DURATION, () -> replayMillis);
+    }
+
+    /**
+     * Returns the metrics of a restore that begins, registered in the operator's {@code group}.
+     *
+     * @param replayRate latest measured rate
+     */
+    public static RestoreMetrics of(MetricGroup group, Gauge<Long> replayRate) {
+        RestoreMetrics metrics =
+                REGISTERED.computeIfAbsent(group, any -> new RestoreMetrics(any, replayRate));
+        metrics.begin();
+        return metrics;
+    }
+
+    private void begin() {
+        changelogBytes = 0;
+        replayedRecords = 0;
+        baseMillis = -1;
+        replayMillis = -1;
     }
 
     /**

@@ -27,12 +27,26 @@ class RestoreProgressTest {
 
     private final RecordedMetrics metrics = new RecordedMetrics();
     private long nowMillis;
-    private final RestoreMetrics restoreMetrics = new RestoreMetrics(metrics, () -> 16L);
+    private final RestoreMetrics restoreMetrics = RestoreMetrics.of(metrics, () -> 16L);
     private final RestoreProgress progress =
             new RestoreProgress(
                     "customers (2/2)#1",
                     restoreMetrics,
                     () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+
+    /** Flink restores again from the checkpoint if it cannot from local copies. */
+    @Test
+    void secondRestoreOfAnOperator_isWhatTheMetricsShow() {
+        restoreMetrics.started(7);
+        restoreMetrics.baseLoaded(3);
+
+        RestoreMetrics second = RestoreMetrics.of(metrics, () -> 16L);
+        assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(-1);
+        second.started(9);
+        second.finished(5);
+        assertThat(metrics.value(RestoreMetrics.CHANGELOG_SIZE)).isEqualTo(9);
+        assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(5);
+    }
 
     @Test
     void metrics_tellHowFarARestoreIs() {

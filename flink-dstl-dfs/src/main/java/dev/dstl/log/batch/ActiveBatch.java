@@ -155,8 +155,9 @@ public final class ActiveBatch {
     private void truncate(int pagesBefore, int offsetBefore) {
         while (pageCount > pagesBefore) {
             pageCount--;
-            pool.give(pages[pageCount]);
+            byte[] page = pages[pageCount];
             pages[pageCount] = null;
+            pool.give(page);
             if (pageCount > 0) {
                 memory.release(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
             }
@@ -258,9 +259,16 @@ public final class ActiveBatch {
         if (isEmpty()) {
             throw new IllegalStateException("Nothing to seal as sequence number " + sequence);
         }
+        byte[] copied = sizeBytes() > SMALL_BYTES ? null : pages[0];
         LogBatch batch =
-                new LogBatch(logId, sequence, keyGroupRange, recordCount, takePages(), sizeBytes());
+                new LogBatch(
+                        logId, sequence, keyGroupRange, recordCount, sealedPages(), sizeBytes());
         reset();
+        if (copied != null) {
+            // Last, when nothing refers to it any more: two writers would share a page that is
+            // given twice.
+            pool.give(copied);
+        }
         return batch;
     }
 
@@ -268,29 +276,27 @@ public final class ActiveBatch {
      * Copies the records of a small batch, which may have to wait for others, so that it does not
      * retain a mostly empty page.
      */
-    private SharedPages takePages() {
+    private SharedPages sealedPages() {
         if (sizeBytes() > SMALL_BYTES) {
             return new SharedPages(Arrays.copyOf(pages, pageCount), pool);
         }
         byte[][] own = {Arrays.copyOf(pages[0], offset)};
-        pool.give(pages[0]);
         return new SharedPages(own, null);
     }
 
     /** Drops all records and returns their pages. Called when the changelog ends. */
     public void discard() {
-        for (int i = 0; i < pageCount; i++) {
-            pool.give(pages[i]);
-        }
+        truncate(0, PagePool.PAGE_BYTES);
         reset();
     }
 
     private void reset() {
+        byte[][] empty = pages.length > INITIAL_PAGES ? new byte[INITIAL_PAGES][] : pages;
         if (pageCount > 1) {
             memory.release(MemoryUse.ACTIVE, (pageCount - 1L) * PagePool.PAGE_BYTES);
         }
         memoryTight = false;
-        pages = pages.length > INITIAL_PAGES ? new byte[INITIAL_PAGES][] : pages;
+        pages = empty;
         Arrays.fill(pages, null);
         pageCount = 0;
         offset = PagePool.PAGE_BYTES;

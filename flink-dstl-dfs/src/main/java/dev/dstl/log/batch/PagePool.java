@@ -25,7 +25,7 @@ import dev.dstl.log.memory.ProcessMemory;
  * collector. Last in, first out, since the page returned last is most likely in the CPU caches.
  * Thread-safe; no method blocks.
  */
-public final class PagePool {
+public class PagePool {
 
     /** Size of a page in bytes, a power of two. */
     public static final int PAGE_BYTES = 1 << PagedBytes.PAGE_BITS;

@@ -26,6 +26,9 @@ import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.memory.ProcessMemory;
 import java.lang.management.ManagementFactory;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ActiveBatchTest {
@@ -133,6 +136,57 @@ class ActiveBatchTest {
         TestBatches.append(batch, TestRecord.put(1, 1, "c", "d"));
         assertThat(TestBatches.records(batch.seal(0)))
                 .containsExactly(TestRecord.put(1, 1, "c", "d"));
+    }
+
+    @Test
+    void pageOfASmallBatch_isInThePoolOnce_evenIfSealingFails() {
+        PagePool failing = new FailingPool();
+        ActiveBatch batch = new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, failing);
+        TestBatches.append(batch, TestRecord.put(1, 1, "a", "b"));
+
+        assertThatThrownBy(() -> batch.seal(0)).isInstanceOf(OutOfMemoryError.class);
+        batch.discard();
+
+        assertNoPageIsThereTwice(failing, 2);
+    }
+
+    @Test
+    void pagesOfABatch_areInThePoolOnce_evenIfDiscardingFails() {
+        PagePool failing = new FailingPool();
+        ActiveBatch batch = new ActiveBatch(TestBatches.LOG_ID, TestBatches.KEY_GROUPS, failing);
+        byte[] twoPages = new byte[2 * PagePool.PAGE_BYTES];
+        batch.append(RecordKind.PUT, 1, 1, twoPages, 1, 1, twoPages.length);
+
+        assertThatThrownBy(batch::discard).isInstanceOf(OutOfMemoryError.class);
+        batch.discard();
+
+        assertNoPageIsThereTwice(failing, 6);
+    }
+
+    private static void assertNoPageIsThereTwice(PagePool pool, int pages) {
+        Set<byte[]> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (int i = 0; i < pages; i++) {
+            assertThat(taken.add(pool.take())).as("page %d is new", i).isTrue();
+        }
+    }
+
+    /** Takes the first page back and fails all the same. */
+    private static final class FailingPool extends PagePool {
+
+        private boolean failed;
+
+        private FailingPool() {
+            super(1 << 24);
+        }
+
+        @Override
+        void give(byte[] page) {
+            super.give(page);
+            if (!failed) {
+                failed = true;
+                throw new OutOfMemoryError("Java heap space");
+            }
+        }
     }
 
     /** Taking the only free page fails as it would without memory for a new one. */

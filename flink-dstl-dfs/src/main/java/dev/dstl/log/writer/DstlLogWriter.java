@@ -327,9 +327,12 @@ public final class DstlLogWriter implements ChangelogWriter {
     public void close() {
         if (!closed) {
             closed = true;
-            active.discard();
             age.ended();
-            tail.close();
+            try {
+                active.discard();
+            } finally {
+                tail.close();
+            }
         }
     }
 

@@ -359,15 +359,19 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             batches.clear();
             unwanted = compaction.close(unreferenced);
         }
-        commit.unregister(this);
-        cancelled.forEach(persist -> persist.future().completeExceptionally(cancellation()));
         try {
-            if (unwanted != null) {
-                unwanted.abandon();
-            }
+            commit.unregister(this);
         } finally {
-            unreferenced.run();
-            localLog.closed();
+            try {
+                cancelled.forEach(
+                        persist -> persist.future().completeExceptionally(cancellation()));
+                if (unwanted != null) {
+                    unwanted.abandon();
+                }
+            } finally {
+                unreferenced.run();
+                localLog.closed();
+            }
         }
     }
 

@@ -23,7 +23,10 @@ import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.testing.LogFixture;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -208,6 +211,27 @@ class DstlLogWriterTest {
     void closingTwice_isFine() {
         writer.truncateAndClose(writer.initialSequenceNumber());
         writer.close();
+    }
+
+    @Test
+    void closingThatFailsAtFirst_cancelsPersistsAndReleasesEverythingAllTheSame() {
+        try (LogFixture failing = LogFixture.onCallingThread(new Configuration())) {
+            DstlLogWriter closing = failing.writer();
+            append(closing, "a");
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
+                    closing.persist(closing.initialSequenceNumber(), 1);
+            append(closing, "x".repeat(2 * PagePool.PAGE_BYTES));
+            // From now on, discarding the active batch throws.
+            JobMemory memory = failing.budget().memory();
+            memory.release(MemoryUse.ACTIVE, memory.process().reservedBytes(MemoryUse.ACTIVE));
+
+            assertThatThrownBy(closing::close).isInstanceOf(IllegalStateException.class);
+
+            assertThat(persist).isCancelled();
+            assertThat(failing.budget().reservedBytes()).isZero();
+            failing.passLinger();
+            assertThat(failing.store().files()).as("nobody needs the batch").isEmpty();
+        }
     }
 
     @Test

@@ -103,9 +103,18 @@ public final class GroupCommit implements AutoCloseable {
         this.uploader = uploader;
         this.registry = registry;
         this.localCopies = localCopies;
+        SegmentListener listener = new Listener();
         this.roller =
                 new SegmentRoller(
-                        new Listener(), registry, uploader, localCopies, recentSegments, budget);
+                        batches ->
+                                new RolledSegment(
+                                        batches,
+                                        listener,
+                                        registry,
+                                        uploader,
+                                        localCopies,
+                                        recentSegments,
+                                        budget));
         this.budget = budget;
         this.timers = timers;
         this.metrics = metrics;

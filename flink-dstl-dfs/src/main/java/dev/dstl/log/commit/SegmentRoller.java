@@ -16,14 +16,10 @@
 
 package dev.dstl.log.commit;
 
-import dev.dstl.log.local.LocalCopies;
-import dev.dstl.log.ownership.SegmentRegistry;
-import dev.dstl.log.segment.RecentSegments;
-import dev.dstl.log.upload.InFlightBudget;
-import dev.dstl.log.upload.SegmentUploader;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Rolls queued batches into segments. Called under the lock of {@link GroupCommit}; starts no
@@ -31,47 +27,28 @@ import java.util.List;
  */
 final class SegmentRoller {
 
-    private final SegmentListener listener;
-    private final SegmentRegistry registry;
-    private final SegmentUploader uploader;
-    private final LocalCopies localCopies;
-    private final RecentSegments recentSegments;
-    private final InFlightBudget budget;
+    private final Function<List<SealedBatch>, RolledSegment> segments;
 
-    /** Creates a roller. All arguments stay the caller's. */
-    SegmentRoller(
-            SegmentListener listener,
-            SegmentRegistry registry,
-            SegmentUploader uploader,
-            LocalCopies localCopies,
-            RecentSegments recentSegments,
-            InFlightBudget budget) {
-        this.listener = listener;
-        this.registry = registry;
-        this.uploader = uploader;
-        this.localCopies = localCopies;
-        this.recentSegments = recentSegments;
-        this.budget = budget;
+    /**
+     * Creates a roller.
+     *
+     * @param segments creates the segment of batches, which does not change them
+     */
+    SegmentRoller(Function<List<SealedBatch>, RolledSegment> segments) {
+        this.segments = segments;
     }
 
     /**
      * Rolls one segment, or several if the changelogs' last checkpoints differ too much to share
-     * one.
+     * one. Rolls all batches, or none if it fails.
      */
     List<RolledSegment> roll(Collection<SealedBatch> queued) {
         List<RolledSegment> rolled = new ArrayList<>(1);
         for (List<SealedBatch> batches : SegmentSharing.partition(queued)) {
-            RolledSegment segment =
-                    new RolledSegment(
-                            batches,
-                            listener,
-                            registry,
-                            uploader,
-                            localCopies,
-                            recentSegments,
-                            budget);
-            batches.forEach(batch -> batch.rollInto(segment));
-            rolled.add(segment);
+            rolled.add(segments.apply(batches));
+        }
+        for (RolledSegment segment : rolled) {
+            segment.batches().forEach(batch -> batch.rollInto(segment));
         }
         return rolled;
     }

@@ -73,6 +73,7 @@ public final class LogFixture implements AutoCloseable {
     private final FaultyStore store = FaultyStore.create();
     private final ManualTimers timers = new ManualTimers();
     private final RecordedMetrics recorded = new RecordedMetrics();
+    private final SegmentRegistry registry;
     private final InFlightBudget budget;
     private final LocalCopies localCopies;
     private final RecentSegments recentSegments;
@@ -120,7 +121,7 @@ public final class LogFixture implements AutoCloseable {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
-        SegmentRegistry registry = new SegmentRegistry(segments, executor, timers, metrics);
+        registry = new SegmentRegistry(segments, executor, timers, metrics);
         budget = new InFlightBudget(settings.maxInFlightBytes());
         uploader =
                 new SegmentUploader(
@@ -235,6 +236,10 @@ public final class LogFixture implements AutoCloseable {
 
     public RecentSegments recentSegments() {
         return recentSegments;
+    }
+
+    public SegmentRegistry registry() {
+        return registry;
     }
 
     public GroupCommit commit() {

@@ -214,10 +214,17 @@ final class RolledSegment implements SegmentSource {
         listener.segmentDurable(this);
         keep(segment);
         settle();
+        List<BatchPosition> positions = positions(file, segment);
+        for (int i = 0; i < batches.size(); i++) {
+            becameDurable(batches.get(i), positions.get(i));
+        }
+    }
+
+    private List<BatchPosition> positions(Path file, EncodedSegment segment) {
+        List<BatchPosition> positions = new ArrayList<>(batches.size());
         long length = segment.length();
         for (int i = 0; i < batches.size(); i++) {
-            listener.durable(
-                    batches.get(i),
+            positions.add(
                     new BatchPosition(
                             owner,
                             () -> new FileStateHandle(file, length),
@@ -225,6 +232,18 @@ final class RolledSegment implements SegmentSource {
                             recent,
                             segment.frameOffset(i),
                             segment.frameLength(i)));
+        }
+        return positions;
+    }
+
+    private void becameDurable(SealedBatch batch, BatchPosition position) {
+        try {
+            listener.durable(batch, position);
+        } catch (Throwable t) {
+            LOG.error(
+                    "The writer of {} failed; this is a defect, please report it.",
+                    batch.batch(),
+                    t);
         }
     }
 

@@ -73,10 +73,19 @@ final class Encoders {
      * @param threads runs encoding threads; must never queue them
      */
     Encoders(SegmentCodec codec, Executor threads, Timers timers, ProcessMemory memory) {
+        this(
+                codec,
+                threads,
+                timers,
+                new IdleObjects<>(MAX_IDLE, SegmentEncoder::keptBytes, memory));
+    }
+
+    Encoders(
+            SegmentCodec codec, Executor threads, Timers timers, IdleObjects<SegmentEncoder> idle) {
         this.codec = codec;
         this.threads = threads;
         this.timers = timers;
-        this.idle = new IdleObjects<>(MAX_IDLE, SegmentEncoder::keptBytes, memory);
+        this.idle = idle;
     }
 
     /**
@@ -91,10 +100,19 @@ final class Encoders {
             SegmentEncoder encoder = kept == null ? new SegmentEncoder(codec) : kept;
             EncodedSegment encoded = work.apply(encoder);
             // Not an encoder that failed: its scratch memory is in an unknown state.
-            idle.offer(encoder);
+            keep(encoder);
             return encoded;
         } finally {
             ENCODING.release();
+        }
+    }
+
+    /** Never fails, since what was encoded is released and cannot be encoded again. */
+    private void keep(SegmentEncoder encoder) {
+        try {
+            idle.offer(encoder);
+        } catch (Throwable t) {
+            LOG.debug("An encoder is not kept", t);
         }
     }
 

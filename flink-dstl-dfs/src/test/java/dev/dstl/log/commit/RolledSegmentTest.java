@@ -61,6 +61,16 @@ class RolledSegmentTest {
         assertThat(log.store().segments()).hasSize(2);
     }
 
+    @Test
+    void listenerThatThrows_keepsNoOtherBatchOfTheSegmentFromBecomingDurable() {
+        List<SealedBatch> batches = List.of(batch(1), batch(1), batch(1));
+        listener.failures = 1;
+
+        segment(batches).upload().ensureRunning();
+
+        assertThat(listener.durable).containsExactlyElementsOf(batches);
+    }
+
     private RolledSegment segment(List<SealedBatch> batches) {
         return new RolledSegment(
                 batches,
@@ -91,6 +101,7 @@ class RolledSegmentTest {
     private static final class Listener implements SegmentListener {
 
         private final List<SealedBatch> durable = new ArrayList<>();
+        private int failures;
 
         @Override
         public void segmentDurable(RolledSegment segment) {}
@@ -98,6 +109,9 @@ class RolledSegmentTest {
         @Override
         public void durable(SealedBatch batch, BatchPosition position) {
             durable.add(batch);
+            if (failures-- > 0) {
+                throw new OutOfMemoryError("Java heap space");
+            }
         }
 
         @Override

@@ -80,14 +80,18 @@ public final class SegmentUpload {
         this.source = source;
     }
 
-    /** Starts the upload, or resumes it if it is suspended. No effect otherwise. */
+    /**
+     * Starts the upload, or resumes it if it is suspended. Also starts an attempt if there is none
+     * because it could not be created or scheduled. No effect otherwise.
+     */
     public void ensureRunning() {
         synchronized (this) {
-            if (state != UploadState.IDLE && state != UploadState.SUSPENDED) {
+            if (state == UploadState.IDLE || state == UploadState.SUSPENDED) {
+                state = state.to(UploadState.RUNNING);
+                failures = 0;
+            } else if (retry != null) {
                 return;
             }
-            state = state.to(UploadState.RUNNING);
-            failures = 0;
         }
         startNeeded();
     }
@@ -290,7 +294,18 @@ public final class SegmentUpload {
         if (retry != null) {
             retry.cancel();
         }
-        retry = uploader.timers.schedule(this::retry, delayMillis);
+        retry = later(this::retry, delayMillis);
+    }
+
+    /** Returns null if that fails; the action is done when a checkpoint needs the segment then. */
+    @Nullable
+    private Timer later(Runnable action, long delayMillis) {
+        try {
+            return uploader.timers.schedule(action, delayMillis);
+        } catch (Throwable noMemory) {
+            LOG.debug("Segment {} waits for a checkpoint that needs it", sequence, noMemory);
+            return null;
+        }
     }
 
     /**
@@ -341,11 +356,11 @@ public final class SegmentUpload {
      * @param file file that it may have left behind; null if it did not get that far
      */
     void failed(UploadAttempt attempt, @Nullable Path file, Throwable cause) {
-        boolean throttled = Throttling.isCauseOf(cause);
-        uploader.metrics.attemptFailed(throttled);
         if (file != null) {
             uploader.registry.discardAttemptTwice(file);
         }
+        boolean throttled = Throttling.isCauseOf(cause);
+        uploader.metrics.attemptFailed(throttled);
         boolean encodingFailed;
         synchronized (this) {
             if (state != UploadState.RUNNING) {
@@ -368,6 +383,24 @@ public final class SegmentUpload {
         uploader.probing.consider();
     }
 
+    /**
+     * Reports that an attempt has failed, and that reporting why has failed as well. No effect if
+     * it has ended all the same.
+     */
+    void failedUnexplained(UploadAttempt attempt, Class<?> exception) {
+        synchronized (this) {
+            if (!live.contains(attempt)) {
+                return;
+            }
+        }
+        IOException cause =
+                new IOException("Failed with " + exception.getName() + ", which says no more");
+        uploader.metrics.attemptFailed(false);
+        uploader.health.failed(cause, false);
+        ended(attempt, cause, false, false);
+        uploader.probing.consider();
+    }
+
     /** Ends an attempt. If it was the last live one, schedules another or suspends the upload. */
     private void ended(
             UploadAttempt attempt, Throwable cause, boolean throttled, boolean encodingFailed) {
@@ -387,7 +420,7 @@ public final class SegmentUpload {
             }
             state = state.to(UploadState.SUSPENDED);
         }
-        uploader.timers.schedule(this::ensureRunning, uploader.policy.suspensionMillis());
+        Timer unused = later(this::ensureRunning, uploader.policy.suspensionMillis());
         source.suspended(complaint(attempt, failed, cause));
     }
 

@@ -96,10 +96,16 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
     }
 
     void submit() {
-        AttemptSlots.Slot place =
-                kind == AttemptKind.PROBE
-                        ? uploader.slots.submitBeyond(this, this::notStarted)
-                        : uploader.slots.submit(this, this::notStarted);
+        AttemptSlots.Slot place;
+        try {
+            place =
+                    kind == AttemptKind.PROBE
+                            ? uploader.slots.submitBeyond(this, this::notStarted)
+                            : uploader.slots.submit(this, this::notStarted);
+        } catch (Throwable noMemory) {
+            notStarted(noMemory);
+            return;
+        }
         slot = place;
         if (upload() == null && place.release()) {
             notMade();
@@ -111,6 +117,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         synchronized (this) {
             ended = true;
             target = upload;
+            upload = null;
         }
         notMade();
         if (target != null) {
@@ -272,10 +279,19 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             target.succeeded(this, file, written, uploader.timers.nanoTime() - startNanos);
         } else {
             uploader.live.ended(this);
-            target.failed(this, file, failure);
+            failed(target, file, failure);
         }
         if (target != null) {
             probeOver(failure == null);
+        }
+    }
+
+    /** Asks an exception of a file system's client what has happened, which may fail as well. */
+    private void failed(SegmentUpload target, @Nullable Path file, Throwable failure) {
+        try {
+            target.failed(this, file, failure);
+        } catch (Throwable foreign) {
+            target.failedUnexplained(this, failure.getClass());
         }
     }
 

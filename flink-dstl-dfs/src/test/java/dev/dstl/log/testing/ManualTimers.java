@@ -17,6 +17,8 @@
 package dev.dstl.log.testing;
 
 import dev.dstl.log.execution.Timers;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +28,7 @@ public final class ManualTimers implements Timers {
     private final PriorityQueue<Pending> pending = new PriorityQueue<>();
     private long nowNanos = 1;
     private long nextOrder;
+    private final Map<Long, Runnable> hooks = new HashMap<>();
 
     @Override
     public synchronized long nanoTime() {
@@ -33,15 +36,31 @@ public final class ManualTimers implements Timers {
     }
 
     @Override
-    public synchronized Timer schedule(Runnable action, long delayMillis) {
+    public Timer schedule(Runnable action, long delayMillis) {
         if (delayMillis < 0) {
             throw new IllegalArgumentException("Negative delay " + delayMillis);
         }
+        Runnable hook;
+        synchronized (this) {
+            hook = hooks.remove(delayMillis);
+        }
+        if (hook != null) {
+            hook.run();
+        }
+        return add(action, delayMillis);
+    }
+
+    private synchronized Timer add(Runnable action, long delayMillis) {
         Pending scheduled =
                 new Pending(
                         action, nowNanos + TimeUnit.MILLISECONDS.toNanos(delayMillis), nextOrder++);
         pending.add(scheduled);
         return () -> cancel(scheduled);
+    }
+
+    /** Runs something once, just before an action with this delay is scheduled. May throw. */
+    public synchronized void beforeNext(long delayMillis, Runnable hook) {
+        hooks.put(delayMillis, hook);
     }
 
     private synchronized void cancel(Pending scheduled) {

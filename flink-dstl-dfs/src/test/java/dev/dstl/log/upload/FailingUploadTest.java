@@ -30,6 +30,7 @@ import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failed attempts. */
 class FailingUploadTest {
@@ -207,6 +209,70 @@ class FailingUploadTest {
         other.close();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"until-success", "fixed"})
+    void failureThatCannotSayWhatHasHappened_isTriedAgain_likeAnyOther(String policy)
+            throws Exception {
+        open(policy);
+        int[] failures = {1};
+        log.store()
+                .failBy(
+                        path -> {
+                            if (failures[0]-- > 0) {
+                                throw new SpeechlessException();
+                            }
+                            return WriteFault.NONE;
+                        });
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
+        log.passLinger();
+        assertThat(persist).isNotDone();
+
+        log.timers().advanceMillis(500);
+
+        assertThat(texts(handleOf(persist))).containsExactly("a");
+        assertThat(log.metrics().count("numberOfUploadFailures")).isEqualTo(1);
+    }
+
+    @Test
+    void retryThatCannotBeScheduled_isMadeWhenACheckpointNeedsIt() throws Exception {
+        log =
+                LogFixture.onCallingThread(
+                        new Configuration()
+                                .set(DstlOptions.RETRY_POLICY, "fixed")
+                                .set(DstlOptions.NEXT_ATTEMPT_DELAY, Duration.ofMillis(700)));
+        writer = log.writer();
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        log.timers().beforeNext(700, FailingUploadTest::noMemory);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(writer);
+        log.timers().advanceMillis(60_000);
+        assertThat(persist).isNotDone();
+
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> next = persistAll(writer);
+
+        assertThat(texts(handleOf(next))).containsExactly("a");
+        assertThat(texts(handleOf(persist))).containsExactly("a");
+    }
+
+    @Test
+    void suspensionThatCannotBeTimed_declinesTheCheckpointAllTheSame() throws Exception {
+        open("none");
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        log.timers().beforeNext(10_000, FailingUploadTest::noMemory);
+        append(writer, "a");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> declined = persistAll(writer);
+        log.passLinger();
+        assertThatThrownBy(declined::get).hasCauseInstanceOf(IOException.class);
+
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> next = persistAll(writer);
+        assertThat(texts(handleOf(next))).containsExactly("a");
+    }
+
+    private static void noMemory() {
+        throw new OutOfMemoryError("Java heap space");
+    }
+
     @Test
     void segmentNobodyNeedsAnyMore_isNotTriedAgain() {
         open("until-success");
@@ -239,6 +305,16 @@ class FailingUploadTest {
     private void open(String policy) {
         log = LogFixture.onCallingThread(new Configuration().set(DstlOptions.RETRY_POLICY, policy));
         writer = log.writer();
+    }
+
+    private static final class SpeechlessException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no message");
+        }
     }
 
     private static final class BrokenSource implements SegmentSource {

@@ -206,6 +206,15 @@ public final class GroupCommit implements AutoCloseable {
         start(rolled);
     }
 
+    /** Returns whether the upload of a batch is suspended until a checkpoint needs it. */
+    public boolean isSuspended(SealedBatch batch) {
+        RolledSegment segment;
+        synchronized (lock) {
+            segment = batch.segment();
+        }
+        return segment != null && segment.upload().isSuspended();
+    }
+
     /**
      * Asks whether the checkpoints of a changelog may name a durable output of a compaction from
      * now on.

@@ -96,6 +96,11 @@ public final class SegmentUpload {
         startNeeded();
     }
 
+    /** Returns whether nothing is uploaded before {@link #ensureRunning()}. */
+    public synchronized boolean isSuspended() {
+        return state == UploadState.SUSPENDED;
+    }
+
     /**
      * Ends the upload because the segment is no longer needed. Running attempts are cancelled and
      * their files deleted.

@@ -462,7 +462,8 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         List<PendingPersist> failed = new ArrayList<>();
         UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
-            if (batch.isDurable()) {
+            // A checkpoint that has resumed the upload meanwhile does not fail because of the past.
+            if (batch.isDurable() || !commit.isSuspended(batch.sealed())) {
                 return;
             }
             persists.takeWaiting(batch, false, failed);

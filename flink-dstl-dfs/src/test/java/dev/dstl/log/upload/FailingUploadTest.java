@@ -27,6 +27,7 @@ import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.ManualExecutor;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
@@ -267,6 +268,24 @@ class FailingUploadTest {
 
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> next = persistAll(writer);
         assertThat(texts(handleOf(next))).containsExactly("a");
+    }
+
+    @Test
+    void checkpointThatResumesASuspendedUpload_isNotDeclinedForTheFailureBefore() throws Exception {
+        ManualExecutor threads = new ManualExecutor();
+        log = LogFixture.on(threads, new Configuration().set(DstlOptions.RETRY_POLICY, "none"));
+        writer = log.writer();
+        List<Future<SnapshotResult<ChangelogStateHandleStreamImpl>>> resuming = new ArrayList<>();
+        log.timers().beforeNext(10_000, () -> resuming.add(persistAll(writer)));
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        append(writer, "a");
+        writer.nextSequenceNumber();
+        log.passLinger();
+
+        threads.runAll();
+
+        assertThat(resuming).hasSize(1);
+        assertThat(texts(handleOf(resuming.get(0)))).containsExactly("a");
     }
 
     private static void noMemory() {

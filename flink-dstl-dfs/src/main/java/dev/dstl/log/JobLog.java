@@ -78,8 +78,14 @@ final class JobLog implements OpenLogs.OpenLog {
      */
     private static final int RECENT_SEGMENTS_SHARE = 4;
 
-    /** Longer than all tries to delete a file take, and than most stores need for a request. */
+    /** Longer than most stores need for a request. */
     private static final long LINGER_SECONDS = 10;
+
+    /**
+     * Longer than it takes after the linger until a file is deleted for the second time, and until
+     * a deletion that hangs is interrupted.
+     */
+    private static final long DELETING_SECONDS = 110;
 
     /** How long unused memory is kept before it is freed. */
     private static final long IDLE_MEMORY_SECONDS = 10;
@@ -194,11 +200,7 @@ final class JobLog implements OpenLogs.OpenLog {
                         registry.whenQuiet(JobLog.this::end);
                     }
                 };
-        discards =
-                threads(
-                        settings.discardThreads(),
-                        "dstl-discard",
-                        () -> segmentsDeleted.complete(null));
+        discards = threads(settings.discardThreads(), "dstl-discard", this::stopTimers);
         localCopies = LocalCopies.in(localDirectories, localDisk, metrics, memory);
         registry = new SegmentRegistry(store, discards, timers, metrics);
         recentSegments =
@@ -307,8 +309,8 @@ final class JobLog implements OpenLogs.OpenLog {
     /**
      * Closes without waiting, since this runs on the main thread of the TaskManager. Running upload
      * attempts get {@value #LINGER_SECONDS} seconds to end on their own, because an interrupted
-     * request may reach the store after its file was deleted. Unneeded files are deleted in the
-     * same time, retries included.
+     * request may reach the store after its file was deleted. Deleting unneeded files may take
+     * {@value #DELETING_SECONDS} seconds longer, since some are deleted twice.
      */
     @Override
     public void close() {
@@ -325,18 +327,38 @@ final class JobLog implements OpenLogs.OpenLog {
                         localCopies::close,
                         localDisk::shutdown,
                         memory::close,
-                        this::stopThreadsLater));
+                        () -> after(LINGER_SECONDS, this::stopUploads)));
     }
 
-    private void stopThreadsLater() {
-        CompletableFuture.delayedExecutor(LINGER_SECONDS, TimeUnit.SECONDS, Runnable::run)
-                .execute(this::stopThreads);
+    private static void after(long seconds, Runnable action) {
+        CompletableFuture.delayedExecutor(seconds, TimeUnit.SECONDS, Runnable::run).execute(action);
     }
 
-    /** Interrupts running uploads. Their results are no longer needed. */
+    private void stopUploads() {
+        if (!segmentsDeleted.isDone()) {
+            after(DELETING_SECONDS, this::stopDeleting);
+        }
+        Closing.all(List.of(uploads::shutdownNow, store::close));
+    }
+
+    /** Leaves behind what is not deleted by now. */
+    private void stopDeleting() {
+        Closing.all(
+                List.of(
+                        registry::close,
+                        uploads::shutdownNow,
+                        discards::shutdownNow,
+                        store::close,
+                        timers::close));
+    }
+
+    /**
+     * Interrupts running uploads, whose results are no longer needed, and deletes now what would be
+     * deleted later.
+     */
     @Override
     public void interruptUploads() {
-        uploads.shutdownNow();
+        Closing.all(List.of(uploads::shutdownNow, registry::hurry));
     }
 
     /**
@@ -359,7 +381,7 @@ final class JobLog implements OpenLogs.OpenLog {
         } catch (Throwable notStarted) {
             LOG.debug("{} stays", directory, notStarted);
         }
-        stopThreads();
+        discards.shutdown();
     }
 
     private void deleteDirectory() {
@@ -371,7 +393,8 @@ final class JobLog implements OpenLogs.OpenLog {
                 });
     }
 
-    private void stopThreads() {
-        Closing.all(List.of(uploads::shutdownNow, discards::shutdown, store::close, timers::close));
+    /** Called when no deletion can need a timer any more. */
+    private void stopTimers() {
+        Closing.all(List.of(() -> segmentsDeleted.complete(null), store::close, timers::close));
     }
 }

@@ -37,8 +37,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -48,6 +50,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.FileSystemSafetyNet;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.io.AvailabilityProvider;
@@ -68,7 +71,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
+@Timeout(120)
 class DstlStorageTest {
 
     private final JobID jobId = new JobID();
@@ -350,13 +353,19 @@ class DstlStorageTest {
     }
 
     @Test
-    void closing_waitsForNothing_cancelsPersists_andEndsEveryThread() throws Exception {
+    void closing_waitsForNothing_cancelsPersists_deletesWhatArrivesLate_andEndsEveryThread()
+            throws Exception {
         DstlStorage storage =
                 storage(
                         configuration(store.basePath().toString())
                                 .set(DstlOptions.PERSIST_DELAY, Duration.ZERO));
         ChangelogWriter writer = writer(storage);
-        store.failAlways(WriteFault.HANG);
+        List<org.apache.flink.core.fs.Path> attempts = new CopyOnWriteArrayList<>();
+        store.failBy(
+                path -> {
+                    attempts.add(path);
+                    return WriteFault.HANG;
+                });
         append(writer, "a");
         Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist =
                 writer.persist(writer.initialSequenceNumber(), 1);
@@ -365,6 +374,10 @@ class DstlStorageTest {
         storage.close();
 
         assertThatThrownBy(persist::get).isInstanceOf(CancellationException.class);
+        await(() -> store.requests("delete") > 0);
+        store.failAlways(WriteFault.NONE);
+        attempts.get(0).getFileSystem().create(attempts.get(0), WriteMode.OVERWRITE).close();
+        assertThat(store.segments()).hasSize(1);
         awaitThreadsToEnd();
         assertThat(store.segments()).as("the interrupted attempt's file").isEmpty();
         writer.close();
@@ -415,7 +428,7 @@ class DstlStorageTest {
     private void awaitThreadsToEnd() throws InterruptedException {
         for (Thread thread : logThreads()) {
             if (!threadsOfOthers.contains(thread)) {
-                thread.join(30_000);
+                thread.join(60_000);
                 assertThat(thread.isAlive()).as("%s still runs", thread.getName()).isFalse();
             }
         }

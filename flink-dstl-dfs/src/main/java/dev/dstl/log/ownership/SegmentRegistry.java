@@ -21,6 +21,8 @@ import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.store.SegmentStore;
 import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,10 +61,15 @@ public final class SegmentRegistry {
     private final AtomicBoolean failureReported = new AtomicBoolean();
     private final AtomicBoolean hangReported = new AtomicBoolean();
 
-    /** Number of files whose deletion has neither succeeded nor finally failed. */
+    /** Number of deletions that have neither succeeded nor finally failed. */
     private final AtomicInteger pendingDiscards = new AtomicInteger();
 
+    /** Second deletions that are not due yet. */
+    private final Set<Deletion> postponed = ConcurrentHashMap.newKeySet();
+
     private volatile Runnable whenQuiet = () -> {};
+    private volatile boolean hurried;
+    private volatile boolean closed;
 
     /**
      * Creates a registry without segments.
@@ -157,12 +164,39 @@ public final class SegmentRegistry {
     /**
      * Deletes the file of an attempt that was cancelled or failed, now and again later: a failure
      * may only mean that the answer of the store was lost, and the store may store the file after
-     * its first deletion. The file counts once, as the second deletion ends; if this object is no
-     * longer used then, it does not count.
+     * its first deletion. The file counts once, as the second deletion ends.
      */
     public void discardAttemptTwice(Path file) {
+        if (closed) {
+            beginDiscard(file);
+            return;
+        }
+        Deletion again = new Deletion(file, true);
+        pendingDiscards.incrementAndGet();
+        postponed.add(again);
         begin(new Deletion(file, false));
-        timers.schedule(() -> beginDiscard(file), DELETE_AGAIN_MILLIS);
+        if (hurried) {
+            discardPostponed(again);
+        } else {
+            schedule(again, () -> discardPostponed(again), DELETE_AGAIN_MILLIS);
+        }
+    }
+
+    private void discardPostponed(Deletion deletion) {
+        if (postponed.remove(deletion)) {
+            discardAgain(deletion);
+        }
+    }
+
+    /** Postpones no deletion from now on, and makes those that were, since the process ends. */
+    public void hurry() {
+        hurried = true;
+        postponed.forEach(this::discardPostponed);
+    }
+
+    /** Repeats no deletion from now on: a file whose deletion fails is left behind. */
+    public void close() {
+        closed = true;
     }
 
     /**
@@ -193,9 +227,26 @@ public final class SegmentRegistry {
 
     private void discard(Deletion deletion) {
         try {
-            discards.execute(() -> delete(deletion));
-        } catch (RejectedExecutionException closed) {
+            execute(deletion);
+        } catch (RejectedExecutionException ended) {
             deleteHere(deletion);
+        }
+    }
+
+    /** Called by a timer, which must not block. */
+    private void discardAgain(Deletion deletion) {
+        try {
+            execute(deletion);
+        } catch (RejectedExecutionException ended) {
+            giveUp(deletion, ended);
+        }
+    }
+
+    private void execute(Deletion deletion) {
+        try {
+            discards.execute(() -> delete(deletion));
+        } catch (RejectedExecutionException ended) {
+            throw ended;
         } catch (Throwable notStarted) {
             // There may be no memory for one more thread; the caller may be a task. The store was
             // not asked, so this does not count as a try.
@@ -257,10 +308,14 @@ public final class SegmentRegistry {
     }
 
     private void tryAgain(Deletion deletion, Throwable cause) {
-        if (deletion.tries < MAX_TRIES) {
+        if (deletion.tries < MAX_TRIES && !closed) {
             discardLater(deletion, RETRY_DELAY_MILLIS * deletion.tries);
-            return;
+        } else {
+            giveUp(deletion, cause);
         }
+    }
+
+    private void giveUp(Deletion deletion, Throwable cause) {
         if (deletion.counts) {
             leaveBehind(deletion.file, cause);
         }
@@ -268,7 +323,15 @@ public final class SegmentRegistry {
     }
 
     private void discardLater(Deletion deletion, long delayMillis) {
-        timers.schedule(() -> discard(deletion), delayMillis);
+        schedule(deletion, () -> discardAgain(deletion), delayMillis);
+    }
+
+    private void schedule(Deletion deletion, Runnable action, long delayMillis) {
+        try {
+            timers.schedule(action, delayMillis);
+        } catch (Throwable noMemory) {
+            giveUp(deletion, noMemory);
+        }
     }
 
     private void leaveBehind(Path file, Throwable cause) {

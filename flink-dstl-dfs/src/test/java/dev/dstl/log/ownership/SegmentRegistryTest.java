@@ -197,6 +197,70 @@ class SegmentRegistryTest {
     }
 
     @Test
+    void fileThatIsDeletedTwice_isPendingUntilTheSecondTime() {
+        List<Integer> deletedWhenQuiet = new ArrayList<>();
+        registry.discardAttemptTwice(FILE);
+        registry.whenQuiet(() -> deletedWhenQuiet.add(deleted.size()));
+        assertThat(deletedWhenQuiet).isEmpty();
+        timers.advanceMillis(30_000);
+        assertThat(deletedWhenQuiet).containsExactly(2);
+    }
+
+    @Test
+    void fileThatIsDeletedTwice_isDeletedAgainAtOnce_ifTheProcessEnds() {
+        registry.discardAttemptTwice(FILE);
+        registry.hurry();
+        assertThat(deleted).containsExactly(FILE, FILE);
+        registry.discardAttemptTwice(FILE);
+        assertThat(deleted).hasSize(4);
+        timers.advanceMillis(60_000);
+        assertThat(deleted).hasSize(4);
+        assertThat(recorded.count("numberOfDiscardedFiles")).isEqualTo(2);
+    }
+
+    @Test
+    void secondDeletionThatCannotBeScheduled_isNoLongerPending() {
+        timers.beforeNext(
+                30_000,
+                () -> {
+                    throw new OutOfMemoryError("Java heap space");
+                });
+        registry.discardAttemptTwice(FILE);
+        List<Path> deletedWhenQuiet = new ArrayList<>();
+        registry.whenQuiet(() -> deletedWhenQuiet.addAll(deleted));
+        assertThat(deletedWhenQuiet).containsExactly(FILE);
+        assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
+    }
+
+    @Test
+    void deletionThatFailsAfterTheEnd_isNotTriedAgain_andCounts() {
+        failingDeletes = 1;
+        registry.close();
+        registry.discardAttemptTwice(FILE);
+        assertThat(timers.pendingCount()).isZero();
+        assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
+    }
+
+    @Test
+    void afterTheExecutorIsShutDown_noTimerDeletes_andTheFileIsLeftBehind() {
+        boolean[] shutDown = {false};
+        SegmentRegistry ending =
+                registry(
+                        task -> {
+                            if (shutDown[0]) {
+                                throw new RejectedExecutionException();
+                            }
+                            task.run();
+                        });
+        failingDeletes = 1;
+        ending.discardAttempt(FILE);
+        shutDown[0] = true;
+        timers.advanceMillis(60_000);
+        assertThat(deleted).isEmpty();
+        assertThat(recorded.count("numberOfDiscardFailures")).isEqualTo(1);
+    }
+
+    @Test
     void deletionThatIgnoresTheInterrupt_isReportedOnce() throws Exception {
         hangingDelete = new CountDownLatch(1);
         store = new CountDownLatch(1);

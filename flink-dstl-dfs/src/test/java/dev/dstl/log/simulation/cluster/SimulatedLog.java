@@ -62,6 +62,9 @@ public final class SimulatedLog {
     /** As in the production code. */
     private static final long LINGER_MILLIS = 10_000;
 
+    /** As in the production code, with the linger. */
+    private static final long DELETING_MILLIS = 120_000;
+
     /** As in the production code. */
     private static final long IDLE_MEMORY_MILLIS = 10_000;
 
@@ -282,9 +285,15 @@ public final class SimulatedLog {
         localCopies.close();
         localDisk.shutDown();
         memory.close();
-        cluster.schedule()
-                .lane(incarnation + "-end")
-                .addIn(LINGER_MILLIS, "stops threads", this::stopThreads);
+        Lane end = cluster.schedule().lane(incarnation + "-end");
+        end.addIn(LINGER_MILLIS, "stops uploads", this::stopUploads);
+        end.addIn(DELETING_MILLIS, "stops threads", this::stopThreads);
+    }
+
+    private void stopUploads() {
+        if (!vanished) {
+            uploads.shutDownNow();
+        }
     }
 
     private void stopThreads() {

@@ -16,7 +16,9 @@
 
 package dev.dstl.spillable.overlay;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongConsumer;
 
 /** A growing list of addresses. */
@@ -46,6 +48,20 @@ public final class Addresses implements LongConsumer {
     /** Forgets all addresses. */
     public void clear() {
         count = 0;
+    }
+
+    /**
+     * Copies of the keys of the entries, which hold over changes.
+     *
+     * @param entries that gave the addresses, with no change since
+     */
+    public List<byte[]> copyKeys(EntryReader entries) {
+        List<byte[]> keys = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            entries.read(addresses[i]);
+            keys.add(entries.copyKey());
+        }
+        return keys;
     }
 
     /** A copy. */

@@ -22,7 +22,6 @@ import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Brings the entries of a key group back to the heap, some at a time. Task thread only. */
@@ -98,11 +97,7 @@ final class HeapLoad<K, N, S> {
         }
         Addresses addresses = new Addresses();
         int next = entries.addressesAt(cursor, from, most, addresses);
-        List<byte[]> keys = new ArrayList<>(addresses.count());
-        for (int i = 0; i < addresses.count(); i++) {
-            entries.read(addresses.get(i));
-            keys.add(entries.copyKey());
-        }
+        List<byte[]> keys = addresses.copyKeys(entries);
         for (byte[] key : keys) {
             layout.selectBytes(key);
             double bytes = bytesOnHeap(entries, layout);

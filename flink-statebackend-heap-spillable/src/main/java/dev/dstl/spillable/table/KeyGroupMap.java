@@ -191,8 +191,8 @@ final class KeyGroupMap<K, N, S> {
         if (cursor < heap.cursorEnd()) {
             heap.visit(cursor, e -> consumer.accept(e.key, e.namespace));
         } else if (spilled != null && cursor - heap.cursorEnd() < spilled.entries().cursorEnd()) {
-            for (long address : addressesAt(cursor - heap.cursorEnd())) {
-                layout.selectAt(spilled.entries(), address);
+            for (byte[] key : spilledKeysAt(cursor - heap.cursorEnd())) {
+                layout.selectBytes(key);
                 layout.readKey(consumer::accept);
             }
         }
@@ -236,10 +236,10 @@ final class KeyGroupMap<K, N, S> {
         void accept(K key, N namespace);
     }
 
-    private long[] addressesAt(int cursor) {
+    private List<byte[]> spilledKeysAt(int cursor) {
         Addresses addresses = new Addresses();
         spilled.entries().addressesAt(cursor, addresses);
-        return addresses.toArray();
+        return addresses.copyKeys(spilled.entries());
     }
 
     /** All keys as of now. */
@@ -448,12 +448,19 @@ final class KeyGroupMap<K, N, S> {
         PartitionedMap obsolete = target;
         try {
             for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
-                for (long address : addressesAt(cursor)) {
-                    from.selectAt(spilled.entries(), address);
+                // By their keys: what is written may let partitions that are read be merged.
+                for (byte[] key : spilledKeysAt(cursor)) {
+                    from.selectBytes(key);
                     S state = from.read(spilled.entries());
                     from.readKey(to::select);
                     to.write(target, state);
                 }
+            }
+            if (target.size() != spilled.size()) {
+                throw new IOException(
+                        String.format(
+                                "Spilled state is damaged (%s): it has %d entries, %d were put.",
+                                identity, target.size(), spilled.size()));
             }
             obsolete = spilled;
             spilled = target;

@@ -160,6 +160,33 @@ class FailedMoveTest {
         disks.close();
     }
 
+    @Test
+    void aMigrationThatFindsOtherEntriesThanWerePut_fails_andLeavesThem() throws IOException {
+        PlainLayout<Integer, Integer, String> layout = plainLayout();
+        KeyGroupMap<Integer, Integer, String> map =
+                new KeyGroupMap<>(StringSerializer.INSTANCE, IDENTITY, new EntrySizes());
+        PartitionedMap damaged = disks.newMap();
+        for (int key = 0; key < 2; key++) {
+            layout.select(key, 0);
+            layout.write(damaged, "state " + key);
+        }
+        layout.select(2, 0);
+        byte[] lost = layout.copySelected();
+        int hash = damaged.entries().keyHash().of(lost, lost.length);
+        damaged.restoreChange(lost, lost.length, hash, false, lost, 0, true, true);
+        map.restoreSpilled(damaged);
+
+        assertThatThrownBy(() -> map.reencode(disks.pool(), layout, layout.duplicate()))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Spilled state is damaged")
+                .hasMessageContaining(IDENTITY.toString());
+
+        layout.select(1, 0);
+        assertThat(map.get(1, 0, layout)).isEqualTo("state 1");
+        map.close();
+        disks.close();
+    }
+
     private static ListLayout<Integer, Integer, String> listLayout(
             TypeSerializer<String> elements) {
         return new ListLayout<>(

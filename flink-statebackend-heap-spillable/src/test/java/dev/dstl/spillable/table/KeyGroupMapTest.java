@@ -35,6 +35,7 @@ import java.util.Random;
 import java.util.Set;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.api.java.typeutils.runtime.NullableSerializer;
 import org.apache.flink.runtime.state.StateEntry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -302,6 +303,36 @@ class KeyGroupMapTest {
         assertThat(map.spilledSize()).isEqualTo(30);
         assertThat(map.heapSize()).isEqualTo(20);
         verify();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {32, 64, 128, 256})
+    void aNewLayout_rewritesEveryEntry_thoughWritingMergesWhatIsRead(
+            int budgetKilobytes, @TempDir Path smallDisk) throws IOException {
+        PlainLayout<Integer, Integer, String> other =
+                new PlainLayout<>(
+                        IntSerializer.INSTANCE,
+                        IntSerializer.INSTANCE,
+                        NullableSerializer.wrap(StringSerializer.INSTANCE, false));
+        int keys = 30_000;
+        try (PoolOnDisk small = new PoolOnDisk(smallDisk, budgetKilobytes << 10)) {
+            map.startSpill(small.pool());
+            map.spill(1, layout);
+            fill(keys);
+            for (int key = 0; key < keys; key += 7) {
+                put(key, "changed " + key);
+            }
+            assertThat(small.pool().overlayBytes()).isPositive();
+
+            map.reencode(small.pool(), layout, other);
+
+            assertThat(map.spilledSize()).isEqualTo(keys);
+            for (int key = 0; key < keys; key++) {
+                other.select(key, 0);
+                assertThat(map.get(key, 0, other)).isEqualTo(expected.get(Arrays.asList(key, 0)));
+            }
+            map.close();
+        }
     }
 
     @Test

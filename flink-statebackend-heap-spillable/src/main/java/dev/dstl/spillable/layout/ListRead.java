@@ -64,7 +64,7 @@ final class ListRead<V> implements SlicedRead<List<V>> {
     }
 
     @Override
-    public void changed(Object userKey) {
+    public int changed(Object userKey) {
         throw new IllegalStateException("A list has no user keys");
     }
 }

@@ -48,7 +48,7 @@ final class ListWrite<V> implements SlicedWrite<List<V>> {
     }
 
     @Override
-    public void changed(Object userKey) {
+    public int changed(Object userKey) {
         throw new IllegalStateException("A list has no user keys");
     }
 

@@ -75,7 +75,8 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
 
     @Override
     @SuppressWarnings("unchecked") // the user keys of the map
-    public void changed(Object userKey) {
+    public int changed(Object userKey) {
         changed.add(layout.copyUserKey((UK) userKey));
+        return changed.size();
     }
 }

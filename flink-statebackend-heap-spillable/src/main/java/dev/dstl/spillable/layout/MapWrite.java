@@ -77,8 +77,9 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
 
     @Override
     @SuppressWarnings("unchecked") // the user keys of the map
-    public void changed(Object userKey) {
+    public int changed(Object userKey) {
         changed.add((UK) userKey);
+        return changed.size();
     }
 
     @Override

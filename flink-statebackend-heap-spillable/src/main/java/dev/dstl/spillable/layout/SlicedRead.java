@@ -37,6 +37,10 @@ public interface SlicedRead<S> {
      */
     S read(EntryReader entries, int slices) throws IOException;
 
-    /** A user key of a map was set or removed since the copy began. */
-    void changed(Object userKey);
+    /**
+     * A user key of a map was set or removed since the copy began.
+     *
+     * @return number of such user keys that the next slice copies again
+     */
+    int changed(Object userKey);
 }

@@ -39,8 +39,12 @@ public interface SlicedWrite<S> {
      */
     boolean write(PartitionedMap map, S state, int slices) throws IOException;
 
-    /** A user key of a map was set or removed since the copy began. */
-    void changed(Object userKey);
+    /**
+     * A user key of a map was set or removed since the copy began.
+     *
+     * @return number of such user keys that the next slice copies again
+     */
+    int changed(Object userKey);
 
     /**
      * Lets the entry be found, after the last slice. The layout has the entry selected.

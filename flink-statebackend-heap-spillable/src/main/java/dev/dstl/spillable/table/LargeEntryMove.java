@@ -34,7 +34,7 @@ import javax.annotation.Nullable;
  */
 final class LargeEntryMove<K, N, S> {
 
-    /** With so many changes the copy is begun anew when there is time for it. */
+    /** With more changes between two slices the copy is begun anew when there is time for it. */
     private static final int MOST_CHANGES = 1 << 16;
 
     private static final int PARTS_PER_STEP = 16;
@@ -55,7 +55,6 @@ final class LargeEntryMove<K, N, S> {
     private byte[] keyBytes;
     @Nullable private SlicedWrite<S> write;
     @Nullable private SlicedRead<S> read;
-    private int changes;
     @Nullable private Deque<Leftover> leftovers;
 
     boolean isWriting() {
@@ -78,7 +77,6 @@ final class LargeEntryMove<K, N, S> {
         key = entry.key;
         namespace = entry.namespace;
         keyBytes = layout.copySelected();
-        changes = 0;
         return true;
     }
 
@@ -95,7 +93,6 @@ final class LargeEntryMove<K, N, S> {
                     namespace = newNamespace;
                 });
         keyBytes = selected;
-        changes = 0;
         return true;
     }
 
@@ -174,12 +171,9 @@ final class LargeEntryMove<K, N, S> {
         if (!isOf(changedKey, changedNamespace)) {
             return;
         }
-        if (++changes > MOST_CHANGES) {
+        int pending = write != null ? write.changed(userKey) : read.changed(userKey);
+        if (pending > MOST_CHANGES) {
             cancel();
-        } else if (write != null) {
-            write.changed(userKey);
-        } else {
-            read.changed(userKey);
         }
     }
 

@@ -49,6 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LargeEntryMoveTest {
 
     private static final int SIZE = 5000;
+    private static final int CHANGES_PER_SLICE = 200;
 
     @TempDir Path disk;
     private PoolOnDisk disks;
@@ -183,6 +184,46 @@ class LargeEntryMoveTest {
 
         assertThat(maps.hasSpilled()).isFalse();
         assertThat(map()).isEqualTo(expected);
+    }
+
+    @Test
+    void aMapThatChangesAllTheTime_isSpilledInAsManySlicesAsOneThatDoesNot() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        int slices = 0;
+        for (; maps.residency() == Residency.SPILLING && slices < SIZE; slices++) {
+            maps.spill(1, mapLayout);
+            change(slices, CHANGES_PER_SLICE);
+        }
+
+        assertThat(maps.residency()).isEqualTo(Residency.SPILLED);
+        assertThat(slices * CHANGES_PER_SLICE).isGreaterThan(1 << 16);
+        assertThat(slices).as("slices of 16 places").isLessThan(2 * SIZE / 16);
+        assertThat(map()).isEqualTo(expected);
+    }
+
+    @Test
+    void aMapThatChangesAllTheTime_isLoadedInAsManySlicesAsOneThatDoesNot() throws IOException {
+        putMap(SIZE);
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+        maps.startLoad();
+        int slices = 0;
+        for (; maps.residency() == Residency.LOADING && slices < SIZE; slices++) {
+            maps.load(1, Double.MAX_VALUE, mapLayout);
+            change(slices, CHANGES_PER_SLICE);
+        }
+
+        assertThat(maps.residency()).isEqualTo(Residency.ON_HEAP);
+        assertThat(slices * CHANGES_PER_SLICE).isGreaterThan(1 << 16);
+        assertThat(slices).as("buckets of 8 entries").isLessThan(2 * SIZE / 8);
+        assertThat(map()).isEqualTo(expected);
+    }
+
+    private void change(int slice, int changes) throws IOException {
+        for (int i = 0; i < changes; i++) {
+            change((slice * 37 + i) % SIZE, "changed after slice " + slice);
+        }
     }
 
     @ParameterizedTest

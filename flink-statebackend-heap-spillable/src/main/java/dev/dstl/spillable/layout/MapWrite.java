@@ -78,7 +78,7 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
     @Override
     @SuppressWarnings("unchecked") // the user keys of the map
     public int changed(Object userKey) {
-        changed.add((UK) userKey);
+        changed.add(layout.copyUserKey((UK) userKey));
         return changed.size();
     }
 

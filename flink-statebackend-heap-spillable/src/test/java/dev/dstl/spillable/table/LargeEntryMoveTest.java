@@ -35,9 +35,11 @@ import java.util.Map;
 import java.util.Random;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.IntValueSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.types.IntValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -224,6 +226,35 @@ class LargeEntryMoveTest {
         for (int i = 0; i < changes; i++) {
             change((slice * 37 + i) % SIZE, "changed after slice " + slice);
         }
+    }
+
+    @Test
+    void aUserKeyThatTheJobChangesAfterwards_isRemovedAllTheSame() throws IOException {
+        MapSerializer<IntValue, String> serializer =
+                new MapSerializer<>(IntValueSerializer.INSTANCE, StringSerializer.INSTANCE);
+        MapLayout<Integer, Integer, IntValue, String> layout =
+                new MapLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
+        KeyGroupMap<Integer, Integer, Map<IntValue, String>> group = group(serializer);
+        Map<IntValue, String> map = new HashMap<>();
+        for (int i = 0; i < 200; i++) {
+            map.put(new IntValue(i), "value " + i);
+        }
+        group.put(1, 0, map, layout);
+        group.startSpill(disks.pool());
+        group.spill(3, layout);
+
+        IntValue reused = new IntValue(1);
+        group.userKeyChanged(1, 0, reused);
+        map.remove(reused);
+        reused.setValue(100);
+        spillAll(group, layout);
+
+        layout.select(1, 0);
+        assertThat(group.get(1, 0, layout))
+                .hasSize(199)
+                .doesNotContainKey(new IntValue(1))
+                .containsEntry(new IntValue(100), "value 100");
+        group.close();
     }
 
     @ParameterizedTest

@@ -65,19 +65,26 @@ final class ColdestPerByte {
         return coldest;
     }
 
-    /** What to load next, or null if nothing is spilled, or nothing for which there is room. */
+    /**
+     * What to load next, or null if nothing is spilled, or nothing for which there is room. A group
+     * that was loading until the job removed what was left needs a last step.
+     *
+     * @param room bytes of heap that entries may take
+     */
     @Nullable
-    static Choice toLoad(Collection<? extends StateTable<?, ?, ?>> tables) {
+    static Choice toLoad(Collection<? extends StateTable<?, ?, ?>> tables, double room) {
         Choice hottest = null;
         double most = Double.NEGATIVE_INFINITY;
         for (StateTable<?, ?, ?> table : tables) {
             TablePlacement placement = table.placement();
             for (int i = 0; i < placement.groupCount(); i++) {
-                if (placement.spilledEntries(i) == 0 || placement.nothingFits(i)) {
+                boolean halfLoaded = placement.residency(i) == Residency.LOADING;
+                if ((placement.spilledEntries(i) == 0 && !halfLoaded)
+                        || placement.nothingFits(i, room)) {
                     continue;
                 }
                 double heat =
-                        placement.residency(i) == Residency.LOADING
+                        halfLoaded
                                 ? Double.MAX_VALUE
                                 : placement.heat(i) / Math.max(1, placement.loadedBytes(i));
                 if (heat > most) {

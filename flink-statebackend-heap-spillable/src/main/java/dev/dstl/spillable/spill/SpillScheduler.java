@@ -225,7 +225,8 @@ public final class SpillScheduler implements StateMover, SpillMember {
     }
 
     private void loadStep() throws IOException {
-        ColdestPerByte.Choice choice = ColdestPerByte.toLoad(states.tables());
+        double room = request.bytesToLoad();
+        ColdestPerByte.Choice choice = ColdestPerByte.toLoad(states.tables(), room);
         if (choice == null) {
             request.drop();
             return;
@@ -234,7 +235,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (placement.residency(choice.position) != Residency.LOADING) {
             placement.startLoad(choice.position);
         }
-        int moved = placement.load(choice.position, LOADED_PER_STEP, request.bytesToLoad());
+        int moved = placement.load(choice.position, LOADED_PER_STEP, room);
         counters.loaded(moved);
         request.done((long) Math.ceil(placement.movedBytes(choice.position)));
     }

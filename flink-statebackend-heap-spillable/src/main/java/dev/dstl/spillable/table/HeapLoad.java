@@ -37,10 +37,10 @@ final class HeapLoad<K, N, S> {
     private int cursor;
     private int from;
 
-    /** Entries in a row for which there was no room, and the most room there was. */
+    /** Entries in a row for which there was no room, and what the smallest of them takes. */
     private int tooLarge;
 
-    private double mostRoom;
+    private double smallestTooLarge;
 
     private double movedBytes;
 
@@ -61,13 +61,12 @@ final class HeapLoad<K, N, S> {
      */
     int load(int steps, double room, PartitionedMap spilled, SpilledLayout<K, N, S> layout)
             throws IOException {
-        if (room > mostRoom) {
-            mostRoom = room;
+        movedBytes = 0;
+        if (smallestTooLarge <= room) {
             tooLarge = 0;
         }
-        movedBytes = 0;
         int before = spilled.size();
-        for (int left = steps; left > 0 && !nothingFits(spilled); ) {
+        for (int left = steps; left > 0 && !nothingFits(spilled, room - movedBytes); ) {
             if (large.isReading()) {
                 S state = large.readSlice(heap, spilled, layout);
                 if (state != null) {
@@ -102,6 +101,7 @@ final class HeapLoad<K, N, S> {
             layout.selectBytes(key);
             double bytes = bytesOnHeap(entries, layout);
             if (bytes > SMALL_ENTRY_BYTES && movedBytes + bytes > room) {
+                smallestTooLarge = tooLarge == 0 ? bytes : Math.min(smallestTooLarge, bytes);
                 tooLarge++;
             } else if (large.startRead(key, spilled, layout)) {
                 // What else is at this place is looked at again afterwards.
@@ -146,9 +146,10 @@ final class HeapLoad<K, N, S> {
                 : 0;
     }
 
-    /** Whether there was no room for any of the entries that are left. */
-    boolean nothingFits(PartitionedMap spilled) {
-        return tooLarge > 0 && tooLarge >= spilled.size();
+    /** Whether entries are left, none of them on its way, that all need more than {@code room}. */
+    boolean nothingFits(PartitionedMap spilled, double room) {
+        int left = spilled.size();
+        return left > 0 && tooLarge >= left && smallestTooLarge > room && !large.isReading();
     }
 
     /** Bytes of heap that the last step has taken. */

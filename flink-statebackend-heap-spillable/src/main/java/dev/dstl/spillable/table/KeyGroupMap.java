@@ -383,9 +383,9 @@ final class KeyGroupMap<K, N, S> {
         return moved;
     }
 
-    /** Whether a load has found nothing that fits into the room it was given. */
-    boolean nothingFits() {
-        return loading != null && loading.nothingFits(spilled);
+    /** Whether a load has found nothing that fits into so many bytes. */
+    boolean nothingFits(double room) {
+        return loading != null && loading.nothingFits(spilled, room);
     }
 
     /** Bytes of heap that the last step of a spill has freed, or that of a load has taken. */

@@ -93,9 +93,9 @@ public final class TablePlacement {
         return unwritable.get(position);
     }
 
-    /** Whether the last load of a key group has found that no entry fits into the room it had. */
-    public boolean nothingFits(int position) {
-        return groups.at(position).nothingFits();
+    /** Whether the last load of a key group has found that no entry fits into so many bytes. */
+    public boolean nothingFits(int position, double room) {
+        return groups.at(position).nothingFits(room);
     }
 
     /** Measures some entries on the heap, others each time. Takes some ten microseconds. */

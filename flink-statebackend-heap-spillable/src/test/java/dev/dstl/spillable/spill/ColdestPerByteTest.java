@@ -57,7 +57,7 @@ class ColdestPerByteTest {
     }
 
     private ColdestPerByte.Choice toLoad() {
-        return ColdestPerByte.toLoad(tables.states.tables());
+        return ColdestPerByte.toLoad(tables.states.tables(), Double.MAX_VALUE);
     }
 
     private void heat(StateTable<Integer, VoidNamespace, String> table, int group, int accesses) {

@@ -47,12 +47,13 @@ final class PlacedTables implements AutoCloseable {
     private static final HeapPriorityQueueSetFactory QUEUES =
             new HeapPriorityQueueSetFactory(RANGE, GROUPS, 16);
 
+    private final CurrentKey<Integer> currentKey = new CurrentKey<>(RANGE, GROUPS);
     final SpillSpace space;
     final StateRegistry<Integer> states;
 
     PlacedTables(Path disk, long budgetBytes) {
         space = PoolOnDisk.space(disk, budgetBytes);
-        states = new StateRegistry<>(new CurrentKey<>(RANGE, GROUPS), QUEUES, space);
+        states = new StateRegistry<>(currentKey, QUEUES, space);
     }
 
     StateTable<Integer, VoidNamespace, String> add(String name, int entriesPerGroup) {
@@ -91,6 +92,12 @@ final class PlacedTables implements AutoCloseable {
 
     static String get(StateTable<Integer, VoidNamespace, String> table, int key) {
         return table.entries().get(key, key % GROUPS, VoidNamespace.INSTANCE);
+    }
+
+    void remove(StateTable<Integer, VoidNamespace, String> table, int key) {
+        currentKey.setCurrentKey(key);
+        currentKey.setCurrentKeyGroupIndex(key % GROUPS);
+        table.current().remove(VoidNamespace.INSTANCE);
     }
 
     @Override

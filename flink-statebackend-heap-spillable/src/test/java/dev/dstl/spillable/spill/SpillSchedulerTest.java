@@ -22,7 +22,9 @@ import dev.dstl.spillable.LoggedLines;
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.config.SpillableOptions;
 import dev.dstl.spillable.pressure.SpillArbiter;
+import dev.dstl.spillable.table.Residency;
 import dev.dstl.spillable.table.StateTable;
+import dev.dstl.spillable.table.TablePlacement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -211,6 +213,45 @@ class SpillSchedulerTest {
         assertThat(spilled()).isZero();
         scheduler.keySelected();
         assertThat(spilled()).isPositive();
+    }
+
+    /** A key group with one entry of a megabyte, for which a load had no room. */
+    private StateTable<Integer, VoidNamespace, String> largeEntryWithoutRoom() throws Exception {
+        StateTable<Integer, VoidNamespace, String> large = tables.add("large", 0);
+        PlacedTables.put(large, 0, "x".repeat(1_000_000));
+        TablePlacement placement = large.placement();
+        for (int i = 0; i < 4; i++) {
+            placement.measure();
+        }
+        placement.startSpill(0);
+        placement.spill(0, Integer.MAX_VALUE);
+        scheduler.requestLoad(100_000);
+        mailbox.runAll();
+        assertThat(placement.residency(0)).isEqualTo(Residency.LOADING);
+        assertThat(placement.spilledEntries(0)).isOne();
+        return large;
+    }
+
+    @Test
+    void anEntryForWhichThereWasNoRoom_isLoadedOnceThereIs() throws Exception {
+        StateTable<Integer, VoidNamespace, String> large = largeEntryWithoutRoom();
+
+        scheduler.requestLoad(100_000_000);
+        mailbox.runAll();
+
+        assertThat(large.placement().residency(0)).isEqualTo(Residency.ON_HEAP);
+        assertThat(PlacedTables.get(large, 0)).hasSize(1_000_000);
+    }
+
+    @Test
+    void aGroupWhoseLastSpilledEntryTheJobRemoves_isLoaded() throws Exception {
+        StateTable<Integer, VoidNamespace, String> large = largeEntryWithoutRoom();
+        tables.remove(large, 0);
+
+        scheduler.requestLoad(100_000);
+        mailbox.runAll();
+
+        assertThat(large.placement().residency(0)).isEqualTo(Residency.ON_HEAP);
     }
 
     @Test

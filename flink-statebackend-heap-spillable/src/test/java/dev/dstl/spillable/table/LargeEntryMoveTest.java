@@ -394,12 +394,40 @@ class LargeEntryMoveTest {
         int loaded = maps.load(Integer.MAX_VALUE, 100_000, mapLayout);
 
         assertThat(loaded).isEqualTo(48);
-        assertThat(maps.nothingFits()).isTrue();
+        assertThat(maps.nothingFits(100_000)).isTrue();
+        assertThat(maps.nothingFits(100_000_000)).isFalse();
         assertThat(maps.spilledSize()).isOne();
         assertThat(map()).isEqualTo(expected);
         assertThat(maps.load(Integer.MAX_VALUE, 100_000_000, mapLayout)).isOne();
         assertThat(maps.residency()).isEqualTo(Residency.ON_HEAP);
         assertThat(map()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aMapThatIsHalfLoaded_arrives_thoughTheOneThatHadNoRoomIsRemoved(int withoutRoom)
+            throws IOException {
+        for (int key = 1; key <= 2; key++) {
+            Map<Integer, String> map = new HashMap<>();
+            for (int i = 0; i < (key == withoutRoom ? SIZE : 1000); i++) {
+                map.put(i, "value " + i);
+            }
+            mapLayout.select(key, 0);
+            maps.put(key, 0, map, mapLayout);
+        }
+        maps.startSpill(disks.pool());
+        spillAll(maps, mapLayout);
+        maps.startLoad();
+        maps.load(20, 200_000, mapLayout);
+        mapLayout.select(withoutRoom, 0);
+        maps.remove(withoutRoom, 0, mapLayout);
+
+        for (int i = 0; maps.residency() == Residency.LOADING && i < SIZE; i++) {
+            maps.load(1, 200_000, mapLayout);
+        }
+
+        assertThat(maps.residency()).isEqualTo(Residency.ON_HEAP);
+        assertThat(maps.heapState(3 - withoutRoom, 0)).hasSize(1000);
     }
 
     @Test

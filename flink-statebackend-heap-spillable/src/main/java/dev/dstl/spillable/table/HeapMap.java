@@ -116,7 +116,7 @@ final class HeapMap<K, N, S> {
         if (entry == null) {
             return null;
         }
-        if (!statesNeverChange && entry.stateVersion < views.neededBelow()) {
+        if (isSeen(entry)) {
             entry = writable(hash, entry);
             entry.state = stateSerializer.copy(entry.state);
             entry.stateVersion = views.version();
@@ -163,20 +163,30 @@ final class HeapMap<K, N, S> {
         }
     }
 
-    /** Removes an entry and returns its state, safe to be changed in place, or null. */
-    S remove(K key, N namespace) {
-        if (size == 0) {
-            return null;
+    /** Removes an entry; false if there is none. */
+    boolean remove(K key, N namespace) {
+        HeapEntry<K, N, S> entry = find(key, namespace);
+        if (entry == null) {
+            return false;
         }
-        int hash = hash(key, namespace);
-        HeapEntry<K, N, S> entry = find(hash, key, namespace);
+        unlink(entry.hash, entry);
+        return true;
+    }
+
+    /** Removes an entry and returns its state, safe to be changed in place, or null. */
+    S removeAndGet(K key, N namespace) {
+        HeapEntry<K, N, S> entry = find(key, namespace);
         if (entry == null) {
             return null;
         }
-        unlink(hash, entry);
-        return !statesNeverChange && entry.stateVersion < views.neededBelow()
-                ? stateSerializer.copy(entry.state)
-                : entry.state;
+        S state = isSeen(entry) ? stateSerializer.copy(entry.state) : entry.state;
+        unlink(entry.hash, entry);
+        return state;
+    }
+
+    /** Whether a view sees the state object, which may change. */
+    private boolean isSeen(HeapEntry<K, N, S> entry) {
+        return !statesNeverChange && entry.stateVersion < views.neededBelow();
     }
 
     private void unlink(int hash, HeapEntry<K, N, S> entry) {
@@ -200,6 +210,10 @@ final class HeapMap<K, N, S> {
         HeapEntry<K, N, S> entry = writable(hash, found);
         entry.state = state;
         entry.stateVersion = views.version();
+    }
+
+    private HeapEntry<K, N, S> find(K key, N namespace) {
+        return size == 0 ? null : find(hash(key, namespace), key, namespace);
     }
 
     private HeapEntry<K, N, S> find(int hash, K key, N namespace) {
@@ -425,7 +439,7 @@ final class HeapMap<K, N, S> {
 
     /** Removes an entry whose state is on the other side; gives the tables back with the last. */
     void discard(K key, N namespace) {
-        HeapEntry<K, N, S> entry = find(hash(key, namespace), key, namespace);
+        HeapEntry<K, N, S> entry = find(key, namespace);
         if (entry != null) {
             discard(entry);
         }

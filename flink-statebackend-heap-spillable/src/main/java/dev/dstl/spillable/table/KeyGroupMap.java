@@ -161,7 +161,7 @@ final class KeyGroupMap<K, N, S> {
     void remove(K key, N namespace, SpilledLayout<K, N, S> layout) {
         accesses++;
         large.replaced(key, namespace);
-        if (heap.remove(key, namespace) == null && spilled != null) {
+        if (!heap.remove(key, namespace) && spilled != null) {
             layout.delete(spilled);
         }
     }
@@ -170,7 +170,7 @@ final class KeyGroupMap<K, N, S> {
     S removeAndGet(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
         accesses++;
         large.replaced(key, namespace);
-        S state = heap.remove(key, namespace);
+        S state = heap.removeAndGet(key, namespace);
         if (state == null && spilled != null) {
             state = layout.read(spilled.entries());
             if (state != null) {

@@ -101,9 +101,9 @@ class HeapMapTest {
             int key = random.nextInt(2000);
             int namespace = random.nextInt(2);
             List<Integer> identity = Arrays.asList(key, namespace);
-            switch (random.nextInt(6)) {
+            switch (random.nextInt(7)) {
                 case 0:
-                    List<String> removed = map.remove(key, namespace);
+                    List<String> removed = map.removeAndGet(key, namespace);
                     assertThat(removed).isEqualTo(expected.remove(identity));
                     if (removed != null) {
                         removed.add("changed by whoever removed it");
@@ -127,6 +127,10 @@ class HeapMapTest {
                     break;
                 case 3:
                     assertThat(map.peek(key, namespace)).isEqualTo(expected.get(identity));
+                    break;
+                case 4:
+                    assertThat(map.remove(key, namespace))
+                            .isEqualTo(expected.remove(identity) != null);
                     break;
                 default:
                     map.put(key, namespace, list("put " + i));
@@ -178,7 +182,7 @@ class HeapMapTest {
         HeapView<Integer, Integer, String> view = strings.view();
 
         assertThat(strings.get(1, 1)).isSameAs(state);
-        assertThat(strings.remove(1, 1)).isSameAs(state);
+        assertThat(strings.removeAndGet(1, 1)).isSameAs(state);
         assertThat(view.entries()).hasSize(1);
         view.close();
     }
@@ -198,7 +202,7 @@ class HeapMapTest {
             assertThat(fewHashes.cursorEnd()).isLessThanOrEqualTo(64);
         }
         for (int i = 0; i < keys.size(); i++) {
-            assertThat(fewHashes.remove(keys.get(i), 0)).isEqualTo("state " + i);
+            assertThat(fewHashes.removeAndGet(keys.get(i), 0)).isEqualTo("state " + i);
         }
         assertThat(fewHashes.size()).isZero();
     }

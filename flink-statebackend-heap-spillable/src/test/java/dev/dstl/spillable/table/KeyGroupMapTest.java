@@ -35,8 +35,10 @@ import java.util.Random;
 import java.util.Set;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.api.java.typeutils.runtime.CopyableValueSerializer;
 import org.apache.flink.api.java.typeutils.runtime.NullableSerializer;
 import org.apache.flink.runtime.state.StateEntry;
+import org.apache.flink.types.IntValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -333,6 +335,64 @@ class KeyGroupMapTest {
             }
             map.close();
         }
+    }
+
+    /** A state that counts its copies, and cannot be copied more than once. */
+    private static final class CountedCopies extends IntValue {
+        private static final long serialVersionUID = 1L;
+
+        private int copies;
+
+        @Override
+        public void copyTo(IntValue target) {
+            if (++copies > 1) {
+                throw new IllegalStateException("copied twice");
+            }
+            super.copyTo(target);
+        }
+    }
+
+    @Test
+    void aStateThatAViewSees_isCopiedWhenItIsHandedOut_andNotWhenItIsRemoved() throws IOException {
+        CopyableValueSerializer<IntValue> serializer =
+                new CopyableValueSerializer<>(IntValue.class);
+        PlainLayout<Integer, Integer, IntValue> values =
+                new PlainLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
+        KeyGroupMap<Integer, Integer, IntValue> group =
+                new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+        CountedCopies removed = new CountedCopies();
+        CountedCopies handedOut = new CountedCopies();
+        group.put(1, 0, removed, values);
+        group.put(2, 0, handedOut, values);
+        KeyGroupView<Integer, Integer, IntValue> view = group.view();
+
+        group.remove(1, 0, values);
+        IntValue copy = group.removeAndGet(2, 0, values);
+
+        assertThat(removed.copies).isZero();
+        assertThat(handedOut.copies).isOne();
+        assertThat(copy).isNotSameAs(handedOut).isEqualTo(handedOut);
+        assertThat(group.size()).isZero();
+        List<IntValue> seen = new ArrayList<>();
+        view.iterator(values.duplicate(), null).forEachRemaining(e -> seen.add(e.getState()));
+        assertThat(seen).containsExactlyInAnyOrder(removed, handedOut);
+        view.close();
+    }
+
+    @Test
+    void aStateThatCannotBeCopied_isNotRemovedUnseen() throws IOException {
+        CopyableValueSerializer<IntValue> serializer =
+                new CopyableValueSerializer<>(IntValue.class);
+        HeapMap<Integer, Integer, IntValue> heap = new HeapMap<>(serializer);
+        CountedCopies state = new CountedCopies();
+        state.copies = 1;
+        heap.put(1, 0, state);
+        HeapView<Integer, Integer, IntValue> view = heap.view();
+
+        assertThatThrownBy(() -> heap.removeAndGet(1, 0)).hasMessage("copied twice");
+
+        assertThat(heap.peek(1, 0)).isSameAs(state);
+        view.close();
     }
 
     @Test

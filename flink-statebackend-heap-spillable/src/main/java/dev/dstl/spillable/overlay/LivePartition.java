@@ -83,4 +83,21 @@ final class LivePartition extends Layers {
     int overlayBytes() {
         return (active == null ? 0 : active.bytes()) + (frozen == null ? 0 : frozen.bytes());
     }
+
+    /** Bytes of the sealed layer. */
+    int sealedBytes() {
+        return sealed == null ? 0 : sealed.length();
+    }
+
+    /** Memory that a merge would give back per byte written. */
+    double mergeGain() {
+        int overlay = overlayBytes();
+        return (double) overlay / ((long) overlay + sealedBytes());
+    }
+
+    /** Whether a merge would give back nothing as long as a view is being read. */
+    boolean isKept() {
+        Overlay written = frozen == null ? active : frozen;
+        return written != null && written.isShared() && owner.isKept(this, written);
+    }
 }

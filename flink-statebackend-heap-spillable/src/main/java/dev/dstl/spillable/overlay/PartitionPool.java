@@ -40,8 +40,9 @@ import org.slf4j.LoggerFactory;
  *
  * A merge takes the overlay that gives back most memory per byte written, of {@value #CANDIDATES}
  * chosen at random: nearly as good as the best of all, at a cost that does not depend on their
- * number. If more than half of the files is no longer occupied, the partitions in the emptiest
- * files are written anew.
+ * number. While the task waits, overlays that a view keeps since it is being read come last, and
+ * only if the budget is used up. If more than half of the files is no longer occupied, the
+ * partitions in the emptiest files are written anew.
  */
 public final class PartitionPool implements AutoCloseable {
 
@@ -291,8 +292,12 @@ public final class PartitionPool implements AutoCloseable {
             if (runner.running() == 0 && !startBest()) {
                 break;
             }
+            long before = memory.blockBytes();
             runner.await();
             takeOver();
+            if (memory.blockBytes() >= before && before <= budget.limitBytes()) {
+                break;
+            }
         }
         requireLittleOverdraft();
     }
@@ -327,7 +332,8 @@ public final class PartitionPool implements AutoCloseable {
      * @return false if none gives back enough to be worth it
      */
     private boolean startBest() {
-        if (isNearLimit() && startMergeOfView()) {
+        boolean nearLimit = isNearLimit();
+        if (nearLimit && startMergeOfView()) {
             return true;
         }
         LivePartition best = null;
@@ -339,9 +345,8 @@ public final class PartitionPool implements AutoCloseable {
                 candidate.listed = false;
                 withOverlay.remove(index);
             } else if (!candidate.merging) {
-                int overlay = candidate.overlayBytes();
-                int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
-                double gain = (double) overlay / ((long) overlay + sealed);
+                boolean givesNothing = nearLimit && candidate.isKept();
+                double gain = candidate.mergeGain() * (givesNothing ? SMALLEST_GAIN : 1);
                 if (gain > bestGain) {
                     best = candidate;
                     bestGain = gain;
@@ -397,11 +402,10 @@ public final class PartitionPool implements AutoCloseable {
             sealingCursor--;
             LivePartition candidate = withOverlay.get(sealingCursor);
             int overlay = candidate.overlayBytes();
-            int sealed = candidate.sealed == null ? 0 : candidate.sealed.length();
             if (!candidate.dropped
                     && !candidate.merging
                     && overlay > SMALL_OVERLAY_BYTES
-                    && overlay > sealed / SEALED_PER_OVERLAY) {
+                    && overlay > candidate.sealedBytes() / SEALED_PER_OVERLAY) {
                 startMerge(candidate);
             }
         }

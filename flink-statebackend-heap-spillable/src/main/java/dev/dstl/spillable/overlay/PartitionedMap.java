@@ -360,6 +360,16 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     }
 
     @Override
+    boolean isKept(LivePartition partition, Overlay overlay) {
+        for (SpilledView view : views) {
+            if (view.keeps(partition, overlay)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
     void merged(PartitionMerge merge) {
         LivePartition partition = (LivePartition) merge.target;
         partition.merging = false;

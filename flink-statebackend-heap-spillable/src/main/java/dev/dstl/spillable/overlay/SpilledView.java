@@ -257,6 +257,15 @@ public final class SpilledView extends MergeOwner implements AutoCloseable {
         }
     }
 
+    /** Whether the view is being read and has an overlay of a partition. */
+    synchronized boolean keeps(LivePartition partition, Overlay overlay) {
+        if (closed || !isRead) {
+            return false;
+        }
+        Layers layers = entries.layersAt(entries.index(partition.firstHash));
+        return layers.active == overlay || layers.frozen == overlay;
+    }
+
     private void replace(Layers layers, List<PartitionMerge.Part> parts) {
         for (PartitionMerge.Part part : parts) {
             Layers one = new Layers(part.depth, part.firstHash);

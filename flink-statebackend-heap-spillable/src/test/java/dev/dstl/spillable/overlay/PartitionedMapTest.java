@@ -56,7 +56,7 @@ class PartitionedMapTest {
         disks.close();
     }
 
-    private static byte[] key(int i) {
+    static byte[] key(int i) {
         return ("key number " + i).getBytes(StandardCharsets.UTF_8);
     }
 

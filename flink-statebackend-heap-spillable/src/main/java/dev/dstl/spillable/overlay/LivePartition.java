@@ -17,7 +17,10 @@
 package dev.dstl.spillable.overlay;
 
 import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
+import java.lang.invoke.VarHandle;
+import javax.annotation.Nullable;
 
 /** A partition that changes. Task thread only. */
 final class LivePartition extends Layers {
@@ -66,6 +69,20 @@ final class LivePartition extends Layers {
             input.active = null;
         }
         return new PartitionMerge(owner, this, input, identity, keyHash, memory);
+    }
+
+    /**
+     * Puts what a merge has written in the place of the layers that it has read: first the new one,
+     * so that another thread finds each entry in one or the other.
+     */
+    void replaceMerged(@Nullable SealedPartition written, OverlayMemory memory) {
+        Layers merged = new Layers(depth, firstHash);
+        merged.frozen = frozen;
+        merged.sealed = sealed;
+        sealed = written;
+        VarHandle.storeStoreFence();
+        frozen = null;
+        merged.release(memory);
     }
 
     /** Whether the active overlay is to be split or merged. */

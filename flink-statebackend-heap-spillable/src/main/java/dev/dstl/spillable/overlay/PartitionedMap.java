@@ -386,11 +386,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             view.replaceIfSame(partition, parts);
         }
         if (parts.size() == 1) {
-            Overlay active = partition.active;
-            partition.active = null;
-            partition.release(memory);
-            partition.active = active;
-            partition.sealed = parts.get(0).sealed;
+            partition.replaceMerged(parts.get(0).sealed, memory);
             partition.splitAt = PartitionMerge.MOST_ENTRIES;
             releaseIfEmpty(partition);
             pool.sealed(partition);

@@ -157,8 +157,8 @@ final class LargeEntryMove<K, N, S> {
         }
         spilled.begin();
         try {
-            addLeftover(layout.deleteHead(spilled));
             heap.put(key, namespace, state);
+            addLeftover(layout.deleteHead(spilled));
             read = null;
         } finally {
             spilled.end();

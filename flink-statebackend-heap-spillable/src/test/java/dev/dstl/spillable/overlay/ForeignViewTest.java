@@ -16,14 +16,19 @@
 
 package dev.dstl.spillable.overlay;
 
+import static org.apache.flink.util.concurrent.Executors.newDirectExecutorService;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +96,41 @@ class ForeignViewTest {
 
         assertThat(reads.get()).isPositive();
         threads.shutdown();
+        map.close();
+        disks.close();
+    }
+
+    @Test
+    void whatAMergeHasWritten_isFoundAtAnyMoment() throws IOException {
+        map.close();
+        disks.close();
+        Runnable[] onFree = {() -> {}};
+        disks =
+                new PoolOnDisk(
+                        disk,
+                        256 << 10,
+                        newDirectExecutorService(),
+                        new KeyHash(7),
+                        bytes ->
+                                MemorySegmentFactory.allocateOffHeapUnsafeMemory(
+                                        bytes, null, () -> onFree[0].run()));
+        map = disks.newMap();
+        // Long enough to have memory of its own, which is freed while the merge is taken over.
+        put(1, new byte[100_000]);
+        disks.pool().sealLargeOverlays();
+        List<Boolean> looks = new ArrayList<>();
+        onFree[0] =
+                () -> {
+                    try (ForeignView view = map.foreignView()) {
+                        looks.add(find(view.entries(), 1));
+                    }
+                };
+
+        disks.pool().sealLargeOverlays();
+
+        onFree[0] = () -> {};
+        assertThat(disks.pool().merges()).isOne();
+        assertThat(looks).isNotEmpty().containsOnly(true);
         map.close();
         disks.close();
     }

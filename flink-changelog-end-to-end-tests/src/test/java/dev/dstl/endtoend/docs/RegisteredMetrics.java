@@ -55,7 +55,7 @@ final class RegisteredMetrics {
         RecordingMetricGroup group = new RecordingMetricGroup();
         new MaterializationMetrics(group);
         new CheckpointMetrics(group);
-        new RestoreMetrics(group, () -> 0L);
+        RestoreMetrics.of(group, () -> 0L);
         return group.names();
     }
 

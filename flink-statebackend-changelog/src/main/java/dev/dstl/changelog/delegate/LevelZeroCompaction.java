@@ -54,6 +54,11 @@ final class LevelZeroCompaction {
         this.database = database;
     }
 
+    /** Returns the number of files that level 0 of a column family has. */
+    static int files(RocksDB database, ColumnFamilyHandle columnFamily) throws RocksDBException {
+        return Integer.parseInt(database.getProperty(columnFamily, "rocksdb.num-files-at-level0"));
+    }
+
     /** Compacts column families; blocks. The database must stay open. */
     void run(List<ColumnFamilyHandle> columnFamilies) throws RocksDBException {
         for (ColumnFamilyHandle columnFamily : columnFamilies) {

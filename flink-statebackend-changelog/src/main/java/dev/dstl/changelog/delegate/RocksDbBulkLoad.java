@@ -162,9 +162,7 @@ final class RocksDbBulkLoad implements BulkLoad {
         private boolean fewFiles() throws IOException {
             try (ColumnFamilyOptions options = columnFamily.getDescriptor().getOptions()) {
                 return (compactionsStopped || !options.disableAutoCompactions())
-                        && Integer.parseInt(
-                                        database.getProperty(
-                                                columnFamily, "rocksdb.num-files-at-level0"))
+                        && LevelZeroCompaction.files(database, columnFamily)
                                 < options.level0SlowdownWritesTrigger() - FILES_TO_SLOWDOWN;
             } catch (RocksDBException e) {
                 throw new IOException("Cannot read a property of RocksDB: " + e.getMessage(), e);

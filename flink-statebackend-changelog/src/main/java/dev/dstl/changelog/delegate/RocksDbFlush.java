@@ -82,8 +82,7 @@ final class RocksDbFlush implements DelegateFlush {
     /** RocksDB flushes full memtables itself, perhaps just now. */
     private boolean levelZeroIsLittle() throws RocksDBException {
         for (ColumnFamilyHandle columnFamily : columnFamilies) {
-            if (Integer.parseInt(database.getProperty(columnFamily, "rocksdb.num-files-at-level0"))
-                    > 1) {
+            if (LevelZeroCompaction.files(database, columnFamily) > 1) {
                 return false;
             }
         }

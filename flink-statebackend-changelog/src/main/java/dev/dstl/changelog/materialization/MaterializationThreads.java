@@ -23,7 +23,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.concurrent.GuardedBy;
@@ -43,7 +42,6 @@ public final class MaterializationThreads {
 
     private final ThreadPoolExecutor uploads;
     private final ScheduledThreadPoolExecutor clock;
-    private final ThreadFactory lateActions = new DaemonThreads("dstl-materialization-late");
     private final Executor interrupts =
             Executors.newCachedThreadPool(new DaemonThreads("dstl-materialization-interrupt"));
 
@@ -92,7 +90,6 @@ public final class MaterializationThreads {
 
     /** Runs an action that may block forever after a second, on a thread of its own. */
     public void afterAWhile(Runnable action) {
-        Future<?> unused =
-                clock.schedule(() -> lateActions.newThread(action).start(), 1, TimeUnit.SECONDS);
+        Future<?> unused = clock.schedule(() -> interrupts.execute(action), 1, TimeUnit.SECONDS);
     }
 }

@@ -70,14 +70,19 @@ final class FlinkOptions {
      * Reads Flink's configuration.
      *
      * @param itsDirectory configuration directory, unless the command line names another
-     * @throws ParameterException if the directory has no configuration
-     * @throws ToolException if the configuration is malformed
+     * @throws ParameterException if the directory that the command line names has no configuration
+     * @throws ToolException if the configuration is missing or malformed
      */
     Configuration configuration(CommandLine command, Path itsDirectory) throws ToolException {
-        if (configurationDirectory == null) {
-            configurationDirectory = itsDirectory.toString();
+        if (configurationDirectory != null) {
+            return configuration(command);
         }
-        return configuration(command);
+        configurationDirectory = itsDirectory.toString();
+        try {
+            return configuration(command);
+        } catch (ParameterException e) {
+            throw new ToolException(e.getMessage(), e);
+        }
     }
 
     private Configuration configuration(CommandLine command) throws ToolException {

@@ -112,6 +112,23 @@ class DoctorCommandTest extends ToolTest {
     }
 
     @Test
+    void copiesOfOneJar_areANote() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        install(lib.resolve("dstl.jar"), "0.1.0");
+
+        assertThat(dstl("doctor", directory).isFine().out())
+                .contains("note      There are 2 jars of DSTL in " + lib);
+    }
+
+    @Test
+    void aFlinkWithoutAConfiguration_isAProblem_notAWrongCommandLine() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        Files.delete(directory.resolve("conf").resolve("config.yaml"));
+
+        fails("config.yaml", "does not exist");
+    }
+
+    @Test
     void anOlderVersionInASubdirectoryOfLib_isAProblem() throws Exception {
         install(lib.resolve("dstl-flink-1.20-0.2.0.jar"), "0.2.0");
         Path old = Files.createDirectories(lib.resolve("old"));

@@ -76,8 +76,11 @@ public final class Diagnosis implements Report {
         diagnosis.places();
         diagnosis.jars();
         diagnosis.order();
-        diagnosis.complaint(diagnosis::keys);
-        diagnosis.complaint(diagnosis::storage);
+        // Another line may lack the classes that know the keys.
+        if (LINES.contains(diagnosis.line())) {
+            diagnosis.complaint(diagnosis::keys);
+            diagnosis.complaint(diagnosis::storage);
+        }
         return diagnosis;
     }
 
@@ -136,14 +139,16 @@ public final class Diagnosis implements Report {
                                     + " machine.",
                             lib(), line()));
         } else if (installed.size() > 1) {
-            problems.add(
-                    String.format(
-                            "There are %d jars of DSTL in %s: %s; keep one.",
-                            installed.size(),
-                            lib(),
-                            installed.stream()
-                                    .map(InstalledJar::text)
-                                    .collect(Collectors.joining("; "))));
+            // Copies of one jar do no harm, as the first one wins.
+            (areCopies() ? notes : problems)
+                    .add(
+                            String.format(
+                                    "There are %d jars of DSTL in %s: %s; keep one.",
+                                    installed.size(),
+                                    lib(),
+                                    installed.stream()
+                                            .map(InstalledJar::text)
+                                            .collect(Collectors.joining("; "))));
         } else if (installed.size() == 1 && !installed.get(0).isWhole()) {
             problems.add(
                     String.format(
@@ -154,6 +159,11 @@ public final class Diagnosis implements Report {
         for (InstalledJar jar : installed) {
             jar.release().ifPresent(release -> line(jar, release));
         }
+    }
+
+    private boolean areCopies() {
+        return installed.stream().allMatch(InstalledJar::isWhole)
+                && installed.stream().map(jar -> jar.release().toString()).distinct().count() == 1;
     }
 
     private void line(InstalledJar jar, Release release) {

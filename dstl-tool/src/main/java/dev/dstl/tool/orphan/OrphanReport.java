@@ -187,6 +187,9 @@ public final class OrphanReport implements Report {
                             "deleted      %d (%s)%n",
                             deleted().size(), ByteSize.text(bytes(deleted()))));
         }
+        if (deletedDirectories > 0) {
+            text.append(String.format("             directories: %d%n", deletedDirectories));
+        }
         if (!undecided.isEmpty()) {
             text.append(
                     String.format(
@@ -195,9 +198,6 @@ public final class OrphanReport implements Report {
                                     + " no checkpoint or savepoint of theirs is elsewhere, add"
                                     + " --jobs-ended.%n",
                             undecided.size(), ByteSize.text(bytes(undecidedOrphans()))));
-        }
-        if (deletedDirectories > 0) {
-            text.append(String.format("             directories: %d%n", deletedDirectories));
         }
         Map<String, List<ListedSegment>> jobs = jobsWithoutCheckpoint();
         if (!jobs.isEmpty()) {

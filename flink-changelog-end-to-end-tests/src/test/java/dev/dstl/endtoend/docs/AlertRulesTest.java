@@ -43,6 +43,7 @@ class AlertRulesTest {
             Set.of("lastFullSizeOfNonMaterialization", "uncheckpointedSegments");
 
     private static final Pattern METRIC = Pattern.compile("\\bflink_\\w+");
+    private static final Pattern INCREASE = Pattern.compile("increase\\((\\w+)\\[(\\w+)]\\)");
     private static final Pattern NAME = Pattern.compile("`(\\w+)`");
     private static final Pattern FOR = Pattern.compile("for (\\d+) min");
     private static final Pattern INTERVALS = Pattern.compile("for (\\d+)(?: intervals)?(?::|$)");
@@ -97,6 +98,22 @@ class AlertRulesTest {
                             .collect(toList());
             assertThat(metrics).as("%s", rule).isNotEmpty();
             assertThat(known).as("%s", rule).containsAll(metrics);
+        }
+    }
+
+    /** Otherwise each start of a task would raise an alert. */
+    @Test
+    void whatSaysThatNothingHappened_isAboutMetricsThatAreOldEnough() {
+        List<Map<String, Object>> silence =
+                rules().stream()
+                        .filter(rule -> ((String) rule.get("expr")).endsWith(" == 0"))
+                        .collect(toList());
+        assertThat(silence).hasSize(3);
+        for (Map<String, Object> rule : silence) {
+            Matcher increase = INCREASE.matcher((String) rule.get("expr"));
+            assertThat(increase.find()).as("%s", rule).isTrue();
+            assertThat((String) rule.get("expr"))
+                    .contains(" and " + increase.group(1) + " offset " + increase.group(2));
         }
     }
 

@@ -84,7 +84,10 @@ class DashboardTest {
         assertThat(dashboard().findValues("expr"))
                 .extracting(JsonNode::asText)
                 .isNotEmpty()
-                .allSatisfy(query -> assertThat(query).contains("job_name=~\"$job\""));
+                .allSatisfy(query ->
+                                assertThat(query)
+                                        .contains(
+                                                "{namespace=~\"$namespace\",job_name=~\"$job\""));
     }
 
     @Test

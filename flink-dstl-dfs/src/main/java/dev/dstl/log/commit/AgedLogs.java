@@ -98,7 +98,12 @@ final class AgedLogs {
      */
     private void memoryShort() {
         if (relieving.compareAndSet(false, true)) {
-            timers.schedule(this::relieve, 0);
+            try {
+                timers.schedule(this::relieve, 0);
+            } catch (Throwable t) {
+                relieving.set(false);
+                throw t;
+            }
         }
     }
 
@@ -107,9 +112,12 @@ final class AgedLogs {
         if (closed) {
             return;
         }
-        logs.forEach(log -> ask(log, AgedLog::memoryShort));
-        whenAsked.run();
-        timers.schedule(this::relieveAgain, RELIEF_MILLIS);
+        try {
+            logs.forEach(log -> ask(log, AgedLog::memoryShort));
+            whenAsked.run();
+        } finally {
+            timers.schedule(this::relieveAgain, RELIEF_MILLIS);
+        }
     }
 
     private void relieveAgain() {

@@ -36,7 +36,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -438,31 +437,28 @@ public final class GroupCommit implements AutoCloseable {
 
         @Override
         public void durable(SealedBatch batch, BatchPosition position) {
+            BatchListener listener;
             synchronized (lock) {
                 if (batch.state() == BatchState.RELEASED) {
                     return;
                 }
+                listener = batch.listener();
                 batch.moveTo(BatchState.DURABLE);
             }
-            call(batch, listener -> listener.durable(position));
+            call(batch, () -> listener.durable(position));
         }
 
         @Override
         public void suspended(List<SealedBatch> batches, IOException cause) {
             for (SealedBatch batch : batches) {
-                boolean needed;
-                synchronized (lock) {
-                    needed = batch.state() != BatchState.RELEASED;
-                }
-                if (needed) {
-                    call(batch, listener -> listener.suspended(cause));
-                }
+                BatchListener listener = batch.listener();
+                call(batch, () -> listener.suspended(cause));
             }
         }
 
-        private void call(SealedBatch batch, Consumer<BatchListener> event) {
+        private void call(SealedBatch batch, Runnable event) {
             try {
-                event.accept(batch.listener());
+                event.run();
             } catch (Throwable t) {
                 LOG.error(
                         "The writer of {} failed; this is a defect, please report it.",

@@ -18,6 +18,7 @@ package dev.dstl.log.commit;
 
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.segment.SegmentEncoder;
+import java.io.IOException;
 import javax.annotation.Nullable;
 
 /**
@@ -27,7 +28,9 @@ import javax.annotation.Nullable;
 public final class SealedBatch {
 
     private final LogBatch batch;
-    private final BatchListener listener;
+
+    /** Volatile: the thread that encodes takes no lock. */
+    private volatile BatchListener listener;
 
     private boolean entered;
     private long omittedBy;
@@ -88,6 +91,7 @@ public final class SealedBatch {
         return batch;
     }
 
+    /** Returns who is told what happens to the batch; none once it is durable or released. */
     BatchListener listener() {
         return listener;
     }
@@ -110,8 +114,16 @@ public final class SealedBatch {
         return state;
     }
 
+    /**
+     * Moves on to the next state. A listener holds the task and what its batch was made of, and all
+     * batches of a segment stay reachable while one of them is needed. So it is dropped with the
+     * last event.
+     */
     void moveTo(BatchState next) {
         state = state.to(next);
+        if (next == BatchState.DURABLE || next == BatchState.RELEASED) {
+            listener = NoListener.INSTANCE;
+        }
     }
 
     @Nullable
@@ -122,5 +134,16 @@ public final class SealedBatch {
     void rollInto(RolledSegment rolled) {
         moveTo(BatchState.IN_SEGMENT);
         segment = rolled;
+    }
+
+    /** Takes the place of a listener after its last event. */
+    private enum NoListener implements BatchListener {
+        INSTANCE;
+
+        @Override
+        public void durable(BatchPosition position) {}
+
+        @Override
+        public void suspended(IOException cause) {}
     }
 }

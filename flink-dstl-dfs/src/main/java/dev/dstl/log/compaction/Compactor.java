@@ -126,6 +126,10 @@ public final class Compactor {
     @GuardedBy("this")
     private boolean hangingReported;
 
+    /** Whether a thread is in {@link #runNext}, which then starts all that may read. */
+    @GuardedBy("this")
+    private boolean starting;
+
     /**
      * Creates a compactor whose memory counts for no job.
      *
@@ -333,19 +337,39 @@ public final class Compactor {
         }
     }
 
+    /**
+     * Lets compactions read until enough do. A compaction whose thread cannot be started ends
+     * within, and calls this method again, which leaves the next one to the caller then.
+     */
     private void runNext() {
-        for (Compaction<?> next = next(); next != null; next = next()) {
-            execute(next);
+        synchronized (this) {
+            if (starting) {
+                return;
+            }
+            starting = true;
+        }
+        try {
+            for (Compaction<?> next = next(); next != null; next = next()) {
+                execute(next);
+            }
+        } catch (Throwable t) {
+            synchronized (this) {
+                starting = false;
+            }
+            throw t;
         }
     }
 
+    /** Returns the next compaction that may read; null if none may, which ends the starting. */
     @Nullable
     private synchronized Compaction<?> next() {
-        if (reading.size() == MAX_READING || outputs.isUploading() || !mayRead()) {
-            return null;
-        }
-        Compaction<?> next = waiting.poll();
-        if (next != null) {
+        Compaction<?> next =
+                reading.size() == MAX_READING || outputs.isUploading() || !mayRead()
+                        ? null
+                        : waiting.poll();
+        if (next == null) {
+            starting = false;
+        } else {
             reading.add(next);
         }
         return next;
@@ -411,10 +435,14 @@ public final class Compactor {
      * @param timeoutNanos age from which a pending request counts as unanswered
      */
     void giveUp(CompactionRead read, long timeoutNanos) {
-        synchronized (this) {
-            givenUp.add(read);
+        try {
+            read.giveUp(timeoutNanos);
+        } finally {
+            // Not before: a read that was not given up yet would count as one that has ended.
+            synchronized (this) {
+                givenUp.add(read);
+            }
         }
-        read.giveUp(timeoutNanos);
     }
 
     /**

@@ -136,6 +136,8 @@ final class GatheredOutputs {
      */
     boolean submitDue(GroupCommit commit) {
         List<CompactionOutput> due;
+        List<CompactionOutput> submitted;
+        List<SealedBatch> runs;
         long bytes;
         synchronized (this) {
             bytes = gatheredBytes();
@@ -143,18 +145,19 @@ final class GatheredOutputs {
             if (gathered.isEmpty() || !uploading.isEmpty() || !isDue) {
                 return false;
             }
+            // Whatever is allocated comes first: what counts as being uploaded must be uploaded.
             due = new ArrayList<>(gathered.keySet());
-            uploading.addAll(due);
+            submitted = new ArrayList<>(due.size());
+            runs = new ArrayList<>(due.size());
+            try {
+                uploading.addAll(due);
+            } catch (Throwable t) {
+                uploading.clear();
+                throw t;
+            }
             gathered.clear();
             endLinger();
         }
-        submit(due, bytes, commit);
-        return true;
-    }
-
-    private void submit(List<CompactionOutput> due, long bytes, GroupCommit commit) {
-        List<CompactionOutput> submitted = new ArrayList<>(due.size());
-        List<SealedBatch> runs = new ArrayList<>(due.size());
         for (CompactionOutput output : due) {
             SealedBatch run = startSubmitting(output, bytes);
             if (run == null) {
@@ -175,6 +178,7 @@ final class GatheredOutputs {
         for (CompactionOutput output : submitted) {
             report(output, refusal);
         }
+        return true;
     }
 
     /** Returns null if the run is no longer needed, or if that fails, which ends this run only. */

@@ -122,7 +122,10 @@ public final class CheckedConfiguration {
         return value.getBytes();
     }
 
-    /** Returns a duration in milliseconds, between {@code from} and one day, both inclusive. */
+    /**
+     * Returns a duration in milliseconds, between {@code from} and one day, both inclusive. Less
+     * than a millisecond is one: 0 means never for some keys.
+     */
     long millis(ConfigOption<Duration> option, Duration from) {
         Duration value = get(option);
         check(
@@ -131,7 +134,7 @@ public final class CheckedConfiguration {
                 value.compareTo(from) >= 0 && value.compareTo(LONGEST) <= 0,
                 from,
                 LONGEST);
-        return value.toMillis();
+        return value.isZero() ? 0 : Math.max(1, value.toMillis());
     }
 
     /** Returns a fraction in {@code [from, to]}. */

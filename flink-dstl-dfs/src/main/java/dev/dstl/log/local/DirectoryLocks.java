@@ -125,15 +125,29 @@ final class DirectoryLocks {
         }
     }
 
-    /** Deletes a directory of this process with its content, and releases its lock. */
+    /**
+     * Deletes a directory of this process with its content, and releases its lock. If not
+     * everything can be deleted, the directory has no owner any more, and {@link #deleteIfDead}
+     * deletes it.
+     */
     static void deleteOwn(File directory) throws IOException {
-        FileUtils.deleteDirectory(directory);
         File file = lockFile(directory);
-        synchronized (GUARD) {
-            FileChannel channel = OWNED.remove(file);
-            Files.deleteIfExists(file.toPath());
-            if (channel != null) {
-                channel.close();
+        boolean deleted = false;
+        try {
+            FileUtils.deleteDirectory(directory);
+            deleted = true;
+        } finally {
+            synchronized (GUARD) {
+                FileChannel channel = OWNED.remove(file);
+                try {
+                    if (deleted) {
+                        Files.deleteIfExists(file.toPath());
+                    }
+                } finally {
+                    if (channel != null) {
+                        channel.close();
+                    }
+                }
             }
         }
     }

@@ -34,6 +34,8 @@ import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
@@ -189,6 +191,44 @@ class GroupCommitTest {
         log.commit().release(broken);
     }
 
+    /** A compacted run would keep all its inputs otherwise, and a segment the tasks that failed. */
+    @Test
+    void listenersOfBatchesThatAreDurableOrReleased_areNotKept() throws Exception {
+        List<WeakReference<BatchListener>> listeners = new ArrayList<>();
+        SealedBatch durable = submit(listeners);
+        SealedBatch released = submit(listeners);
+        log.commit().release(released);
+        log.passLinger();
+        assertThat(log.store().segments()).hasSize(1);
+
+        for (WeakReference<BatchListener> listener : listeners) {
+            for (int i = 0; i < 100 && listener.get() != null; i++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            assertThat(listener.get()).isNull();
+        }
+        assertThat(released).isNotNull();
+        log.commit().release(durable);
+    }
+
+    private SealedBatch submit(List<WeakReference<BatchListener>> listeners) {
+        BatchListener listener = new QuietListener();
+        listeners.add(new WeakReference<>(listener));
+        SealedBatch batch = new SealedBatch(batch(), listener, 0);
+        log.commit().submit(batch);
+        return batch;
+    }
+
+    private static final class QuietListener implements BatchListener {
+
+        @Override
+        public void durable(BatchPosition position) {}
+
+        @Override
+        public void suspended(IOException cause) {}
+    }
+
     @Test
     void callbackOfACheckpointThatThrows_doesNotDisturbTheOthersInItsSegment() throws Exception {
         append(first, "a");
@@ -245,17 +285,7 @@ class GroupCommitTest {
                 };
         log.commit().register(broken);
         for (int round = 1; round <= 3; round++) {
-            SealedBatch held =
-                    new SealedBatch(
-                            batch(),
-                            new BatchListener() {
-                                @Override
-                                public void durable(BatchPosition position) {}
-
-                                @Override
-                                public void suspended(IOException cause) {}
-                            },
-                            0);
+            SealedBatch held = new SealedBatch(batch(), new QuietListener(), 0);
             log.commit().hold(held);
             log.timers().advanceMillis(5_000 + 10);
             assertThat(log.store().segments()).as("grew old and was uploaded").hasSize(1);

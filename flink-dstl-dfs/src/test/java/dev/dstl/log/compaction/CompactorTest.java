@@ -32,6 +32,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -111,6 +112,36 @@ class CompactorTest {
             store.countDown();
             threads.shutdown();
             assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** Each that ends lets the next one start, so the stack would grow with the queue. */
+    @Test
+    void whereNoThreadCanBeStarted_allThatWaitEnd_howeverManyTheyAre() {
+        int count = 10_000;
+        AtomicBoolean noThread = new AtomicBoolean();
+        Executor threads =
+                task -> {
+                    if (noThread.get()) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                };
+        StreamStateHandle source = new ByteStreamStateHandle("1.seg", new byte[100]);
+        try (LogFixture changelogs =
+                LogFixture.withCompactionsOn(threads, Runnable::run, new Configuration())) {
+            List<Compaction<Input>> reading = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                Compaction<Input> compaction = compaction(changelogs, "one", source, () -> {});
+                changelogs.compactor().start(compaction);
+                if (i < Compactor.MAX_READING) {
+                    reading.add(compaction);
+                }
+            }
+            noThread.set(true);
+
+            reading.forEach(Compaction::abandon);
+
+            assertThat(events).hasSize(count - Compactor.MAX_READING).containsOnly("one has ended");
         }
     }
 

@@ -49,6 +49,12 @@ class DstlSettingsTest {
                                 + " example s3://bucket/changelog.");
     }
 
+    @Test
+    void lessThanAMillisecond_isNotNever() {
+        assertThat(settings("batch.persist-delay", "900 micro").lingerMillis()).isEqualTo(1);
+        assertThat(settings("batch.persist-delay", "0").lingerMillis()).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"log", "./log", "../shared/log", "~/log"})
     void relativeBasePath_isRefused(String path) {

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,22 @@ class DirectoryLocksTest {
 
         DirectoryLocks.own(directory);
         DirectoryLocks.deleteOwn(directory);
+        assertThat(job).isEmptyDirectory();
+    }
+
+    /** Otherwise the next storage of the process takes the directory for one in use. */
+    @Test
+    void directoryThatCannotBeDeleted_hasNoOwnerAnyMore_andIsDeletedLater() throws IOException {
+        File directory = job.resolve("incarnation").toFile();
+        DirectoryLocks.own(directory);
+        Files.writeString(directory.toPath(), "no directory, so deleting it as one fails");
+        assertThatThrownBy(() -> DirectoryLocks.deleteOwn(directory))
+                .isInstanceOf(IOException.class);
+        Files.delete(directory.toPath());
+        Files.createDirectory(directory.toPath());
+
+        DirectoryLocks.deleteIfDead(directory);
+
         assertThat(job).isEmptyDirectory();
     }
 }

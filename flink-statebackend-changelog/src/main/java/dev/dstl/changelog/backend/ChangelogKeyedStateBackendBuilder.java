@@ -146,10 +146,21 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         .restore(parameters.getKeyGroupRange(), restored, restored.snapshots());
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         StateChangelogWriter<?> writer = null;
+        BaseLedger bases = null;
         try {
             writer = openLog(storage);
-            return wire(restoredDelegate, writer, restored, settings, limits, threads, deadline);
+            bases =
+                    new BaseLedger(
+                            restored.base(writer.initialSequenceNumber()),
+                            restoredDelegate.needsFullSnapshot(),
+                            restored.localReferences()
+                                    .orElseGet(() -> new BaseReferences(() -> {}, () -> {})),
+                            System.currentTimeMillis());
+            return wire(restoredDelegate, writer, bases, settings, limits, threads, deadline);
         } catch (Throwable t) {
+            if (bases != null) {
+                bases.close();
+            }
             if (writer != null) {
                 IOUtils.closeQuietly(writer);
             }
@@ -182,7 +193,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private ChangelogKeyedStateBackend<K> wire(
             RestoredDelegate<K> restoredDelegate,
             StateChangelogWriter<?> writer,
-            RestoredHandles restored,
+            BaseLedger bases,
             MaterializationSettings settings,
             LogLimits limits,
             MaterializationThreads threads,
@@ -192,14 +203,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
         SnapshotDeleter deleter =
-                new SnapshotDeleter(subtask, threads.uploads(), threads.interrupts());
+                new SnapshotDeleter(subtask, threads.deletions(), threads.interrupts());
 
-        BaseLedger bases =
-                new BaseLedger(
-                        restored.base(writer.initialSequenceNumber()),
-                        restoredDelegate.needsFullSnapshot(),
-                        restored.localReferences()
-                                .orElseGet(() -> new BaseReferences(() -> {}, () -> {})));
         ChangelogAppender log = new ChangelogAppender(writer, bases::demandFullSnapshot);
         SchemaHistory schemas = restoredDelegate.history();
         schemas.onChange(bases::demandFullSnapshot);

@@ -18,9 +18,11 @@ package dev.dstl.changelog.checkpoint;
 
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.config.TaskConfiguration;
+import dev.dstl.log.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -29,18 +31,20 @@ import java.util.function.Supplier;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
+import org.apache.flink.util.ExceptionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Declines a checkpoint that waits for an unavailable store, shortly before it expires: an expired
- * checkpoint gives the JobManager no reason, a declined one does.
+ * checkpoint gives the JobManager no reason, a declined one does. Declines a checkpoint for whose
+ * changelog the store was tried in vain in the same way.
  *
- * <p>An expired checkpoint also counts against the failures that Flink tolerates, by default none:
- * the job restarts until its restart strategy gives up and Flink deletes its checkpoints. A restart
- * does not repair the store. Therefore, unless the user configures the number of tolerated
- * failures, checkpoints are declined for a reason that Flink does not count, and the job keeps
- * running until the store is available again.
+ * <p>An expired or failed checkpoint also counts against the failures that Flink tolerates, by
+ * default none: the job restarts until its restart strategy gives up and Flink deletes its
+ * checkpoints. A restart does not repair the store. Therefore, unless the user configures the
+ * number of tolerated failures, checkpoints are declined for a reason that Flink does not count,
+ * and the job keeps running until the store is available again.
  */
 public final class CheckpointDeadline {
 
@@ -82,13 +86,31 @@ public final class CheckpointDeadline {
             ScheduledExecutorService clock,
             Supplier<Optional<String>> storeProblem) {
         return new CheckpointDeadline(
-                configuration.get(CheckpointingOptions.CHECKPOINTING_TIMEOUT),
-                configuration.isSet(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER)
+                configuration.getOfJob(CheckpointingOptions.CHECKPOINTING_TIMEOUT),
+                configuration.isSetByJob(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER)
                         ? CheckpointFailureReason.CHECKPOINT_ASYNC_EXCEPTION
                         : CheckpointFailureReason.TASK_CHECKPOINT_FAILURE,
                 clock,
                 System::currentTimeMillis,
                 storeProblem);
+    }
+
+    /**
+     * Returns a future with the result of {@code persisted}. If the store fails it, it fails with
+     * an exception that declines the checkpoint; any other failure stays as it is.
+     */
+    <T> CompletableFuture<T> declineIfTheStoreFails(CompletableFuture<T> persisted) {
+        return persisted.handle(
+                (result, failure) -> {
+                    if (failure == null) {
+                        return result;
+                    }
+                    Throwable cause = ExceptionUtils.stripCompletionException(failure);
+                    throw new CompletionException(
+                            cause instanceof StoreException
+                                    ? new CheckpointException(cause.getMessage(), reason)
+                                    : cause);
+                });
     }
 
     /**

@@ -38,6 +38,7 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
@@ -148,7 +149,7 @@ public final class Checkpointer<K> {
                     reference.drop();
                 };
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
-                log.future()
+                deadline.declineIfTheStoreFails(log.future())
                         .thenApply(
                                 persisted ->
                                         assembler.assemble(
@@ -194,15 +195,17 @@ public final class Checkpointer<K> {
                     log.drop();
                     snapshot.drop(reference);
                 };
+        CompletableFuture<? extends SnapshotResult<? extends ChangelogStateHandle>> changelog =
+                deadline.declineIfTheStoreFails(log.future());
         CompletableFuture<SnapshotResult<KeyedStateHandle>> result =
                 snapshot.base()
                         .thenCombine(
-                                log.future(),
+                                changelog,
                                 (base, persisted) ->
                                         assembler.assemble(
                                                 checkpointId, base, reference, persisted, drop));
         onFailure(snapshot.base(), result::completeExceptionally);
-        onFailure(log.future(), result::completeExceptionally);
+        onFailure(changelog, result::completeExceptionally);
         onFailure(result, failure -> drop.run());
         return CheckpointFuture.of(snapshot::upload, result);
     }

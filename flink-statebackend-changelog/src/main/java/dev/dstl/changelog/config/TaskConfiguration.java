@@ -39,9 +39,20 @@ public final class TaskConfiguration {
         this.cluster = cluster;
     }
 
-    /** Returns whether the job or the TaskManager has a value for this key. */
-    public boolean isSet(ConfigOption<?> option) {
-        return job.contains(option) || cluster.contains(option);
+    /** Returns whether the job has a value for this key. */
+    public boolean isSetByJob(ConfigOption<?> option) {
+        return job.contains(option);
+    }
+
+    /**
+     * Returns the job's value, or the default. For keys that Flink's JobManager takes from the job
+     * alone: the job's configuration is that of the client, which may differ from the
+     * TaskManager's.
+     *
+     * @throws MisconfigurationException if the value cannot be read
+     */
+    public <T> T getOfJob(ConfigOption<T> option) {
+        return checked(() -> new CheckedConfiguration(job).get(option));
     }
 
     /**

@@ -43,7 +43,7 @@ public final class BaseLedger {
      * @param fullSnapshotNeeded whether new checkpoints must not contain the restored base
      */
     public BaseLedger(MaterializedBase restored, boolean fullSnapshotNeeded) {
-        this(restored, fullSnapshotNeeded, new BaseReferences(() -> {}, () -> {}));
+        this(restored, fullSnapshotNeeded, new BaseReferences(() -> {}, () -> {}), 0);
     }
 
     /**
@@ -53,13 +53,19 @@ public final class BaseLedger {
      * @param restored base of the restored checkpoint; its id is not less than any id that the
      *     delegate has seen
      * @param fullSnapshotNeeded whether new checkpoints must not contain the restored base
+     * @param idsAfter new ids are higher; must differ between the attempts of a task that restore
+     *     the same checkpoint, since local copies are in directories that are named by them, and
+     *     the former attempt may still be deleting its own
      */
     public BaseLedger(
-            MaterializedBase restored, boolean fullSnapshotNeeded, BaseReferences references) {
+            MaterializedBase restored,
+            boolean fullSnapshotNeeded,
+            BaseReferences references,
+            long idsAfter) {
         this.current = restored;
         this.reference = references.tryRetain().orElseThrow();
         this.confirmedId = restored.id();
-        this.takenId = restored.id();
+        this.takenId = Math.max(restored.id(), idsAfter);
         this.unusableId = fullSnapshotNeeded ? restored.id() : NONE;
     }
 

@@ -29,9 +29,9 @@ import javax.annotation.concurrent.GuardedBy;
 
 /**
  * The threads that the materializations of all tasks of this process share: a bounded number for
- * uploads, one for timers, and one for each call that hangs. Flink's pool of a task has a single
- * thread, on which checkpoints would wait for a materialization. Daemon threads; idle ones end, so
- * that they retain no class loader. Thread-safe.
+ * uploads, as many for deletions, one for timers, and one for each call that hangs. Flink's pool of
+ * a task has a single thread, on which checkpoints would wait for a materialization. Daemon
+ * threads; idle ones end, so that they retain no class loader. Thread-safe.
  */
 public final class MaterializationThreads {
 
@@ -41,24 +41,31 @@ public final class MaterializationThreads {
     private static MaterializationThreads shared;
 
     private final ThreadPoolExecutor uploads;
+    private final ThreadPoolExecutor deletions;
     private final ScheduledThreadPoolExecutor clock;
     private final Executor interrupts =
             Executors.newCachedThreadPool(new DaemonThreads("dstl-materialization-interrupt"));
 
     private MaterializationThreads(int uploadThreads) {
-        uploads =
-                new ThreadPoolExecutor(
-                        uploadThreads,
-                        uploadThreads,
-                        KEEP_ALIVE_SECONDS,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
-                        new DaemonThreads("dstl-materialization"));
-        uploads.allowCoreThreadTimeOut(true);
+        uploads = pool(uploadThreads, "dstl-materialization");
+        deletions = pool(uploadThreads, "dstl-materialization-discard");
         clock = new ScheduledThreadPoolExecutor(1, new DaemonThreads("dstl-materialization-clock"));
         clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
         clock.allowCoreThreadTimeOut(true);
         clock.setRemoveOnCancelPolicy(true);
+    }
+
+    private static ThreadPoolExecutor pool(int threads, String name) {
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(
+                        threads,
+                        threads,
+                        KEEP_ALIVE_SECONDS,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        new DaemonThreads(name));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     /**
@@ -76,6 +83,11 @@ public final class MaterializationThreads {
     /** Returns the executor of uploads, which runs as many at a time as there are threads. */
     public Executor uploads() {
         return uploads;
+    }
+
+    /** Returns the executor of deletions, which may hang without holding up uploads. */
+    public Executor deletions() {
+        return deletions;
     }
 
     /** Returns the clock for timers; its tasks must not block. */

@@ -226,8 +226,7 @@ public final class Materializer implements Closeable {
             return;
         }
         if (begun.isEmpty()) {
-            metrics.completed(0);
-            scheduleNext();
+            succeeded(0);
             return;
         }
         DelegateSnapshot snapshot = begun.get();
@@ -264,7 +263,7 @@ public final class Materializer implements Closeable {
             base = uploadWithinSafetyNet(snapshot);
         } catch (Throwable t) {
             post(() -> uploadFailed(snapshot, startNanos, t), "failed materialization of %s");
-            deleter.deleteNow(snapshot);
+            deleter.deleteEndedLater(snapshot);
             ExceptionUtils.rethrowIfFatalError(t);
             return;
         }
@@ -272,7 +271,7 @@ public final class Materializer implements Closeable {
                 || !post(
                         () -> uploaded(snapshot, base, startNanos),
                         "end of materialization of %s")) {
-            deleter.deleteNow(base);
+            deleter.deleteLater(base);
         }
     }
 
@@ -338,10 +337,8 @@ public final class Materializer implements Closeable {
     private void uploaded(DelegateSnapshot snapshot, MaterializedBase base, long startNanos)
             throws Exception {
         if (ended(snapshot, startNanos)) {
-            failuresInARow = 0;
             lifecycle.complete(snapshot, base);
-            metrics.completed(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
-            scheduleNext();
+            succeeded(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
         } else {
             deleter.deleteLater(base);
         }
@@ -374,9 +371,15 @@ public final class Materializer implements Closeable {
         return true;
     }
 
+    private void succeeded(long durationMillis) {
+        failuresInARow = 0;
+        metrics.completed(durationMillis);
+        scheduleNext();
+    }
+
     private void failed(Throwable cause) {
-        metrics.failed();
         failuresInARow++;
+        metrics.failed(failuresInARow);
         if (failuresInARow > settings.maxFailuresAllowed()) {
             failTask.accept(
                     new IllegalStateException(

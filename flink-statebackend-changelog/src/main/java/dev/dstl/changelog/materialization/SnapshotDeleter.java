@@ -41,7 +41,8 @@ public final class SnapshotDeleter {
      * Creates a deleter.
      *
      * @param subtask name in log lines
-     * @param blocking runs deletions, which block; stays the caller's
+     * @param blocking runs deletions, which may block forever; nothing else may wait for its
+     *     threads; stays the caller's
      * @param interrupts runs each interrupt on a thread of its own, since it closes streams, which
      *     may hang; stays the caller's
      */
@@ -82,14 +83,9 @@ public final class SnapshotDeleter {
         }
     }
 
-    /** Interrupts a snapshot or deletes its files, on the calling thread. */
-    void deleteNow(DelegateSnapshot snapshot) {
-        deleteNow(snapshot::discard, snapshot);
-    }
-
-    /** Deletes a base on the calling thread. */
-    void deleteNow(MaterializedBase base) {
-        deleteNow(base::discard, base);
+    /** Deletes the files of a snapshot whose upload has ended, on another thread. */
+    void deleteEndedLater(DelegateSnapshot snapshot) {
+        deleteLater(snapshot::discard, snapshot);
     }
 
     private void deleteLater(ThrowingRunnable<Exception> deletion, Object what) {

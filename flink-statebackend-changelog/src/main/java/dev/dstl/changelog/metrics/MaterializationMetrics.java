@@ -34,6 +34,9 @@ public final class MaterializationMetrics {
     /** Failed materializations. */
     public static final String FAILED_MATERIALIZATION = PREFIX + "failedMaterialization";
 
+    /** Failed materializations since the last successful one. */
+    public static final String CONSECUTIVE_FAILURES = PREFIX + "consecutiveFailures";
+
     /** Duration of the last successful materialization in milliseconds; -1 before the first. */
     public static final String LAST_DURATION_OF_MATERIALIZATION =
             PREFIX + "lastDurationOfMaterialization";
@@ -41,6 +44,7 @@ public final class MaterializationMetrics {
     private final Counter started;
     private final Counter completed;
     private final Counter failed;
+    private volatile long failuresInARow;
     private volatile long lastDurationMillis = -1;
 
     /** Registers the metrics in the operator's {@code group}. */
@@ -48,6 +52,7 @@ public final class MaterializationMetrics {
         started = group.counter(STARTED_MATERIALIZATION, new ThreadSafeSimpleCounter());
         completed = group.counter(COMPLETED_MATERIALIZATION, new ThreadSafeSimpleCounter());
         failed = group.counter(FAILED_MATERIALIZATION, new ThreadSafeSimpleCounter());
+        group.gauge(CONSECUTIVE_FAILURES, () -> failuresInARow);
         group.gauge(LAST_DURATION_OF_MATERIALIZATION, () -> lastDurationMillis);
     }
 
@@ -59,11 +64,17 @@ public final class MaterializationMetrics {
     /** Counts a successful materialization. */
     public void completed(long durationMillis) {
         completed.inc();
+        failuresInARow = 0;
         lastDurationMillis = durationMillis;
     }
 
-    /** Counts a failed materialization. */
-    public void failed() {
+    /**
+     * Counts a failed materialization.
+     *
+     * @param inARow failures since the last successful one, this one included
+     */
+    public void failed(int inARow) {
         failed.inc();
+        failuresInARow = inARow;
     }
 }

@@ -20,6 +20,7 @@ import dev.dstl.changelog.record.StateLog;
 import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.function.Function;
@@ -29,6 +30,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.util.function.SupplierWithException;
@@ -250,6 +252,54 @@ final class LoggedMapState<K, N, UK, UV>
         DataOutputSerializer record = beginRecord(key, namespace);
         mapKeySerializer.serialize(mapKey, record);
         log().endRecordKey();
-        StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
+        try {
+            StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
+        } catch (Throwable t) {
+            if (holds(key, namespace, mapKey, value)) {
+                // changed in place, so the delegate has it already
+                log().markIncomplete(t);
+            }
+            throw t;
+        }
+    }
+
+    /** Returns whether the delegate has this object itself, or cannot say. */
+    private boolean holds(@Nullable K key, @Nullable N namespace, UK mapKey, @Nullable UV value) {
+        try {
+            return value != null && at(key, namespace, () -> delegate().get(mapKey)) == value;
+        } catch (Exception unknown) {
+            return true;
+        }
+    }
+
+    /** Removes and updates what an iterator may stand on. */
+    @Override
+    public StateIncrementalVisitor<K, N, Map<UK, UV>> getStateIncrementalVisitor(
+            int recommendedMaxNumberOfReturnedRecords) {
+        StateIncrementalVisitor<K, N, Map<UK, UV>> entries =
+                super.getStateIncrementalVisitor(recommendedMaxNumberOfReturnedRecords);
+        return new StateIncrementalVisitor<>() {
+            @Override
+            public boolean hasNext() {
+                return entries.hasNext();
+            }
+
+            @Override
+            public Collection<StateEntry<K, N, Map<UK, UV>>> nextEntries() {
+                return entries.nextEntries();
+            }
+
+            @Override
+            public void remove(StateEntry<K, N, Map<UK, UV>> expired) {
+                entries.remove(expired);
+                removed();
+            }
+
+            @Override
+            public void update(StateEntry<K, N, Map<UK, UV>> partlyExpired, Map<UK, UV> remaining) {
+                entries.update(partlyExpired, remaining);
+                removed();
+            }
+        };
     }
 }

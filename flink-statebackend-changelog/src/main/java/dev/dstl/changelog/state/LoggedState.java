@@ -185,7 +185,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
      * well.
      */
     @Override
-    public final StateIncrementalVisitor<K, N, SV> getStateIncrementalVisitor(
+    public StateIncrementalVisitor<K, N, SV> getStateIncrementalVisitor(
             int recommendedMaxNumberOfReturnedRecords) {
         return delegate.getStateIncrementalVisitor(recommendedMaxNumberOfReturnedRecords);
     }

@@ -37,6 +37,7 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.functions.ReduceFunction;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.State;
@@ -49,6 +50,7 @@ import org.apache.flink.runtime.state.internal.InternalAggregatingState;
 import org.apache.flink.runtime.state.internal.InternalListState;
 import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -240,6 +242,33 @@ class HalfFailedAccessTest {
 
             assertThat(task.checkpoint(2).getMaterializationID())
                     .isEqualTo(before.getMaterializationID());
+        }
+    }
+
+    @Test
+    void mapValueThatWasChangedInPlace_andCannotBeWritten_isInTheNextCheckpoint() throws Exception {
+        MapStateDescriptor<String, List<String>> descriptor =
+                new MapStateDescriptor<>(
+                        "in place",
+                        StringSerializer.INSTANCE,
+                        new ListSerializer<>(new VersionedStringSerializer(1)));
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            MapState<String, List<String>> map = task.state(KEY, descriptor);
+            map.put("k", new ArrayList<>(List.of("one")));
+            task.checkpoint(1);
+            List<String> inPlace = map.get("k");
+            inPlace.add(VersionedStringSerializer.BAD);
+            assertThatThrownBy(() -> map.put("k", inPlace))
+                    .hasMessageContaining("cannot be written");
+            inPlace.set(1, "two");
+            task.checkpoint(2);
+        }
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            MapState<String, List<String>> map = task.state(KEY, descriptor);
+            assertThat(map.get("k")).containsExactly("one", "two");
         }
     }
 

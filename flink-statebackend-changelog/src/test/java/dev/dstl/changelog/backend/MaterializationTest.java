@@ -26,7 +26,9 @@ import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.RunnableFuture;
 import java.util.stream.Collectors;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -162,9 +164,12 @@ class MaterializationTest {
             }
             assertThat(task.metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION))
                     .isEqualTo(3);
+            assertThat(task.metrics.value(MaterializationMetrics.CONSECUTIVE_FAILURES))
+                    .isEqualTo(3);
 
             storage.fail(false);
             assertThat(task.materialize()).as("a success starts the count anew").isTrue();
+            assertThat(task.metrics.value(MaterializationMetrics.CONSECUTIVE_FAILURES)).isZero();
             task.checkpoint(1);
 
             task.value(1).update("other");
@@ -344,5 +349,29 @@ class MaterializationTest {
             assertThat(System.nanoTime()).as("deadline for deleting " + file).isLessThan(deadline);
             Thread.sleep(5);
         }
+    }
+
+    /** The deletion of a base of the former attempt would delete the local copy of the next one. */
+    @Test
+    void attemptsThatRestoreTheSameCheckpoint_takeDifferentMaterializationIds() throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task =
+                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
+            task.value(1).update("one");
+            task.checkpoint(1);
+        }
+        List<KeyedStateHandle> restored = jobManager.latest();
+        Set<Long> ids = new HashSet<>();
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            try (TestTask task =
+                    TestTask.start(
+                            directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager, restored)) {
+                assertThat(task.materialize()).isTrue();
+                ids.add(
+                        ((ChangelogStateBackendHandle) TestTask.finish(task.trigger(2)))
+                                .getMaterializationID());
+            }
+        }
+        assertThat(ids).hasSize(3);
     }
 }

@@ -18,8 +18,11 @@ package dev.dstl.changelog.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.dstl.changelog.config.TaskConfiguration;
+import dev.dstl.log.store.StoreException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +43,7 @@ class CheckpointDeadlineTest {
 
     private final ManuallyTriggeredScheduledExecutorService clock =
             new ManuallyTriggeredScheduledExecutorService();
+    private final Configuration cluster = new Configuration();
     private final CompletableFuture<String> checkpoint = new CompletableFuture<>();
     private Optional<String> storeProblem = Optional.of("No room on the disk.");
 
@@ -110,12 +114,62 @@ class CheckpointDeadlineTest {
         assertThat(reasonWith(job)).isEqualTo(CheckpointFailureReason.CHECKPOINT_ASYNC_EXCEPTION);
     }
 
+    /** Flink's JobManager does not know what the TaskManager is configured with. */
+    @Test
+    void failuresThatOnlyTheTaskManagerTolerates_areNotCounted() {
+        cluster.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 3);
+        assertThat(reasonWith(new Configuration()))
+                .isEqualTo(CheckpointFailureReason.TASK_CHECKPOINT_FAILURE);
+    }
+
+    @Test
+    void timeoutThatOnlyTheTaskManagerHas_doesNotCount() {
+        cluster.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(1));
+        deadline(new Configuration()).watch(checkpoint, System.currentTimeMillis());
+        long timeoutSeconds = CheckpointingOptions.CHECKPOINTING_TIMEOUT.defaultValue().toSeconds();
+        assertThat(delaySeconds()).isGreaterThan(timeoutSeconds / 2);
+    }
+
+    @Test
+    void checkpointThatTheStoreFails_isDeclinedForTheSameReason_unlessFailuresAreCounted() {
+        Configuration job = new Configuration();
+        CheckpointException uncounted = declined(job);
+        assertThat(uncounted.getCheckpointFailureReason())
+                .isEqualTo(CheckpointFailureReason.TASK_CHECKPOINT_FAILURE);
+        assertThat(uncounted).hasMessageStartingWith("Uploading failed 3 times");
+
+        job.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 0);
+        assertThat(declined(job).getCheckpointFailureReason())
+                .isEqualTo(CheckpointFailureReason.CHECKPOINT_ASYNC_EXCEPTION);
+    }
+
+    @Test
+    void anyOtherFailure_isLeftToFlink() {
+        CompletableFuture<String> persisted = new CompletableFuture<>();
+        CompletableFuture<String> result =
+                deadline(new Configuration()).declineIfTheStoreFails(persisted);
+        IllegalStateException defect = new IllegalStateException("a defect");
+        persisted.completeExceptionally(defect);
+        assertThatThrownBy(result::join).hasCause(defect);
+    }
+
+    private CheckpointException declined(Configuration job) {
+        CompletableFuture<String> result =
+                deadline(job).declineIfTheStoreFails(checkpoint.thenApply(done -> done));
+        checkpoint.completeExceptionally(
+                StoreException.of("Uploading failed 3 times", new IOException("full")));
+        return (CheckpointException) catchThrowable(result::join).getCause();
+    }
+
+    private CheckpointDeadline deadline(Configuration job) {
+        return CheckpointDeadline.of(
+                new TaskConfiguration(job, cluster), clock, () -> storeProblem);
+    }
+
     private CheckpointFailureReason reasonWith(Configuration job) {
         job.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(1));
         CompletableFuture<String> watched = new CompletableFuture<>();
-        CheckpointDeadline.of(
-                        new TaskConfiguration(job, new Configuration()), clock, () -> storeProblem)
-                .watch(watched, System.currentTimeMillis());
+        deadline(job).watch(watched, System.currentTimeMillis());
         clock.triggerScheduledTasks();
         try {
             watched.join();

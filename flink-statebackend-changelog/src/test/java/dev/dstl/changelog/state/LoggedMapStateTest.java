@@ -28,6 +28,9 @@ import dev.dstl.log.api.RecordKind;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import org.apache.flink.runtime.state.StateEntry;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -137,6 +140,37 @@ class LoggedMapStateTest {
                     .isInstanceOf(IllegalStateException.class);
 
             assertThat(log.size()).isEqualTo(before);
+        }
+    }
+
+    /** Flink's clean-up of expired state replaces a map of which only some entries are expired. */
+    @Test
+    void removalByAnIterator_whoseMapACleanUpHasReplaced_isNotLogged() throws Exception {
+        Delegate.Kind kind = Delegate.Kind.HASH_MAP;
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            job.map.put("l", 2);
+            Iterator<Map.Entry<String, Integer>> entries = job.map.iterator();
+            entries.next();
+            cleanUp((LoggedMapState<Integer, String, String, Integer>) job.map);
+
+            entries.remove();
+
+            assertThat(job.map.entries()).hasSize(2);
+            try (LoggedJob restored = LoggedJob.restore(kind, job.log)) {
+                assertThat(restored.contents()).isEqualTo(job.contents());
+            }
+        }
+    }
+
+    private static void cleanUp(LoggedMapState<Integer, String, String, Integer> map) {
+        InternalKvState.StateIncrementalVisitor<Integer, String, Map<String, Integer>> visitor =
+                map.getStateIncrementalVisitor(10);
+        while (visitor.hasNext()) {
+            for (StateEntry<Integer, String, Map<String, Integer>> entry : visitor.nextEntries()) {
+                visitor.update(entry, new HashMap<>(entry.getState()));
+            }
         }
     }
 }

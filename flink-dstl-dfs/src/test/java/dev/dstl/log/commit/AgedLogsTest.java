@@ -1,0 +1,56 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.log.commit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.dstl.log.testing.ManualTimers;
+import dev.dstl.log.upload.InFlightBudget;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class AgedLogsTest {
+
+    private final ManualTimers timers = new ManualTimers();
+    private final InFlightBudget budget = new InFlightBudget(100);
+
+    @Test
+    void whileMemoryIsShort_changelogsAreAskedAgain_alsoAfterAFailure() {
+        AtomicInteger asked = new AtomicInteger();
+        AgedLogs logs =
+                new AgedLogs(
+                        timers,
+                        0,
+                        budget,
+                        () -> {
+                            if (asked.incrementAndGet() == 1) {
+                                throw new OutOfMemoryError("Java heap space");
+                            }
+                        });
+        budget.reserve(200);
+        assertThat(budget.getAvailableFuture()).isNotDone();
+        assertThatThrownBy(() -> timers.advanceMillis(1)).hasMessage("Java heap space");
+        timers.advanceMillis(1_001);
+        assertThat(asked).hasValue(2);
+
+        budget.release(200);
+        timers.advanceMillis(5_000);
+        assertThat(asked).hasValue(2);
+        logs.close();
+    }
+}

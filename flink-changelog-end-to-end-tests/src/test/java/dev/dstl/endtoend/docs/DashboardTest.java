@@ -84,10 +84,10 @@ class DashboardTest {
         assertThat(dashboard().findValues("expr"))
                 .extracting(JsonNode::asText)
                 .isNotEmpty()
-                .allSatisfy(query ->
+                .allSatisfy(
+                        query ->
                                 assertThat(query)
-                                        .contains(
-                                                "{namespace=~\"$namespace\",job_name=~\"$job\""));
+                                        .contains("{namespace=~\"$namespace\",job_name=~\"$job\""));
     }
 
     @Test

@@ -153,10 +153,7 @@ public final class DstlOptions {
                                     + " with growing delays while the checkpoint waits, 'fixed'"
                                     + " declines the checkpoint after upload.max-attempts, 'none' after"
                                     + " the first failure. Flink's default is 'fixed'. In all cases the"
-                                    + " state changes are kept and uploaded later, and the job keeps"
-                                    + " running, unless it sets"
-                                    + " execution.checkpointing.tolerable-failed-checkpoints, to which"
-                                    + " declined checkpoints count.");
+                                    + " state changes are kept and uploaded later.");
 
     /** Age at which an upload attempt counts as timed out. */
     public static final ConfigOption<Duration> UPLOAD_TIMEOUT =

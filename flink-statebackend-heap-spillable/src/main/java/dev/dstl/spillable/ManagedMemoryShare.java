@@ -49,7 +49,7 @@ final class ManagedMemoryShare {
             Object owner = new Object();
             try {
                 memoryManager.reserveMemory(owner, bytes);
-                return new OffHeapBudget(bytes, () -> memoryManager.releaseMemory(owner, bytes));
+                return new OffHeapBudget(bytes, () -> giveBack(owner, bytes));
             } catch (MemoryReservationException e) {
                 LOG.warn(
                         "{} bytes of managed memory are not free; {} bytes outside of it are used.",
@@ -59,5 +59,19 @@ final class ManagedMemoryShare {
             }
         }
         return new OffHeapBudget(config.defaultOffHeapBytes(), () -> {});
+    }
+
+    /**
+     * A merge, or a snapshot that is being written, may end after Flink has freed the slot of its
+     * task, with all that was reserved there.
+     */
+    private void giveBack(Object owner, long bytes) {
+        try {
+            memoryManager.releaseMemory(owner, bytes);
+        } catch (IllegalStateException e) {
+            if (!memoryManager.isShutdown()) {
+                throw e;
+            }
+        }
     }
 }

@@ -57,15 +57,16 @@ class ManagedMemoryShareTest {
 
     /** The budget belongs to a pool, which releases it at its end. */
     private void release(OffHeapBudget budget) throws IOException {
-        new PartitionPool(
-                        budget,
-                        new ChunkFiles(
-                                new SpillDirectories(Collections.singletonList(disk)),
-                                1 << 20,
-                                () -> 0),
-                        new KeyHash(1),
-                        Executors.newDirectExecutorService())
-                .close();
+        pool(budget).close();
+    }
+
+    private PartitionPool pool(OffHeapBudget budget) throws IOException {
+        return new PartitionPool(
+                budget,
+                new ChunkFiles(
+                        new SpillDirectories(Collections.singletonList(disk)), 1 << 20, () -> 0),
+                new KeyHash(1),
+                Executors.newDirectExecutorService());
     }
 
     @Test
@@ -88,6 +89,19 @@ class ManagedMemoryShareTest {
         assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES * 3 / 4);
         release(budget);
         assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+    }
+
+    /** A merge may end after the task, and would end the process or leave its files. */
+    @Test
+    void whereFlinkHasFreedTheSlotBefore_theDirectoriesAreDeletedAllTheSame() throws IOException {
+        OffHeapBudget budget = budget(0.25, SpillConfig.defaults());
+        PartitionPool pool = pool(budget);
+        assertThat(disk).isNotEmptyDirectory();
+        memory.shutdown();
+
+        pool.close();
+
+        assertThat(disk).isEmptyDirectory();
     }
 
     @Test

@@ -101,7 +101,7 @@ class AlertRulesTest {
         }
     }
 
-    /** Otherwise each start of a task would raise an alert. */
+    /** Otherwise each start and each end of a task or a job would raise an alert. */
     @Test
     void whatSaysThatNothingHappened_isAboutMetricsThatAreOldEnough() {
         List<Map<String, Object>> silence =
@@ -113,7 +113,10 @@ class AlertRulesTest {
             Matcher increase = INCREASE.matcher((String) rule.get("expr"));
             assertThat(increase.find()).as("%s", rule).isTrue();
             assertThat((String) rule.get("expr"))
-                    .contains(" and " + increase.group(1) + " offset " + increase.group(2));
+                    .contains(
+                            String.format(
+                                    " and %1$s and %1$s offset %2$s",
+                                    increase.group(1), increase.group(2)));
         }
     }
 

@@ -200,6 +200,28 @@ class DeploymentFilesTest {
     }
 
     @Test
+    void prometheusFindsThePortOfTheReporterByItsName() {
+        String monitor =
+                Documentation.blocks(Documentation.page("kubernetes.md"), "yaml").stream()
+                        .filter(block -> block.contains("kind: PodMonitor"))
+                        .findFirst()
+                        .orElseThrow();
+        for (String file : List.of("flink-deployment.yaml", "flink-session.yaml")) {
+            Map<String, Object> cluster =
+                    StrictYaml.documents(Documentation.text(KUBERNETES.resolve(file))).get(0);
+            Map<String, Object> spec = StrictYaml.map(cluster.get("spec"));
+            Map<String, Object> pod = StrictYaml.map(spec.get("podTemplate"));
+            Map<String, Object> container =
+                    StrictYaml.maps(StrictYaml.map(pod.get("spec")).get("containers")).get(0);
+            Map<String, Object> port = StrictYaml.maps(container.get("ports")).get(0);
+            assertThat(monitor).contains("- port: " + port.get("name"));
+            assertThat(StrictYaml.map(spec.get("flinkConfiguration")))
+                    .containsEntry(
+                            "metrics.reporter.prom.port", String.valueOf(port.get("containerPort")));
+        }
+    }
+
+    @Test
     void theResourcesAreOfTheLineOfTheJar() {
         String line = Poms.property("flink.line");
         for (String file : List.of("flink-deployment.yaml", "flink-session.yaml")) {

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.endtoend.objectstore.server.PluginFileSystems;
 import dev.dstl.endtoend.objectstore.server.S3Endpoint;
 import dev.dstl.log.api.ChangelogWriter;
-import dev.dstl.log.store.StoreException;
+import dev.dstl.log.api.StoreException;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.util.ExceptionUtils;

@@ -1,5 +1,5 @@
 /**
  * The contract of the changelog storage: the record with its kinds and bytes, the writer and the
- * reader.
+ * reader, and the exception that tells of the store.
  */
 package dev.dstl.log.api;

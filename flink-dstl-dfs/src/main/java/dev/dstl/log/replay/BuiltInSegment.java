@@ -16,10 +16,10 @@
 
 package dev.dstl.log.replay;
 
+import dev.dstl.log.api.StoreException;
 import dev.dstl.log.segment.BoundedSeek;
 import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.SegmentReader;
-import dev.dstl.log.store.StoreException;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.EOFException;

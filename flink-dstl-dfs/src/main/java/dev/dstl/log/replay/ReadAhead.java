@@ -18,12 +18,12 @@ package dev.dstl.log.replay;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.api.ReplayMemory;
+import dev.dstl.log.api.StoreException;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.segment.FetchedFrame;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.ReadSession;
 import dev.dstl.log.segment.SegmentReader;
-import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;

@@ -16,7 +16,7 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.store.StoreException;
+import dev.dstl.log.api.StoreException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;

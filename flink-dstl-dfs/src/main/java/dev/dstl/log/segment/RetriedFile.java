@@ -16,7 +16,7 @@
 
 package dev.dstl.log.segment;
 
-import dev.dstl.log.store.StoreException;
+import dev.dstl.log.api.StoreException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;

@@ -17,6 +17,7 @@
 package dev.dstl.log.store;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.api.StoreException;
 import dev.dstl.log.execution.DaemonThreads;
 import dev.dstl.log.memory.JobMemory;
 import java.io.IOException;

@@ -17,10 +17,10 @@
 package dev.dstl.log.upload;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.api.StoreException;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.segment.EncodedSegment;
-import dev.dstl.log.store.StoreException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -426,7 +426,14 @@ public final class SegmentUpload {
             state = state.to(UploadState.SUSPENDED);
         }
         Timer unused = later(this::ensureRunning, uploader.policy.suspensionMillis());
-        source.suspended(complaint(attempt, failed, cause));
+        source.suspended(
+                encodingFailed
+                        ? new IOException(
+                                "State changes could not be encoded as "
+                                        + attempt
+                                        + ": "
+                                        + StoreException.describe(cause))
+                        : complaint(attempt, failed, cause));
     }
 
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {

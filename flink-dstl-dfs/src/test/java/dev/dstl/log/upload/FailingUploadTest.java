@@ -23,6 +23,7 @@ import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.api.StoreException;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentEncoder;
@@ -357,6 +358,9 @@ class FailingUploadTest {
 
         @Override
         public void suspended(IOException cause) {
+            assertThat(cause)
+                    .as("no failure of the store, for which Flink would not restart the job")
+                    .isNotInstanceOf(StoreException.class);
             String said = "IllegalStateException: broken encoder";
             events.add("suspended: " + (cause.getMessage().contains(said) ? said : cause));
         }

@@ -18,7 +18,7 @@ package dev.dstl.changelog.checkpoint;
 
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.changelog.config.TaskConfiguration;
-import dev.dstl.log.store.StoreException;
+import dev.dstl.log.api.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

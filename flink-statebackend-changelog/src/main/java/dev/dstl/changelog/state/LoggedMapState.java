@@ -266,13 +266,13 @@ final class LoggedMapState<K, N, UK, UV>
     /** Returns whether the delegate has this object itself, or cannot say. */
     private boolean holds(@Nullable K key, @Nullable N namespace, UK mapKey, @Nullable UV value) {
         try {
-            return value != null && at(key, namespace, () -> delegate().get(mapKey)) == value;
-        } catch (Exception unknown) {
+            return isSameObject(at(key, namespace, () -> delegate().get(mapKey)), value);
+        } catch (Throwable unknown) {
             return true;
         }
     }
 
-    /** Removes and updates what an iterator may stand on. */
+    /** Counts what the visitor removes or replaces: an open iterator may be at such an entry. */
     @Override
     public StateIncrementalVisitor<K, N, Map<UK, UV>> getStateIncrementalVisitor(
             int recommendedMaxNumberOfReturnedRecords) {

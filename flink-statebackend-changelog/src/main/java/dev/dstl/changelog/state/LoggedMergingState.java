@@ -64,7 +64,7 @@ abstract class LoggedMergingState<
         try {
             writePayload(value, record);
         } catch (Throwable t) {
-            if (value != null && delegate().getInternal() == value) {
+            if (isSameObject(delegate().getInternal(), value)) {
                 // changed in place, so the delegate has it already
                 log().markIncomplete(t);
             }

@@ -26,6 +26,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.ttl.TtlValue;
 
 /**
  * A keyed state that is also logged. If the new value is known before the delegate changes, its
@@ -143,6 +144,19 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
 
     private UncheckedIOException notLogged(IOException cause) {
         return new UncheckedIOException("Cannot record that a state was cleared: " + log, cause);
+    }
+
+    /**
+     * Returns whether the delegate holds this object itself, so that a change of the object has
+     * changed the state. With a time to live, Flink wraps the job's object anew each time.
+     */
+    static boolean isSameObject(@Nullable Object held, @Nullable Object value) {
+        return value != null && unwrapped(held) == unwrapped(value);
+    }
+
+    @Nullable
+    private static Object unwrapped(@Nullable Object value) {
+        return value instanceof TtlValue ? ((TtlValue<?>) value).getUserValue() : value;
     }
 
     @Override

@@ -24,6 +24,7 @@ import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.AbstractList;
 import java.util.AbstractMap;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
@@ -50,11 +52,11 @@ import org.apache.flink.runtime.state.internal.InternalAggregatingState;
 import org.apache.flink.runtime.state.internal.InternalListState;
 import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * State accesses that fail halfway, in code or because of arguments of the job, which catches the
@@ -245,13 +247,18 @@ class HalfFailedAccessTest {
         }
     }
 
-    @Test
-    void mapValueThatWasChangedInPlace_andCannotBeWritten_isInTheNextCheckpoint() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void mapValueThatWasChangedInPlace_andCannotBeWritten_isInTheNextCheckpoint(boolean expires)
+            throws Exception {
         MapStateDescriptor<String, List<String>> descriptor =
                 new MapStateDescriptor<>(
                         "in place",
                         StringSerializer.INSTANCE,
                         new ListSerializer<>(new VersionedStringSerializer(1)));
+        if (expires) {
+            descriptor.enableTimeToLive(StateTtlConfig.newBuilder(Duration.ofDays(1)).build());
+        }
         FakeJobManager jobManager = new FakeJobManager();
         try (TestTask task =
                 TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.dstl.changelog.config.TaskConfiguration;
-import dev.dstl.log.store.StoreException;
+import dev.dstl.log.api.StoreException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;

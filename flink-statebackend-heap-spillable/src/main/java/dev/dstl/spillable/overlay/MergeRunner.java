@@ -153,9 +153,14 @@ final class MergeRunner implements AutoCloseable {
         }
     }
 
+    /** Never fails: what leaves a thread of the executor ends the process. */
     private static void discard(PartitionMerge merge) {
-        merge.discard();
-        close(merge);
+        try {
+            merge.discard();
+            close(merge);
+        } catch (Throwable t) {
+            LOG.warn("What a merge of a closed backend has written cannot be deleted.", t);
+        }
     }
 
     /**

@@ -171,9 +171,15 @@ final class OverlayMemory {
      */
     void release() throws IOException {
         if (holders.decrementAndGet() == 0) {
-            slabs.close();
-            budget.release();
-            files.close();
+            try {
+                slabs.close();
+            } finally {
+                try {
+                    budget.release();
+                } finally {
+                    files.close();
+                }
+            }
         }
     }
 }

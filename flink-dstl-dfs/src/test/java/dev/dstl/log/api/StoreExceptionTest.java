@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.dstl.log.store;
+package dev.dstl.log.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -43,6 +43,7 @@ final class Bench {
     private static final Duration STARTS_AND_RECOVERY = Duration.ofSeconds(14);
 
     private final Mode mode;
+    private final Duration window;
     private final Map<String, String> given;
     private final Duration spent;
     private final Path home;
@@ -53,6 +54,7 @@ final class Bench {
     /**
      * Creates a benchmark.
      *
+     * @param window how long each run is measured
      * @param configuration keys of Flink's configuration for all runs
      * @param spent time of the mode's budget that the build has used
      * @param home directory for everything that runs write
@@ -61,6 +63,7 @@ final class Bench {
      */
     Bench(
             Mode mode,
+            Duration window,
             Map<String, String> configuration,
             Duration spent,
             Path home,
@@ -68,6 +71,7 @@ final class Bench {
             Path plugins,
             Display display) {
         this.mode = mode;
+        this.window = window;
         this.given = configuration;
         this.spent = spent;
         this.home = home;
@@ -90,7 +94,8 @@ final class Bench {
             PlannedRun run = runs.get(i);
             long seconds = spent.plus(Duration.ofNanos(System.nanoTime() - start)).toSeconds();
             if (mode.budget().isPresent()
-                    && seconds + expected(mode).toSeconds() > mode.budget().get().toSeconds()) {
+                    && seconds + expected(mode, window).toSeconds()
+                            > mode.budget().get().toSeconds()) {
                 results.leftOut.add(run + ": " + seconds + " s have passed, no time is left");
                 continue;
             }
@@ -100,7 +105,7 @@ final class Bench {
                             run.workload().id() + " on " + run.variant().id(),
                             i,
                             runs.size(),
-                            expected(mode).toSeconds());
+                            expected(mode, window).toSeconds());
             RunResult result = run(run, watch);
             results.runs.add(result);
             asExpected &= result.hasFigures() || run.workload().mayFailOn(run.variant());
@@ -124,7 +129,8 @@ final class Bench {
                                     run.workload()
                                             .job(mode)
                                             .graph(run.name(), configuration, board));
-            return new BenchmarkRun(run, mode, cluster, job, files, board, watch).measure();
+            return new BenchmarkRun(run, mode.warmUp(), window, cluster, job, files, board, watch)
+                    .measure();
         } catch (RunFailure | ClusterException e) {
             return failure(run, e.getMessage());
         } catch (IOException e) {
@@ -147,8 +153,8 @@ final class Bench {
     /**
      * Returns the expected duration of a run with its cluster, on a machine that is not too slow.
      */
-    static Duration expected(Mode mode) {
-        return mode.warmUp().plus(mode.window()).plus(STARTS_AND_RECOVERY);
+    static Duration expected(Mode mode, Duration window) {
+        return mode.warmUp().plus(window).plus(STARTS_AND_RECOVERY);
     }
 
     private static String summary(PlannedRun run, RunResult result) {

@@ -113,6 +113,7 @@ public final class BenchMain {
             Bench bench =
                     new Bench(
                             options.mode(),
+                            options.window(),
                             options.configuration(),
                             Duration.ofSeconds(Integer.getInteger("dstl.bench.spent-seconds", 0)),
                             work,
@@ -143,7 +144,10 @@ public final class BenchMain {
         results.versions.put("commit", System.getProperty("dstl.bench.commit", "unknown"));
         results.settings.putAll(
                 RunConfiguration.description(
-                        options.mode(), options.rounds(), options.configuration()));
+                        options.mode(),
+                        options.rounds(),
+                        options.window(),
+                        options.configuration()));
         for (BenchmarkWorkload workload : BenchmarkWorkload.values()) {
             results.workloads.put(workload.id(), workload.description());
         }

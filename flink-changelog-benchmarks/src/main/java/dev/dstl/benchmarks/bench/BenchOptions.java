@@ -18,6 +18,7 @@ package dev.dstl.benchmarks.bench;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Spec;
 final class BenchOptions {
 
     private static final int MOST_ROUNDS = 99;
+    private static final int LONGEST_WINDOW_SECONDS = 86_400;
 
     @Spec private CommandSpec spec;
 
@@ -74,6 +76,14 @@ final class BenchOptions {
             paramLabel = "N",
             description = "How often each run is repeated, 1 to 99, whatever the mode says.")
     private Integer rounds;
+
+    @Option(
+            names = "--window",
+            paramLabel = "SECONDS",
+            description =
+                    "How long each run is measured, 1 to 86400, whatever the mode says. A p99.9 takes"
+                            + " 1,000 checkpoints, so more than 1,000 s.")
+    private Integer windowSeconds;
 
     @Option(
             names = "-D",
@@ -135,6 +145,13 @@ final class BenchOptions {
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
             throw misuse("--rounds must be 1 to " + MOST_ROUNDS + ", but is " + rounds + ".");
         }
+        if (windowSeconds != null
+                && (windowSeconds < 1 || windowSeconds > LONGEST_WINDOW_SECONDS)) {
+            throw misuse(
+                    String.format(
+                            "--window must be 1 to %d, but is %d.",
+                            LONGEST_WINDOW_SECONDS, windowSeconds));
+        }
         plan();
         for (Path file : from) {
             if (!Files.isReadable(file)) {
@@ -150,6 +167,11 @@ final class BenchOptions {
     /** Returns how often each workload runs on each variant, at least once. */
     int rounds() {
         return rounds == null ? mode().rounds() : rounds;
+    }
+
+    /** Returns the duration of the measured window. */
+    Duration window() {
+        return windowSeconds == null ? mode().window() : Duration.ofSeconds(windowSeconds);
     }
 
     /** Returns all runs in order: in each round, each workload on its variants. */

@@ -52,7 +52,8 @@ final class BenchmarkRun {
     private static final long SAMPLE_MILLIS = 1000;
 
     private final PlannedRun run;
-    private final Mode mode;
+    private final Duration warmUp;
+    private final Duration window;
     private final ProcessCluster cluster;
     private final ClusterClient client;
     private final JobID job;
@@ -64,19 +65,23 @@ final class BenchmarkRun {
     /**
      * Creates a run of a job that has just been submitted.
      *
+     * @param warmUp time from the first record to the start of the window
+     * @param window how long the job is measured
      * @param cluster has one TaskManager; stays the caller's
      * @param watch notified of the progress
      */
     BenchmarkRun(
             PlannedRun run,
-            Mode mode,
+            Duration warmUp,
+            Duration window,
             ProcessCluster cluster,
             JobID job,
             RunFiles files,
             ProgressBoard board,
             RunWatch watch) {
         this.run = run;
-        this.mode = mode;
+        this.warmUp = warmUp;
+        this.window = window;
         this.cluster = cluster;
         this.client = cluster.client();
         this.job = job;
@@ -96,7 +101,7 @@ final class BenchmarkRun {
         result.variant = run.variant().id();
         result.round = run.round();
         awaitFirstRecords();
-        pass(mode.warmUp(), "warms up", () -> {});
+        pass(warmUp, "warms up", () -> {});
         measureWindow();
         recover();
         return result;
@@ -128,7 +133,7 @@ final class BenchmarkRun {
         long beginMillis = System.currentTimeMillis();
         long beginNanos = System.nanoTime();
 
-        pass(mode.window(), "measured", () -> sample(taskManager, process, beginMillis));
+        pass(window, "measured", () -> sample(taskManager, process, beginMillis));
         awaitCheckpointAfter(beginMillis);
 
         result.records = board.read().records() - recordsBefore;

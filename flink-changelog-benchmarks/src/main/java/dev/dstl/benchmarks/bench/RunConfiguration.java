@@ -52,12 +52,13 @@ final class RunConfiguration {
     }
 
     /** Returns the settings of all runs, for the report. */
-    static Map<String, String> description(Mode mode, int rounds, Map<String, String> given) {
+    static Map<String, String> description(
+            Mode mode, int rounds, Duration window, Map<String, String> given) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("mode", mode.option());
         settings.put(BenchmarkResults.ROUNDS, Integer.toString(rounds));
         settings.put("warm-up", seconds(mode.warmUp()));
-        settings.put("measured window", seconds(mode.window()));
+        settings.put("measured window", seconds(window));
         settings.put("checkpoint interval", seconds(Variant.CHECKPOINT_INTERVAL));
         settings.put("rare checkpoints", seconds(mode.materializationInterval()));
         settings.put("materialization interval", seconds(mode.materializationInterval()));

@@ -105,6 +105,15 @@ class BenchOptionsTest {
     }
 
     @Test
+    void window_winsOverTheMode() {
+        assertThat(parse("--full").window()).hasSeconds(90);
+        assertThat(parse("--full", "--window=1020").window()).hasSeconds(1020);
+        assertThatThrownBy(() -> parse("--window=0").check())
+                .isInstanceOf(ParameterException.class)
+                .hasMessage("--window must be 1 to 86400, but is 0.");
+    }
+
+    @Test
     void rounds_winOverTheMode() {
         assertThat(parse("--full").rounds()).isEqualTo(3);
         assertThat(parse("--full", "--rounds=1").plan())

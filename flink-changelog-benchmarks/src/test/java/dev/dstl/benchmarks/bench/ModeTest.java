@@ -29,7 +29,10 @@ class ModeTest {
         BenchOptions options = new BenchOptions();
         new CommandLine(options).parseArgs("--quick");
         long build = 60;
-        long seconds = build + options.plan().size() * Bench.expected(Mode.QUICK).toSeconds();
+        long seconds =
+                build
+                        + options.plan().size()
+                                * Bench.expected(Mode.QUICK, Mode.QUICK.window()).toSeconds();
 
         assertThat(Mode.QUICK.budget())
                 .hasValueSatisfying(

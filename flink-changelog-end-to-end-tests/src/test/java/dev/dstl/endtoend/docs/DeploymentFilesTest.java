@@ -217,7 +217,8 @@ class DeploymentFilesTest {
             assertThat(monitor).contains("- port: " + port.get("name"));
             assertThat(StrictYaml.map(spec.get("flinkConfiguration")))
                     .containsEntry(
-                            "metrics.reporter.prom.port", String.valueOf(port.get("containerPort")));
+                            "metrics.reporter.prom.port",
+                            String.valueOf(port.get("containerPort")));
         }
     }
 

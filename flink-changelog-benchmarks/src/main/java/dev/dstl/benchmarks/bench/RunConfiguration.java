@@ -25,6 +25,7 @@ import java.util.Map;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.MetricOptions;
+import org.apache.flink.configuration.ResourceManagerOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 
 /**
@@ -36,6 +37,7 @@ final class RunConfiguration {
     /** For RocksDB and the spillable heap; HashMap leaves it unused. */
     private static final MemorySize MANAGED_MEMORY = MemorySize.ofMebiBytes(1024);
 
+    private static final Duration LONGEST_RUN = Duration.ofDays(2);
     private static final Duration METRIC_AGE = Duration.ofSeconds(2);
 
     private RunConfiguration() {}
@@ -45,6 +47,9 @@ final class RunConfiguration {
         all.set(TaskManagerOptions.TASK_HEAP_MEMORY, run.variant().heap(run.workload().heap()));
         all.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MANAGED_MEMORY);
         all.set(MetricOptions.METRIC_FETCHER_UPDATE_INTERVAL, METRIC_AGE);
+        // After that, a job that has lost its TaskManager would fail instead of waiting for
+        // another.
+        all.set(ResourceManagerOptions.STANDALONE_CLUSTER_STARTUP_PERIOD_TIME, LONGEST_RUN);
         all.addAll(ClusterSettings.store(files.storeRoot(), run.round()));
         all.addAll(run.variant().configuration(files.storeUri(), mode.materializationInterval()));
         all.addAll(Configuration.fromMap(given));

@@ -18,13 +18,17 @@ package dev.dstl.benchmarks.harness;
 
 import dev.dstl.benchmarks.simulated.StoreDirectory;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.annotation.Nullable;
 
 /**
  * What one run writes.
@@ -90,15 +94,39 @@ public final class RunFiles {
 
     /** Returns number and total bytes of all readable objects. */
     public long[] storedObjectsAndBytes() throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(objects())) {
-            files = all.filter(Files::isRegularFile).collect(Collectors.toList());
+        long[] objectsAndBytes = new long[2];
+        Files.walkFileTree(
+                objects(),
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        objectsAndBytes[0]++;
+                        objectsAndBytes[1] += attributes.size();
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    /** The store continues to delete objects while they are counted. */
+                    @Override
+                    public FileVisitResult visitFileFailed(Path file, IOException failure)
+                            throws IOException {
+                        return continueIfGone(failure);
+                    }
+
+                    @Override
+                    public FileVisitResult postVisitDirectory(
+                            Path directory, @Nullable IOException failure) throws IOException {
+                        return continueIfGone(failure);
+                    }
+                });
+        return objectsAndBytes;
+    }
+
+    private static FileVisitResult continueIfGone(@Nullable IOException failure)
+            throws IOException {
+        if (failure == null || failure instanceof NoSuchFileException) {
+            return FileVisitResult.CONTINUE;
         }
-        long bytes = 0;
-        for (Path file : files) {
-            bytes += sizeIfThere(file);
-        }
-        return new long[] {files.size(), bytes};
+        throw failure;
     }
 
     /** Returns the local file that contains the metadata of a checkpoint. */
@@ -130,14 +158,5 @@ public final class RunFiles {
 
     private Path objects() {
         return storeRoot().resolve(AUTHORITY).resolve("objects");
-    }
-
-    /** The store continues to delete objects while they are counted. */
-    private static long sizeIfThere(Path file) throws IOException {
-        try {
-            return Files.size(file);
-        } catch (NoSuchFileException deleted) {
-            return 0;
-        }
     }
 }

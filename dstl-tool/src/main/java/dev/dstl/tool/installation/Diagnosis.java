@@ -77,7 +77,7 @@ public final class Diagnosis implements Report {
         diagnosis.jars();
         diagnosis.order();
         // Another line may lack the classes that know the keys.
-        if (LINES.contains(diagnosis.line())) {
+        if (diagnosis.isOfKnownLine()) {
             diagnosis.complaint(diagnosis::keys);
             diagnosis.complaint(diagnosis::storage);
         }
@@ -93,8 +93,12 @@ public final class Diagnosis implements Report {
         return flink.version().flatMap(Release::lineOf).orElse(Release.current().flinkLine());
     }
 
+    private boolean isOfKnownLine() {
+        return LINES.contains(line());
+    }
+
     private void flink() {
-        if (!LINES.contains(line())) {
+        if (!isOfKnownLine()) {
             problems.add(
                     String.format(
                             "This is Flink %s, but DSTL has jars for Flink %s only.",
@@ -132,7 +136,7 @@ public final class Diagnosis implements Report {
     }
 
     private void jars() {
-        if (installed.isEmpty() && LINES.contains(line())) {
+        if (installed.isEmpty() && isOfKnownLine()) {
             problems.add(
                     String.format(
                             "No jar of DSTL is in %s; copy dstl-flink-%s-<version>.jar there, on every"

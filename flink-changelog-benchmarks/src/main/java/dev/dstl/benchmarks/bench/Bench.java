@@ -89,13 +89,13 @@ final class Bench {
     boolean run(List<PlannedRun> runs, BenchmarkResults results)
             throws IOException, InterruptedException {
         long start = System.nanoTime();
+        long expectedSeconds = expected(mode, window).toSeconds();
         boolean asExpected = true;
         for (int i = 0; i < runs.size(); i++) {
             PlannedRun run = runs.get(i);
             long seconds = spent.plus(Duration.ofNanos(System.nanoTime() - start)).toSeconds();
             if (mode.budget().isPresent()
-                    && seconds + expected(mode, window).toSeconds()
-                            > mode.budget().get().toSeconds()) {
+                    && seconds + expectedSeconds > mode.budget().get().toSeconds()) {
                 results.leftOut.add(run + ": " + seconds + " s have passed, no time is left");
                 continue;
             }
@@ -105,7 +105,7 @@ final class Bench {
                             run.workload().id() + " on " + run.variant().id(),
                             i,
                             runs.size(),
-                            expected(mode, window).toSeconds());
+                            expectedSeconds);
             RunResult result = run(run, watch);
             results.runs.add(result);
             asExpected &= result.hasFigures() || run.workload().mayFailOn(run.variant());

@@ -427,13 +427,16 @@ public final class SegmentUpload {
         }
         Timer unused = later(this::ensureRunning, uploader.policy.suspensionMillis());
         source.suspended(
-                encodingFailed
-                        ? new IOException(
-                                "State changes could not be encoded as "
-                                        + attempt
-                                        + ": "
-                                        + StoreException.describe(cause))
-                        : complaint(attempt, failed, cause));
+                encodingFailed ? notEncoded(attempt, cause) : complaint(attempt, failed, cause));
+    }
+
+    /** Not a {@link StoreException}, since waiting for the store does not help. */
+    private static IOException notEncoded(UploadAttempt attempt, Throwable cause) {
+        return new IOException(
+                "State changes could not be encoded as "
+                        + attempt
+                        + ": "
+                        + StoreException.describe(cause));
     }
 
     private static IOException complaint(UploadAttempt attempt, int failed, Throwable cause) {

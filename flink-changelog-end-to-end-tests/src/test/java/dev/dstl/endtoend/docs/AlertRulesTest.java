@@ -47,7 +47,7 @@ class AlertRulesTest {
     private static final Pattern NAME = Pattern.compile("`(\\w+)`");
     private static final Pattern FOR = Pattern.compile("for (\\d+) min");
     private static final Pattern INTERVALS = Pattern.compile("for (\\d+)(?: intervals)?(?::|$)");
-    private static final Pattern THRESHOLD = Pattern.compile("^(>=|>|)\\s*([\\d.]+)( %| s)?");
+    private static final Pattern THRESHOLD = Pattern.compile("^(>=|>|<|)\\s*([\\d.]+)( %| s)?");
 
     /** One cell of the table: a metric, and when to warn or to page. */
     private static final class Alert {

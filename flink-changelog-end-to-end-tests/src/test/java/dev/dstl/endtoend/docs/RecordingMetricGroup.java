@@ -22,44 +22,61 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.Meter;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
 /** Records the names that are registered with it. */
 final class RecordingMetricGroup extends UnregisteredMetricsGroup {
 
-    private final Set<String> names = new TreeSet<>();
+    private final Set<String> names;
+    private final String scope;
+
+    RecordingMetricGroup() {
+        this(new TreeSet<>(), "");
+    }
+
+    private RecordingMetricGroup(Set<String> names, String scope) {
+        this.names = names;
+        this.scope = scope;
+    }
 
     Set<String> names() {
         return names;
     }
 
+    /** Reporters that know labels export the value as one, and the key in the name. */
+    @Override
+    public MetricGroup addGroup(String key, String value) {
+        return new RecordingMetricGroup(names, scope + key + ".");
+    }
+
     @Override
     public Counter counter(String name) {
-        names.add(name);
+        names.add(scope + name);
         return super.counter(name);
     }
 
     @Override
     public <C extends Counter> C counter(String name, C counter) {
-        names.add(name);
+        names.add(scope + name);
         return counter;
     }
 
     @Override
     public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
-        names.add(name);
+        names.add(scope + name);
         return gauge;
     }
 
     @Override
     public <H extends Histogram> H histogram(String name, H histogram) {
-        names.add(name);
+        names.add(scope + name);
         return histogram;
     }
 
     @Override
     public <M extends Meter> M meter(String name, M meter) {
-        names.add(name);
+        names.add(scope + name);
         return meter;
     }
 }

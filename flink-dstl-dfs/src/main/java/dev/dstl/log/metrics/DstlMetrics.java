@@ -33,6 +33,7 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  * <pre>
  *   ChangelogStorage.
  *     version                       of DSTL, with commit and line of Flink, as text
+ *     release                       1, in the group version=..., for reporters without text
  *
  *     numberOfUploadRequests        attempts that began
  *     numberOfUploadFailures        attempts that returned a failure
@@ -101,8 +102,11 @@ public final class DstlMetrics {
     /** Registers all metrics with {@code group}, which also unregisters them when it is closed. */
     public DstlMetrics(MetricGroup group) {
         this.group = group;
-        String version = Release.current().toString();
+        Release release = Release.current();
+        String version = release.toString();
         group.<String, Gauge<String>>gauge(PREFIX + "version", () -> version);
+        group.addGroup("version", release.version())
+                .<Integer, Gauge<Integer>>gauge(PREFIX + "release", () -> 1);
         uploadRequests = counter("numberOfUploadRequests");
         uploadFailures = counter("numberOfUploadFailures");
         uploadSizes = histogram("uploadSizes");

@@ -18,6 +18,7 @@ package dev.dstl.log.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.config.Release;
 import dev.dstl.log.testing.RecordedMetrics;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +45,7 @@ class DstlMetricsTest {
                         "ChangelogStorage.memoryLimitBytes",
                         "ChangelogStorage.storeHealth",
                         "ChangelogStorage.version",
+                        "version=" + Release.current().version() + ".ChangelogStorage.release",
                         "ChangelogStorage.numberOfThrottledUploads",
                         "ChangelogStorage.slowUploadAttempts",
                         "ChangelogStorage.abandonedUploadAttempts",

@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.Histogram;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
@@ -30,9 +31,20 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     private static final String PREFIX = "ChangelogStorage.";
 
-    private final Map<String, Object> registered = new ConcurrentHashMap<>();
+    private final Map<String, Object> registered;
+    private final String scope;
 
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+    /** Records nothing yet. */
+    public RecordedMetrics() {
+        this(new ConcurrentHashMap<>(), "");
+    }
+
+    private RecordedMetrics(Map<String, Object> registered, String scope) {
+        this.registered = registered;
+        this.scope = scope;
+    }
 
     /** Makes the next increment of a counter throw. */
     public void failNext(String name) {
@@ -59,12 +71,18 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
         return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
     }
 
+    /** Names in the group begin with key and value. */
+    @Override
+    public MetricGroup addGroup(String key, String value) {
+        return new RecordedMetrics(registered, scope + key + "=" + value + ".");
+    }
+
     /** Requires a thread-safe counter. */
     @Override
     @SuppressWarnings("unchecked")
     public <C extends Counter> C counter(String name, C counter) {
         Counter recorded = new FaultyCounter(name);
-        registered.put(name, recorded);
+        registered.put(scope + name, recorded);
         return (C) recorded;
     }
 
@@ -86,13 +104,13 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     @Override
     public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
-        registered.put(name, gauge);
+        registered.put(scope + name, gauge);
         return gauge;
     }
 
     @Override
     public <H extends Histogram> H histogram(String name, H histogram) {
-        registered.put(name, histogram);
+        registered.put(scope + name, histogram);
         return histogram;
     }
 }

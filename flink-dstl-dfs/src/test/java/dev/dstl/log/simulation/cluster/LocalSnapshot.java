@@ -45,6 +45,11 @@ public final class LocalSnapshot {
         return parts;
     }
 
+    /** Whether anything is on the local disk; inline changes are not. */
+    boolean hasFiles() {
+        return parts.stream().anyMatch(part -> !part.localFiles().isEmpty());
+    }
+
     /**
      * A copy that is gone although nobody damaged the disk and its changelog is open; null if none
      * is.

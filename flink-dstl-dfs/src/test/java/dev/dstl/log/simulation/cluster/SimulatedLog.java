@@ -242,7 +242,6 @@ public final class SimulatedLog {
     private LocalDirectories localDirectories() {
         LocalRecoveryConfig recovery = LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED;
         if (cluster.conditions().has(Condition.LOCAL_COPIES)) {
-            cluster.conditions().occurred(Condition.LOCAL_COPIES);
             recovery =
                     LocalRecoveryConfig.backupAndRecoveryEnabled(
                             new LocalSnapshotDirectoryProviderImpl(

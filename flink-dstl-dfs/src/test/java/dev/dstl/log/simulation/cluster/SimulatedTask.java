@@ -136,6 +136,9 @@ final class SimulatedTask {
                 TaskSnapshot mine = snapshot.in(keyGroups);
                 if (mine.local() != null) {
                     cluster.watcher().restoring(mine.local());
+                    if (mine.local().isOf(log) && mine.local().hasFiles()) {
+                        cluster.conditions().occurred(Condition.LOCAL_COPIES);
+                    }
                 }
                 mine.verifyOn(taskManager);
                 base.addAll(mine.base());

@@ -144,6 +144,11 @@ public abstract class WrappingStateBackend implements DelegatingStateBackend {
             public ReplayOrder replayOrder() {
                 return RocksDbBackend.is(delegate) ? ReplayOrder.BY_KEY : ReplayOrder.AS_WRITTEN;
             }
+
+            @Override
+            public boolean timersOnHeap() {
+                return !RocksDbBackend.keepsTimers(delegate);
+            }
         };
     }
 

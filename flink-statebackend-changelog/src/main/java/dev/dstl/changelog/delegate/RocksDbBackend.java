@@ -40,6 +40,20 @@ public final class RocksDbBackend {
         return BACKENDS.contains(backend.getClass().getName());
     }
 
+    /**
+     * Returns whether one of Flink's RocksDB backends keeps timers in RocksDB, which finds them by
+     * their bytes. False also if the backend does not tell.
+     */
+    public static boolean keepsTimers(StateBackend backend) {
+        try {
+            Object place =
+                    backend.getClass().getMethod("getPriorityQueueStateType").invoke(backend);
+            return "ROCKSDB".equals(String.valueOf(place));
+        } catch (ReflectiveOperationException e) {
+            return false;
+        }
+    }
+
     /** Returns whether a state backend is Flink's RocksDB backend or a subclass. */
     public static boolean is(StateBackend backend) {
         for (Class<?> type = backend.getClass(); type != null; type = type.getSuperclass()) {

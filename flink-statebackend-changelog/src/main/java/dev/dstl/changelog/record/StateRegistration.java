@@ -124,6 +124,11 @@ public final class StateRegistration {
                 null);
     }
 
+    /** Returns whether the payload of a META record registers timers. */
+    public static boolean isOfTimers(byte[] payload) {
+        return payload.length > 1 && payload[1] == StateKind.QUEUE.code();
+    }
+
     /** Returns the name of the state. */
     String name() {
         return name;

@@ -58,4 +58,12 @@ public interface DelegateFactory<K> {
     default ReplayOrder replayOrder() {
         return ReplayOrder.AS_WRITTEN;
     }
+
+    /**
+     * Returns whether the delegates find timers by {@code equals}, whatever the order they take
+     * their other records in.
+     */
+    default boolean timersOnHeap() {
+        return true;
+    }
 }

@@ -17,6 +17,8 @@
 package dev.dstl.changelog.restore;
 
 import dev.dstl.changelog.metrics.RestoreMetrics;
+import dev.dstl.changelog.metrics.RestoreRate;
+import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
@@ -94,7 +96,13 @@ public final class RestoreOperation<K> {
                                 metrics::readRetried);
                 SortedLogs logs =
                         new SortedLogs(
-                                restored.logs(), keyGroups, delegates.replayOrder(), readers)) {
+                                restored.logs(),
+                                keyGroups,
+                                delegates.replayOrder(),
+                                delegates.timersOnHeap()
+                                        ? StateRegistration::isOfTimers
+                                        : registration -> false,
+                                readers)) {
             cancelRegistry.registerCloseable(logs);
             try {
                 return restore(
@@ -118,15 +126,19 @@ public final class RestoreOperation<K> {
                 new RestoreProgress(
                         environment.getTaskInfo().getTaskNameWithSubtasks(),
                         metrics,
+                        RestoreRate.ofChangelogs(),
+                        RestoreRate.ofBases(),
                         System::nanoTime);
-        progress.changelogs(logs.count(), logs.bytes());
+        progress.changelogs(logs.count(), logs.bytes(), logs.knowAllBytes());
         SchemaHistory history = new SchemaHistory();
         RestoredBase<K> base =
                 restored.basesOverlap()
                         ? restoreSeparately(bases, keyGroups, restored, history)
                         : bases.restore(keyGroups, snapshots, history);
         AbstractKeyedStateBackend<K> delegate = base.delegate();
-        progress.baseLoaded(snapshots.stream().mapToLong(KeyedStateHandle::getStateSize).sum());
+        progress.baseLoaded(
+                snapshots.stream().mapToLong(KeyedStateHandle::getStateSize).sum(),
+                !restored.isLocal());
         try {
             try (LogReplayer<K> replayer = new LogReplayer<>(base.states(), userClassLoader())) {
                 logs.replay(replayer, progress);

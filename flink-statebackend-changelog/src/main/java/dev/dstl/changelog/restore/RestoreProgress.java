@@ -35,9 +35,12 @@ final class RestoreProgress {
 
     private final String task;
     private final RestoreMetrics metrics;
+    private final RestoreRate changelogRate;
+    private final RestoreRate baseRate;
     private final LongSupplier nanoTime;
     private final long startNanos;
     private long bytes;
+    private boolean knowsAllBytes;
     private int changelogs;
     private long baseNanos;
     private long loggedNanos;
@@ -47,11 +50,20 @@ final class RestoreProgress {
      * Starts the clock of a restore.
      *
      * @param task name of the task
+     * @param changelogRate gets the throughput of the replay
+     * @param baseRate gets the throughput of loading the base
      * @param nanoTime a monotonic clock
      */
-    RestoreProgress(String task, RestoreMetrics metrics, LongSupplier nanoTime) {
+    RestoreProgress(
+            String task,
+            RestoreMetrics metrics,
+            RestoreRate changelogRate,
+            RestoreRate baseRate,
+            LongSupplier nanoTime) {
         this.task = task;
         this.metrics = metrics;
+        this.changelogRate = changelogRate;
+        this.baseRate = baseRate;
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
     }
@@ -61,10 +73,12 @@ final class RestoreProgress {
      *
      * @param count number of changelogs
      * @param allBytes their total size
+     * @param knowsAll whether each of them knows its size
      */
-    void changelogs(int count, long allBytes) {
+    void changelogs(int count, long allBytes, boolean knowsAll) {
         changelogs = count;
         bytes = allBytes;
+        knowsAllBytes = knowsAll;
         metrics.started(allBytes);
     }
 
@@ -72,12 +86,15 @@ final class RestoreProgress {
      * Reports that the base is loaded and the replay starts.
      *
      * @param baseBytes size of the base in the store
+     * @param fromStore whether it came from there, and not from local copies
      */
-    void baseLoaded(long baseBytes) {
+    void baseLoaded(long baseBytes, boolean fromStore) {
         baseNanos = nanoTime.getAsLong();
         loggedNanos = baseNanos;
         metrics.baseLoaded(millis(baseNanos - startNanos));
-        RestoreRate.ofBases().measured(baseBytes, baseNanos - startNanos);
+        if (fromStore) {
+            baseRate.measured(baseBytes, baseNanos - startNanos);
+        }
     }
 
     /**
@@ -122,7 +139,9 @@ final class RestoreProgress {
                     megabytes(),
                     readRecords,
                     replayed);
-            RestoreRate.ofChangelogs().measured(bytes, nanos);
+            if (knowsAllBytes) {
+                changelogRate.measured(bytes, nanos);
+            }
         }
     }
 

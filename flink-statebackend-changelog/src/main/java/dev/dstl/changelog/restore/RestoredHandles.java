@@ -237,9 +237,14 @@ public final class RestoredHandles {
                 : StateParts.EMPTY;
     }
 
+    /** Returns whether the state is on the local disk. */
+    public boolean isLocal() {
+        return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint;
+    }
+
     /** Returns the references to the local copies of the base; empty if they are unknown. */
     public Optional<BaseReferences> localReferences() {
-        return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint
+        return isLocal()
                 ? Optional.ofNullable(((LocalCheckpoint) handles.get(0)).references())
                 : Optional.empty();
     }

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.util.IOUtils;
@@ -39,12 +40,14 @@ final class SortedLogs implements Closeable {
 
     private static final int SORTERS = 2;
 
+    /** For other tasks that start at the same time to end threads. */
+    private static final long PAUSE_MILLIS = 1_000;
+
     private final List<ChangelogStateHandle> handles;
     private final List<SortingCursor> cursors = new ArrayList<>();
 
-    /** Reads one changelog at a time, so that each can use all the memory. */
-    private final ExecutorService reader =
-            Executors.newFixedThreadPool(1, new DaemonThreads("changelog-replay-read"));
+    private final ReplayReader reader =
+            new ReplayReader(new DaemonThreads("changelog-replay-read"), PAUSE_MILLIS);
 
     private final ExecutorService sorters =
             Executors.newFixedThreadPool(SORTERS, new DaemonThreads("changelog-replay-sort"));
@@ -55,6 +58,8 @@ final class SortedLogs implements Closeable {
      * @param handles in the order of the checkpoint
      * @param keyGroups key groups of the task
      * @param order that the delegate takes
+     * @param keepsOrder whether it takes the records of a state as they were written, by the
+     *     payload of its registration
      * @param readers closed by the caller, after this object
      * @throws IOException if a changelog cannot be opened
      */
@@ -62,6 +67,7 @@ final class SortedLogs implements Closeable {
             List<ChangelogStateHandle> handles,
             KeyGroupRange keyGroups,
             ReplayOrder order,
+            Predicate<byte[]> keepsOrder,
             LogReaders readers)
             throws IOException {
         this.handles = handles;
@@ -72,10 +78,11 @@ final class SortedLogs implements Closeable {
                                 readers.open(handle),
                                 keyGroups.getIntersection(handle.getKeyGroupRange()),
                                 order,
+                                keepsOrder,
                                 readers.memory(handle),
                                 sorters);
                 cursors.add(cursor);
-                cursor.start(reader);
+                reader.read(cursor);
             }
         } catch (Throwable t) {
             close();
@@ -93,8 +100,16 @@ final class SortedLogs implements Closeable {
     }
 
     /**
-     * Returns the size of the records of those changelogs that do not know theirs, which Flink
-     * takes from them when it divides them among other subtasks. Once all are replayed.
+     * Returns whether each changelog knows its size, which Flink takes from them when it divides
+     * them among other subtasks.
+     */
+    boolean knowAllBytes() {
+        return handles.stream().allMatch(handle -> handle.getStateSize() > 0);
+    }
+
+    /**
+     * Returns the size of the records of those changelogs that do not know theirs. Once all are
+     * replayed.
      */
     long bytesOfUnknownSize() {
         long bytes = 0;
@@ -112,6 +127,7 @@ final class SortedLogs implements Closeable {
     /** Replays all changelogs. */
     void replay(LogReplayer<?> replayer, RestoreProgress progress)
             throws IOException, StateMigrationException {
+        reader.require();
         for (int i = 0; i < handles.size(); i++) {
             try (InterruptibleCursor cursor =
                     new InterruptibleCursor(
@@ -124,7 +140,7 @@ final class SortedLogs implements Closeable {
     @Override
     public void close() {
         cursors.forEach(IOUtils::closeQuietly);
-        reader.shutdownNow();
+        reader.close();
         // Running sorts end soon and release their memory.
         sorters.shutdown();
     }

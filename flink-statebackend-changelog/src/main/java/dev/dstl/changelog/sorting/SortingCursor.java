@@ -34,8 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
@@ -78,8 +77,9 @@ public final class SortingCursor implements RecordCursor {
     private final RecordCursor log;
     private final KeyGroupRange wanted;
     private final ReplayOrder order;
+    private final Predicate<byte[]> keepsOrder;
     private final ReplayMemory memory;
-    private final Executor sorters;
+    private final Sorters sorters;
     private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
             new LinkedBlockingQueue<>();
 
@@ -87,6 +87,10 @@ public final class SortingCursor implements RecordCursor {
 
     private final Map<Integer, byte[]> registrations = new HashMap<>();
     private final BitSet registered = new BitSet();
+
+    /** Registered states whose records are applied in the order in which they were written. */
+    private final BitSet asWritten = new BitSet();
+
     private final RecordBuffer[] buffers;
     private final int sortingBytesPerRecord;
     private RecordBuffer asTheyCame = new RecordBuffer(0);
@@ -120,6 +124,8 @@ public final class SortingCursor implements RecordCursor {
      * @param log owned by this cursor
      * @param wanted records of other key groups are dropped
      * @param order in which records are returned
+     * @param keepsOrder whether the records of a state are all returned as they were written, by
+     *     the payload of its registration
      * @param memory reserved for records that are read and not yet applied
      * @param sorters run the sorting; at least one of their threads must not be the reader's
      */
@@ -127,13 +133,15 @@ public final class SortingCursor implements RecordCursor {
             RecordCursor log,
             KeyGroupRange wanted,
             ReplayOrder order,
+            Predicate<byte[]> keepsOrder,
             ReplayMemory memory,
             Executor sorters) {
         this.log = log;
         this.wanted = wanted;
         this.order = order;
+        this.keepsOrder = keepsOrder;
         this.memory = memory;
-        this.sorters = sorters;
+        this.sorters = new Sorters(sorters);
         this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
         this.sortingBytesPerRecord =
                 SORTED_BYTES + UNSORTED_BYTES * Math.min(2, buffers.length) / buffers.length;
@@ -177,9 +185,14 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private OrderedRecords take() throws IOException {
+        CompletableFuture<OrderedRecords> part = null;
         try {
-            return parts.take().get();
+            part = parts.take();
+            return part.get();
         } catch (InterruptedException e) {
+            if (part != null) {
+                releaseWhenSorted(part);
+            }
             throw interrupted();
         } catch (ExecutionException e) {
             ExceptionUtils.tryRethrowIOException(e.getCause());
@@ -261,6 +274,10 @@ public final class SortingCursor implements RecordCursor {
         if (unsortable) {
             addTo(asTheyCame, record);
         } else if (wanted.contains(record.keyGroup())) {
+            if (asWritten.get(record.stateId())) {
+                addTo(asTheyCame, record);
+                return;
+            }
             int part =
                     (record.keyGroup() - wanted.getStartKeyGroup())
                             * buffers.length
@@ -294,8 +311,14 @@ public final class SortingCursor implements RecordCursor {
         // Ids are consecutive, one per registration; no job comes near this limit.
         if (state >= 0 && state <= RecordBuffer.MAX_STATE_ID) {
             registered.set(state);
+            asWritten.set(state, keepsOrder.test(payload(record)));
         }
         addTo(asTheyCame, record);
+    }
+
+    private static byte[] payload(LogRecord record) {
+        int from = record.payloadOffset();
+        return Arrays.copyOfRange(record.buffer(), from, from + record.payloadLength());
     }
 
     private void addTo(RecordBuffer buffer, LogRecord record) throws InterruptedIOException {
@@ -334,7 +357,7 @@ public final class SortingCursor implements RecordCursor {
         for (RecordBuffer buffer : buffers) {
             if (buffer != null) {
                 drops.add(
-                        onSorter(
+                        sorters.run(
                                 () -> {
                                     buffer.retain(SortedSurvivors.numbersIn(buffer));
                                     return null;
@@ -408,7 +431,7 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, SortRun of) {
-        return onSorter(
+        return sorters.run(
                 () -> {
                     try {
                         return OrderedRecords.of(buffer, order, of);
@@ -417,25 +440,6 @@ public final class SortingCursor implements RecordCursor {
                         throw t;
                     }
                 });
-    }
-
-    /** Runs work on a sorting thread, or on this one if there is none. */
-    private <T> CompletableFuture<T> onSorter(Supplier<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Runnable completing =
-                () -> {
-                    try {
-                        result.complete(work.get());
-                    } catch (Throwable t) {
-                        result.completeExceptionally(t);
-                    }
-                };
-        try {
-            sorters.execute(completing);
-        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
-            completing.run();
-        }
-        return result;
     }
 
     private void put(CompletableFuture<OrderedRecords> part) {
@@ -449,16 +453,18 @@ public final class SortingCursor implements RecordCursor {
     private void drain() {
         List<CompletableFuture<OrderedRecords>> left = new ArrayList<>();
         parts.drainTo(left);
-        for (CompletableFuture<OrderedRecords> part : left) {
-            CompletableFuture<?> unused =
-                    part.whenComplete(
-                            (records, failure) -> {
-                                if (records != null) {
-                                    records.release();
-                                }
-                            });
-        }
+        left.forEach(SortingCursor::releaseWhenSorted);
         parts.add(CompletableFuture.failedFuture(cancelled()));
+    }
+
+    private static void releaseWhenSorted(CompletableFuture<OrderedRecords> part) {
+        CompletableFuture<?> unused =
+                part.whenComplete(
+                        (records, failure) -> {
+                            if (records != null) {
+                                records.release();
+                            }
+                        });
     }
 
     private static InterruptedIOException interrupted() {

@@ -86,6 +86,7 @@ class EqualKeysTest {
 
     @TempDir Path directory;
     private final FakeJobManager jobManager = new FakeJobManager();
+    private Delegate delegate = Delegate.HASHMAP;
 
     /** Something a job does with its state. */
     private interface Work {
@@ -103,7 +104,7 @@ class EqualKeysTest {
     }
 
     private KeyedTask<Customer> start() throws Exception {
-        return KeyedTask.start(directory, Delegate.HASHMAP, KEYS, jobManager);
+        return KeyedTask.start(directory, delegate, KEYS, jobManager);
     }
 
     private static ValueState<String> value(KeyedTask<Customer> task, Customer key)
@@ -180,6 +181,13 @@ class EqualKeysTest {
                     timers.remove(timer(A));
                 },
                 task -> assertThat(timers(task).isEmpty()).isTrue());
+    }
+
+    /** Its state is found by bytes, but not its timers. */
+    @Test
+    void timerOnTheHeap_beforeAChangelogOnRocksDb_isNotThereEither() throws Exception {
+        delegate = Delegate.ROCKSDB_WITH_TIMERS_ON_HEAP;
+        timerThatWasDeleted_isNotThere();
     }
 
     private static KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Customer, VoidNamespace>>

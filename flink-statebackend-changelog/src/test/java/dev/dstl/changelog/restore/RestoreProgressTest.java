@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.fixture.RecordedMetrics;
 import dev.dstl.changelog.metrics.RestoreMetrics;
+import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -28,10 +29,14 @@ class RestoreProgressTest {
     private final RecordedMetrics metrics = new RecordedMetrics();
     private long nowMillis;
     private final RestoreMetrics restoreMetrics = RestoreMetrics.of(metrics, () -> 16L);
+    private final RestoreRate changelogRate = new RestoreRate(16, 100);
+    private final RestoreRate baseRate = new RestoreRate(64, 100);
     private final RestoreProgress progress =
             new RestoreProgress(
                     "customers (2/2)#1",
                     restoreMetrics,
+                    changelogRate,
+                    baseRate,
                     () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
 
     /** Flink restores again from the checkpoint if it cannot from local copies. */
@@ -50,12 +55,12 @@ class RestoreProgressTest {
 
     @Test
     void metrics_tellHowFarARestoreIs() {
-        progress.changelogs(2, 1000);
+        progress.changelogs(2, 1000, true);
         assertThat(metrics.value(RestoreMetrics.CHANGELOG_SIZE)).isEqualTo(1000);
         assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(-1);
 
         nowMillis += 300;
-        progress.baseLoaded(2000);
+        progress.baseLoaded(2000, true);
         assertThat(metrics.value(RestoreMetrics.BASE_DURATION)).isEqualTo(300);
         assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(-1);
 
@@ -70,5 +75,27 @@ class RestoreProgressTest {
         progress.finished(5000);
         assertThat(metrics.value(RestoreMetrics.REPLAY_DURATION)).isEqualTo(15_000);
         assertThat(metrics.value(RestoreMetrics.REPLAY_RATE)).isEqualTo(16);
+    }
+
+    private void restore(boolean knowsAllBytes, boolean fromStore) {
+        progress.changelogs(2, 1000, knowsAllBytes);
+        nowMillis += 500;
+        progress.baseLoaded(2000, fromStore);
+        nowMillis += 2000;
+        progress.finished(10);
+    }
+
+    @Test
+    void throughputs_areMeasured() {
+        restore(true, true);
+        assertThat(changelogRate.bytesPerSecond()).isEqualTo(500);
+        assertThat(baseRate.bytesPerSecond()).isEqualTo(4000);
+    }
+
+    @Test
+    void changelogsThatDoNotKnowTheirSize_andLocalCopies_tellNothingAboutTheStore() {
+        restore(false, false);
+        assertThat(changelogRate.bytesPerSecond()).isEqualTo(16);
+        assertThat(baseRate.bytesPerSecond()).isEqualTo(64);
     }
 }

@@ -157,7 +157,8 @@ class SortingCursorPropertyTest {
                         random.nextBoolean() ? 1 : random.nextInt(count));
         FakeMemory memory = new FakeMemory(limitBytes);
         SortingCursor cursor =
-                new SortingCursor(log, KEY_GROUPS, ReplayOrder.BY_KEY, memory, threads);
+                new SortingCursor(
+                        log, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, memory, threads);
         cursor.start(threads);
 
         long read = -1;
@@ -186,7 +187,8 @@ class SortingCursorPropertyTest {
         for (Change change : changes) {
             change.append(log);
         }
-        SortingCursor cursor = new SortingCursor(log.open(), KEY_GROUPS, order, memory, threads);
+        SortingCursor cursor =
+                new SortingCursor(log.open(), KEY_GROUPS, order, any -> false, memory, threads);
         cursor.start(threads);
         List<Change> sorted = new ArrayList<>();
         try (RecordCursor closing = cursor) {

@@ -27,8 +27,10 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -37,6 +39,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -185,6 +188,79 @@ class SortingCursorTest {
     }
 
     @Test
+    void partThatIsStillBeingSortedWhenTheTaskIsInterrupted_givesItsMemoryBack() throws Exception {
+        register(1, "known");
+        put(1, "a", "1");
+        List<Runnable> sorting = new CopyOnWriteArrayList<>();
+        SortingCursor cursor =
+                new SortingCursor(
+                        log.open(),
+                        KEY_GROUPS,
+                        ReplayOrder.BY_KEY,
+                        any -> false,
+                        memory,
+                        sorting::add);
+        cursor.start(threads);
+        assertThat(cursor.next(new LogRecord())).as("the registration").isTrue();
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread task =
+                new Thread(
+                        () -> {
+                            try {
+                                cursor.next(new LogRecord());
+                            } catch (IOException e) {
+                                interrupted.complete(e instanceof InterruptedIOException);
+                            }
+                        });
+        task.start();
+        while (!isWaitingForAPart(task)) {
+            Thread.sleep(1);
+        }
+
+        task.interrupt();
+        assertThat(interrupted.get()).isTrue();
+        cursor.close();
+        sorting.forEach(Runnable::run);
+
+        assertThat(sorting).isNotEmpty();
+    }
+
+    private static boolean isWaitingForAPart(Thread task) {
+        return task.getState() == Thread.State.WAITING
+                && Stream.of(task.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().contains("CompletableFuture"));
+    }
+
+    @Test
+    void statesThatKeepTheirOrder_areReadAsWritten() throws IOException {
+        register(1, "known");
+        register(2, "timers");
+        put(2, "b", "added");
+        put(1, "b", "1");
+        put(2, "a", "removed");
+        put(1, "a", "2");
+        log.append(RecordKind.PUT, 8, 2, bytes("c"), 1, 1, 1);
+        SortingCursor cursor =
+                new SortingCursor(
+                        log.open(),
+                        KEY_GROUPS,
+                        ReplayOrder.BY_KEY,
+                        registration -> Arrays.equals(registration, bytes("timers")),
+                        memory,
+                        threads);
+        cursor.start(threads);
+
+        assertThat(drain(cursor))
+                .containsExactly(
+                        "META known",
+                        "META timers",
+                        "PUT b=added",
+                        "PUT a=removed",
+                        "PUT a=2",
+                        "PUT b=1");
+    }
+
+    @Test
     void keysThatAreWrittenOften_areAppliedOnce_evenIfTheirRecordsExceedTheMemory()
             throws IOException {
         FakeMemory little = new FakeMemory(300_000);
@@ -193,7 +269,8 @@ class SortingCursorTest {
             put(1, "key " + i % 100, "value " + i);
         }
         SortingCursor cursor =
-                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
+                new SortingCursor(
+                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
         cursor.start(threads);
         assertThat(drain(cursor)).hasSize(101).contains("PUT key 99=value 49999");
         assertThat(little.reserved()).isZero();
@@ -208,7 +285,8 @@ class SortingCursorTest {
             put(1, "key " + i, "value");
         }
         SortingCursor cursor =
-                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
+                new SortingCursor(
+                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
         cursor.start(threads);
         assertThat(drain(cursor)).hasSize(50_001).doesNotHaveDuplicates();
         assertThat(little.reserved()).isZero();
@@ -233,6 +311,7 @@ class SortingCursorTest {
                         log.open(),
                         KEY_GROUPS,
                         ReplayOrder.BY_KEY,
+                        any -> false,
                         new FakeMemory(Long.MAX_VALUE),
                         threads);
         cursor.start(threads);
@@ -248,7 +327,8 @@ class SortingCursorTest {
         int records = (40 << 20) / recordBytes;
         DistinctRecords opaque = new DistinctRecords(KEY_GROUPS, records, recordBytes, 0);
         SortingCursor cursor =
-                new SortingCursor(opaque, KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
+                new SortingCursor(
+                        opaque, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
         cursor.start(threads);
 
         long read = 0;
@@ -317,6 +397,7 @@ class SortingCursorTest {
                         },
                         KEY_GROUPS,
                         ReplayOrder.BY_KEY,
+                        any -> false,
                         memory,
                         threads);
         cursor.start(neverRun::add);
@@ -337,7 +418,8 @@ class SortingCursorTest {
             log.append(RecordKind.PUT, i % 8, 1, bytes, 4, bytes.length - 5, bytes.length);
         }
         SortingCursor cursor =
-                new SortingCursor(log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, little, threads);
+                new SortingCursor(
+                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
         cursor.start(threads);
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
@@ -368,6 +450,7 @@ class SortingCursorTest {
                         log.open(),
                         KEY_GROUPS,
                         ReplayOrder.BY_KEY,
+                        any -> false,
                         memory,
                         task -> {
                             throw new RejectedExecutionException("no thread");
@@ -414,7 +497,8 @@ class SortingCursorTest {
 
     private SortingCursor cursor(RecordCursor source) {
         SortingCursor cursor =
-                new SortingCursor(source, KEY_GROUPS, ReplayOrder.BY_KEY, memory, threads);
+                new SortingCursor(
+                        source, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, memory, threads);
         cursor.start(threads);
         return cursor;
     }

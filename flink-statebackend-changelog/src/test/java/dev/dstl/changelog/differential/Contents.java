@@ -56,6 +56,20 @@ final class Contents {
         if (!found.equals(expected)) {
             throw new Violation("Restored state differs: " + differences(expected, found));
         }
+        compareKeys(plain.listed(lookedAt), changelog.listed(lookedAt));
+    }
+
+    /** A restored job must list no key twice, and none that the plain one does not. */
+    private static void compareKeys(
+            Map<String, List<String>> plain, Map<String, List<String>> changelog) {
+        changelog.forEach(
+                (state, keys) -> {
+                    List<String> extra = new ArrayList<>(keys);
+                    plain.get(state).forEach(extra::remove);
+                    if (!extra.isEmpty()) {
+                        throw new Violation("Keys of " + state + " that are not there: " + extra);
+                    }
+                });
     }
 
     private static List<String> differences(

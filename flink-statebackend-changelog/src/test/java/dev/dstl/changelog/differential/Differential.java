@@ -166,8 +166,7 @@ final class Differential {
             case ABORT:
                 return abort(step);
             case MATERIALIZE:
-                return changelog.materialize(
-                                step.number(0), step.number(1), step.number(2) % 4 == 0)
+                return changelog.materialize(step.number(0), step.number(1), step.number(2))
                         ? "begun"
                         : "not begun";
             case END_MATERIALIZATION:

@@ -105,7 +105,7 @@ public final class History {
         List<Step> steps = new ArrayList<>();
         int count = MIN_STEPS + random.nextInt(MAX_STEPS - MIN_STEPS);
         for (int i = 0; i < count; i++) {
-            StepType type = type(random);
+            StepType type = seed % 4 == 3 ? type(random).whereTasksLive() : type(random);
             int[] numbers = new int[type.names().length];
             for (int n = 0; n < numbers.length; n++) {
                 numbers[n] = random.nextInt(1 << 16);

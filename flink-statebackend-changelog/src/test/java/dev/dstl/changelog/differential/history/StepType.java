@@ -39,6 +39,21 @@ public enum StepType {
         this.names = names;
     }
 
+    /**
+     * This type, or a step of a materialization instead of a restart: only tasks that live for long
+     * materialize several times.
+     */
+    StepType whereTasksLive() {
+        switch (this) {
+            case FAIL:
+                return MATERIALIZE;
+            case RESUBMIT:
+                return END_MATERIALIZATION;
+            default:
+                return this;
+        }
+    }
+
     int percent() {
         return percent;
     }

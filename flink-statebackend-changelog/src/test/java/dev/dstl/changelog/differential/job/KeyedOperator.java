@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -235,6 +236,30 @@ public final class KeyedOperator implements AutoCloseable {
                 contents.put("not listed of " + name + "/" + namespace, missing.toString());
             }
         }
+    }
+
+    /**
+     * The keys that the backend lists for states without a time to live, by state and namespace. A
+     * key may be listed though nothing is there: a map on the heap whose entries an iterator
+     * removed stays.
+     *
+     * @param states bit by bit
+     */
+    public Map<String, List<String>> listed(int states) {
+        Map<String, List<String>> listed = new TreeMap<>();
+        for (int state = 0; state < shape.states().size(); state++) {
+            StateSpec spec = shape.states().get(state);
+            if (((states >> state) & 1) != 0 && !spec.expires()) {
+                for (int namespace = 0; namespace < JobShape.NAMESPACES; namespace++) {
+                    try (Stream<Object> keys = backend.getKeys(spec.name(), namespace(namespace))) {
+                        listed.put(
+                                spec.name() + "/" + namespace,
+                                keys.map(Object::toString).sorted().collect(Collectors.toList()));
+                    }
+                }
+            }
+        }
+        return listed;
     }
 
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface

@@ -414,12 +414,19 @@ public final class ChangelogJob implements AutoCloseable {
         }
     }
 
-    public boolean materialize(int index, int operator, boolean faulty) throws Exception {
+    /**
+     * Begins a materialization.
+     *
+     * @param fault the kind of fault if it is to fail, none for most numbers
+     * @return false if there is nothing to do
+     */
+    public boolean materialize(int index, int operator, int fault) throws Exception {
         if (shape.meetsClasses()) {
             meetClasses();
         }
         Subtask subtask = subtasks.get(index % subtasks.size());
-        return subtask.materialize(operator % subtask.operators().size(), faulty);
+        return subtask.materialize(
+                operator % subtask.operators().size(), FaultyCheckpoints.Fault.of(fault));
     }
 
     /** Waits for the end of a running materialization; returns false if there is none. */
@@ -430,11 +437,13 @@ public final class ChangelogJob implements AutoCloseable {
             return false;
         }
         Subtask subtask = materializing.get(which % materializing.size());
-        boolean faulty = subtask.isFaulty();
-        long before = subtask.materialized();
-        subtask.endMaterialization();
-        conditions.metIf(subtask.materialized() > before, Coverage.MATERIALIZATIONS);
-        conditions.metIf(faulty, Coverage.FAILED_MATERIALIZATIONS);
+        Subtask.Ending ending = subtask.endMaterialization();
+        boolean completed = ending == Subtask.Ending.COMPLETED;
+        conditions.metIf(completed, Coverage.MATERIALIZATIONS);
+        conditions.metIf(
+                completed && subtask.mostMaterializations() > 1,
+                Coverage.REPEATED_MATERIALIZATIONS);
+        conditions.metIf(ending == Subtask.Ending.FAILED, Coverage.FAILED_MATERIALIZATIONS);
         return true;
     }
 

@@ -19,16 +19,33 @@ package dev.dstl.changelog.differential.world;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.ExceptionUtils;
 
-/** Checkpoint storage of a task, in which task-owned files fail at random. Thread-safe. */
+/**
+ * Checkpoint storage of a task, in which task-owned files fail when they are told to. Thread-safe.
+ */
 final class FaultyCheckpoints {
+
+    /** What of a task-owned file fails. */
+    enum Fault {
+        NONE,
+        CREATE,
+        WRITE,
+        FINISH;
+
+        /** One in four is a fault. */
+        static Fault of(int number) {
+            return number % 4 > 0 ? NONE : values()[1 + number / 4 % (values().length - 1)];
+        }
+    }
 
     private static final String MESSAGE = "The store fails";
 
     private final CheckpointStorageAccess access;
-    private volatile boolean faulty;
+    private volatile Fault fault = Fault.NONE;
 
     FaultyCheckpoints(CheckpointStorageAccess healthy) {
         access =
@@ -37,17 +54,26 @@ final class FaultyCheckpoints {
                                 getClass().getClassLoader(),
                                 new Class<?>[] {CheckpointStorageAccess.class},
                                 (proxy, method, arguments) -> {
-                                    if (faulty
-                                            && method.getName()
-                                                    .equals("createTaskOwnedStateStream")) {
-                                        throw new IOException(MESSAGE);
-                                    }
                                     try {
-                                        return method.invoke(healthy, arguments);
+                                        return method.getName().equals("createTaskOwnedStateStream")
+                                                ? taskOwned(healthy)
+                                                : method.invoke(healthy, arguments);
                                     } catch (InvocationTargetException e) {
                                         throw e.getCause();
                                     }
                                 });
+    }
+
+    private CheckpointStateOutputStream taskOwned(CheckpointStorageAccess healthy)
+            throws IOException {
+        failIf(Fault.CREATE);
+        return new Stream(healthy.createTaskOwnedStateStream());
+    }
+
+    private void failIf(Fault one) throws IOException {
+        if (fault == one) {
+            throw new IOException(MESSAGE);
+        }
     }
 
     /** Whether an injected fault is the cause of a failure. */
@@ -59,11 +85,58 @@ final class FaultyCheckpoints {
         return access;
     }
 
-    boolean isFaulty() {
-        return faulty;
+    void set(Fault what) {
+        fault = what;
     }
 
-    void setFaulty(boolean isFaulty) {
-        faulty = isFaulty;
+    private final class Stream extends CheckpointStateOutputStream {
+
+        private final CheckpointStateOutputStream healthy;
+
+        private Stream(CheckpointStateOutputStream healthy) {
+            this.healthy = healthy;
+        }
+
+        @Override
+        public StreamStateHandle closeAndGetHandle() throws IOException {
+            if (fault == Fault.FINISH) {
+                // As Flink's streams do, which delete their file when they cannot be finished.
+                healthy.close();
+            }
+            failIf(Fault.FINISH);
+            return healthy.closeAndGetHandle();
+        }
+
+        @Override
+        public void write(int oneByte) throws IOException {
+            failIf(Fault.WRITE);
+            healthy.write(oneByte);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            failIf(Fault.WRITE);
+            healthy.write(bytes, offset, length);
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            return healthy.getPos();
+        }
+
+        @Override
+        public void flush() throws IOException {
+            healthy.flush();
+        }
+
+        @Override
+        public void sync() throws IOException {
+            healthy.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+            healthy.close();
+        }
     }
 }

@@ -39,6 +39,7 @@ import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
 import org.apache.flink.runtime.checkpoint.CheckpointMetrics;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.checkpoint.StateObjectCollection;
@@ -65,6 +66,8 @@ import org.apache.flink.util.IOUtils;
 /** A running task with a chain of keyed operators on DSTL. To be closed. */
 final class Subtask implements AutoCloseable {
 
+    private static final int NONE = -1;
+
     private final JobShape shape;
     private final Deployment deployment;
     private final KeyGroupRange keyGroups;
@@ -76,7 +79,13 @@ final class Subtask implements AutoCloseable {
     private final List<KeyedOperator> operators = new ArrayList<>();
     private final List<RecordedMetrics> metrics = new ArrayList<>();
     private final TreeMap<Long, List<OperatorSnapshotFutures>> running = new TreeMap<>();
-    private int materializations;
+
+    /** Of which operator a materialization runs; -1 for none. */
+    private int materializing = NONE;
+
+    /** Whether a checkpoint since then was to be full, for which it is cancelled. */
+    private boolean mayBeCancelled;
+
     private boolean incomplete;
     private int localRestores;
     private Throwable localFailure;
@@ -212,11 +221,8 @@ final class Subtask implements AutoCloseable {
         return incomplete;
     }
 
-    boolean isFaulty() {
-        return checkpoints.isFaulty();
-    }
-
     void trigger(long id, CheckpointOptions options) throws Exception {
+        mayBeCancelled |= options.getCheckpointType() != CheckpointType.CHECKPOINT;
         List<OperatorSnapshotFutures> futures = new ArrayList<>();
         running.put(id, futures);
         for (KeyedOperator operator : operators) {
@@ -320,46 +326,74 @@ final class Subtask implements AutoCloseable {
     /**
      * Begins a materialization; false if there is nothing to do, no changelog, or one that runs.
      */
-    boolean materialize(int operator, boolean faulty) throws Exception {
-        if (materializations > 0
+    boolean materialize(int operator, FaultyCheckpoints.Fault fault) throws Exception {
+        if (materializing != NONE
                 || !MaterializationTrigger.trigger(operators.get(operator).backend())) {
             return false;
         }
-        checkpoints.setFaulty(faulty);
+        checkpoints.set(fault);
+        long started = count(operator, MaterializationMetrics.STARTED_MATERIALIZATION);
         long ended = ended(operator);
         mailbox.runNext();
+        if (count(operator, MaterializationMetrics.STARTED_MATERIALIZATION) == started) {
+            // The delegate was flushed first.
+            mailbox.runNext();
+        }
         if (ended(operator) > ended) {
-            checkpoints.setFaulty(false);
+            checkpoints.set(FaultyCheckpoints.Fault.NONE);
             return false;
         }
-        materializations++;
+        materializing = operator;
+        mayBeCancelled = false;
         return true;
     }
 
     boolean isMaterializing() {
-        return materializations > 0;
+        return materializing != NONE;
+    }
+
+    /** How a materialization has ended. */
+    enum Ending {
+        COMPLETED,
+        FAILED,
+        CANCELLED
     }
 
     /** Waits for the end of the running materialization. */
-    void endMaterialization() throws Exception {
+    Ending endMaterialization() throws Exception {
+        long completed = count(materializing, MaterializationMetrics.COMPLETED_MATERIALIZATION);
+        long ended = ended(materializing);
         mailbox.runNext();
-        materializations--;
-        checkpoints.setFaulty(false);
+        boolean cancelled = ended(materializing) == ended;
+        if (cancelled && !mayBeCancelled) {
+            throw new Violation("A materialization has not ended with its last mail");
+        }
+        boolean succeeded =
+                count(materializing, MaterializationMetrics.COMPLETED_MATERIALIZATION) > completed;
+        materializing = NONE;
+        checkpoints.set(FaultyCheckpoints.Fault.NONE);
+        return cancelled ? Ending.CANCELLED : succeeded ? Ending.COMPLETED : Ending.FAILED;
     }
 
-    /** Number of successful materializations of all operators. */
-    long materialized() {
-        long count = 0;
-        for (RecordedMetrics of : metrics) {
-            count += of.countOrZero(MaterializationMetrics.COMPLETED_MATERIALIZATION);
+    /** Number of successful materializations of the operator that has had most of them. */
+    long mostMaterializations() {
+        long most = 0;
+        for (int operator = 0; operator < operators.size(); operator++) {
+            most =
+                    Math.max(
+                            most,
+                            count(operator, MaterializationMetrics.COMPLETED_MATERIALIZATION));
         }
-        return count;
+        return most;
     }
 
     private long ended(int operator) {
-        RecordedMetrics of = metrics.get(operator);
-        return of.count(MaterializationMetrics.COMPLETED_MATERIALIZATION)
-                + of.count(MaterializationMetrics.FAILED_MATERIALIZATION);
+        return count(operator, MaterializationMetrics.COMPLETED_MATERIALIZATION)
+                + count(operator, MaterializationMetrics.FAILED_MATERIALIZATION);
+    }
+
+    private long count(int operator, String counter) {
+        return metrics.get(operator).count(counter);
     }
 
     /** Ends the task as Flink does. */

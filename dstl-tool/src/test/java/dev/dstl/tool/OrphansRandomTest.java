@@ -33,10 +33,12 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.FileUtils;
@@ -45,7 +47,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Jobs that trigger, complete, subsume and claim checkpoints at random between the calls of the
- * search. Each needs a segment whose writer ended long ago.
+ * search, and complete the next one with a segment that is as old as the latest. Each needs a
+ * segment whose writer ended long ago. Of half of the seeds the operator says that jobs without
+ * checkpoints have ended.
  */
 class OrphansRandomTest extends ToolTest {
 
@@ -53,6 +57,7 @@ class OrphansRandomTest extends ToolTest {
 
     private final List<Job> jobs = new ArrayList<>();
     private Random random;
+    private boolean jobsEnded;
     private int steps;
     private int claims;
 
@@ -65,14 +70,19 @@ class OrphansRandomTest extends ToolTest {
     @MethodSource("seeds")
     void onlyOrphansAreDeleted_whateverJobsDoMeanwhile(int seed) throws Exception {
         random = new Random(seed);
+        jobsEnded = seed % 2 == 0;
         steps = 20 + random.nextInt(60);
         List<Path> needed = new ArrayList<>();
         for (int i = random.nextInt(4); i >= 0; i--) {
-            Path segment = segment(i);
-            needed.add(segment);
-            jobs.add(new Job(checkpoints().resolve(letter() + i), segment));
+            Job job = new Job(checkpoints().resolve(letter() + i), i);
+            needed.addAll(job.segments);
+            jobs.add(job);
         }
-        Path orphan = segment(99);
+        // Of a job without a checkpoint, or long before the newest one of a job.
+        Path orphan =
+                jobsEnded
+                        ? segment(99, 1, 1, Duration.ofDays(1))
+                        : segment(0, 2, 1, Duration.ofDays(3));
         double pace = random.nextDouble();
         GuardedFileSystem.guard(
                 (call, path) -> {
@@ -82,14 +92,13 @@ class OrphansRandomTest extends ToolTest {
                     }
                 });
 
-        ToolRun run =
-                dstl(
-                        "orphans",
-                        basePath(),
-                        "--delete",
-                        "--jobs-ended",
-                        "--checkpoints",
-                        GuardedFileSystem.uri(checkpoints()));
+        List<String> arguments = new ArrayList<>();
+        arguments.addAll(List.of("orphans", GuardedFileSystem.uri(basePath()), "--delete"));
+        if (jobsEnded) {
+            arguments.add("--jobs-ended");
+        }
+        arguments.addAll(List.of("--checkpoints", GuardedFileSystem.uri(checkpoints())));
+        ToolRun run = dstl(arguments.toArray());
 
         assertThat(needed).allMatch(Files::exists);
         run.isFine();
@@ -101,34 +110,43 @@ class OrphansRandomTest extends ToolTest {
         return String.valueOf((char) ('a' + random.nextInt(26)));
     }
 
-    private Path segment(int number) throws IOException {
+    private Path segment(int job, int writer, int number, Duration age) throws IOException {
         SegmentName name =
                 new SegmentName(
-                        new JobID(number, 1), SegmentName.incarnation(1_700_000_000_000L, 1), 1, 1);
+                        new JobID(job, 1),
+                        SegmentName.incarnation(1_700_000_000_000L, writer),
+                        number,
+                        1);
         Path file =
                 Path.of(
                         name.below(new org.apache.flink.core.fs.Path(basePath().toString()))
                                 .getPath());
         Files.createDirectories(file.getParent());
         Files.writeString(file, "a segment");
-        return Files.setLastModifiedTime(
-                file, FileTime.from(Instant.now().minus(Duration.ofDays(1))));
+        return Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
     }
 
     /** A job that retains one checkpoint. */
     private final class Job {
 
-        private final Path segment;
+        private final List<Path> segments = new ArrayList<>();
         private final Deque<Path> deletions = new ArrayDeque<>();
         private Path directory;
         private Path retained;
         private long triggered = 1;
         private long completed;
 
-        private Job(Path directory, Path segment) throws IOException {
+        private Job(Path directory, int number) throws IOException {
             this.directory = directory;
-            this.segment = segment;
+            segments.add(segment(number, 1, 1, Duration.ofDays(1)));
             complete();
+            if (!jobsEnded) {
+                // Idle since, it has a segment that only its next checkpoint names.
+                Files.setLastModifiedTime(
+                        retained.resolve("_metadata"),
+                        FileTime.from(Instant.now().minus(Duration.ofDays(1))));
+                segments.add(segment(number, 1, 2, Duration.ofDays(1)));
+            }
         }
 
         private void step() throws IOException {
@@ -161,11 +179,16 @@ class OrphansRandomTest extends ToolTest {
 
         private ChangelogStateHandleStreamImpl handle() {
             return new ChangelogStateHandleStreamImpl(
-                    List.of(
-                            Tuple2.of(
-                                    new FileStateHandle(
-                                            new org.apache.flink.core.fs.Path(segment.toUri()), 9),
-                                    12L)),
+                    segments.stream()
+                            .map(
+                                    segment ->
+                                            Tuple2.<StreamStateHandle, Long>of(
+                                                    new FileStateHandle(
+                                                            new org.apache.flink.core.fs.Path(
+                                                                    segment.toUri()),
+                                                            9),
+                                                    12L))
+                            .collect(Collectors.toList()),
                     KeyGroupRange.of(0, 15),
                     9,
                     9,

@@ -66,8 +66,8 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     private final ListSerializer<V> listSerializer;
     private final TypeSerializer<V> elementSerializer;
-    private final DataOutputSerializer elementOut = new DataOutputSerializer(64);
-    private final DataOutputSerializer gathered = new DataOutputSerializer(64);
+    private DataOutputSerializer elementOut = new DataOutputSerializer(64);
+    private DataOutputSerializer gathered = new DataOutputSerializer(64);
 
     /** What the head read last says, and how long it is before its elements. */
     private int elements;
@@ -108,15 +108,21 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         for (int i = 0; i < elements; i++) {
             list.add(elementSerializer.deserialize(in));
         }
+        gathered = cleared(gathered);
         return list;
     }
 
     @Override
     void copyState(EntryReader entries, DataOutputView out) throws IOException {
         find(entries);
-        gather(entries);
+        readHead(entries);
         out.writeInt(elements);
-        out.write(gathered.getSharedBuffer(), 0, gathered.length());
+        out.write(copyBytes(entries, entries.valueOffset() + headBytes, used), 0, used);
+        for (int i = 0; i < fragments; i++) {
+            requireFragment(entries, i);
+            int bytes = entries.segment().getIntLittleEndian(entries.valueOffset());
+            out.write(copyBytes(entries, entries.valueOffset() + FRAGMENT_BYTES, bytes), 0, bytes);
+        }
     }
 
     private void readHead(EntryReader entries) {
@@ -158,7 +164,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     @Override
     public void write(PartitionedMap map, List<V> list) throws IOException {
-        elementOut.clear();
+        elementOut = cleared(elementOut);
         List<Integer> fragmentEnds = new ArrayList<>(2);
         int start = 0;
         for (V element : list) {
@@ -177,6 +183,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             writeElements(map, list.size(), fragmentEnds);
         } finally {
             map.end();
+            elementOut = cleared(elementOut);
         }
     }
 
@@ -235,7 +242,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      */
     int copyFragment(PartitionedMap map, int number, List<V> list, int from, int mostBytes)
             throws IOException {
-        elementOut.clear();
+        elementOut = cleared(elementOut);
         int element = from;
         while (element < list.size() && elementOut.length() < mostBytes) {
             serialize(elementSerializer, list.get(element++), elementOut);
@@ -252,6 +259,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     /** Gives a list its head, so that it exists. */
     void finishCopied(PartitionedMap map, int itsElements, int itsFragments) throws IOException {
         putHead(map, itsElements, itsFragments, 0);
+        removePartsBehind(map, itsFragments);
     }
 
     /**
@@ -284,7 +292,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
      * @throws IOException if the element cannot be serialized
      */
     public void add(PartitionedMap map, V element) throws IOException {
-        elementOut.clear();
+        elementOut = cleared(elementOut);
         serialize(elementSerializer, element, elementOut);
         map.begin();
         try {
@@ -370,7 +378,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             return false;
         }
         byte[] old = copyValue(entries, FRAGMENT_BYTES);
-        valueOut.clear();
+        valueOut = cleared(valueOut);
         writeLittleEndian(needed);
         valueOut.write(old, 0, filled);
         valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
@@ -405,7 +413,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     }
 
     private void startHead(int itsElements, int itsFragments, int bytes) throws IOException {
-        valueOut.clear();
+        valueOut = cleared(valueOut);
         if (itsFragments == 0 && itsElements < LONG_HEAD) {
             valueOut.writeByte(itsElements);
             return;
@@ -418,7 +426,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     private void putFragment(PartitionedMap map, int number, int from, int bytes, int room)
             throws IOException {
-        valueOut.clear();
+        valueOut = cleared(valueOut);
         writeLittleEndian(bytes);
         valueOut.write(elementOut.getSharedBuffer(), from, bytes);
         pad(FRAGMENT_BYTES + room);

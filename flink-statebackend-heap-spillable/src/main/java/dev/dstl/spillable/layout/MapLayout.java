@@ -256,6 +256,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         userEntries = copied.userEntries;
         buckets = copied.buckets;
         writeHead(map);
+        removePartsBehind(map, copied.buckets);
     }
 
     private boolean findCopied(EntryReader entries, MapWrite.Copied copied, UK userKey)

@@ -20,6 +20,7 @@ import dev.dstl.spillable.overlay.EntryReader;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import javax.annotation.Nullable;
@@ -50,19 +51,30 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
                 return null;
             }
         }
-        for (UK userKey : changed) {
+        repeat(entries, ChangedKeys.inSlice(changed.size()));
+        int buckets = layout.bucketCount(entries);
+        for (int i = 0; i < slices && nextBucket < buckets; i++) {
+            layout.visitBucket(entries, nextBucket++, buckets, entries.keyHash(), target::put);
+        }
+        if (nextBucket < buckets) {
+            return null;
+        }
+        repeat(entries, changed.size());
+        return target;
+    }
+
+    /** Copies user keys that have changed since they were copied, at most so many. */
+    private void repeat(EntryReader entries, int most) throws IOException {
+        Iterator<UK> userKeys = changed.iterator();
+        for (int i = 0; i < most && userKeys.hasNext(); i++) {
+            UK userKey = userKeys.next();
             if (layout.contains(entries, userKey)) {
                 target.put(userKey, layout.get(entries, userKey));
             } else {
                 target.remove(userKey);
             }
+            userKeys.remove();
         }
-        changed.clear();
-        int buckets = layout.bucketCount(entries);
-        for (int i = 0; i < slices && nextBucket < buckets; i++) {
-            layout.visitBucket(entries, nextBucket++, buckets, entries.keyHash(), target::put);
-        }
-        return nextBucket < buckets ? null : target;
     }
 
     private static <UK, UV> Map<UK, UV> allocate(int elements) {

@@ -20,6 +20,7 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 
@@ -49,14 +50,7 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
             started = true;
             layout.deleteParts(map, 0, copied.buckets);
         }
-        for (UK userKey : changed) {
-            if (state.containsKey(userKey)) {
-                layout.putCopied(map, copied, userKey, state.get(userKey));
-            } else {
-                layout.removeCopied(map, copied, userKey);
-            }
-        }
-        changed.clear();
+        repeat(map, state, ChangedKeys.inSlice(changed.size()));
         if (more) {
             try {
                 more = cursor.visit(state, slices, entry -> put(map, entry));
@@ -64,7 +58,24 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
                 throw e.getCause();
             }
         }
+        if (!more) {
+            repeat(map, state, changed.size());
+        }
         return !more;
+    }
+
+    /** Copies user keys that have changed since they were copied, at most so many. */
+    private void repeat(PartitionedMap map, Map<UK, UV> state, int most) throws IOException {
+        Iterator<UK> userKeys = changed.iterator();
+        for (int i = 0; i < most && userKeys.hasNext(); i++) {
+            UK userKey = userKeys.next();
+            if (state.containsKey(userKey)) {
+                layout.putCopied(map, copied, userKey, state.get(userKey));
+            } else {
+                layout.removeCopied(map, copied, userKey);
+            }
+            userKeys.remove();
+        }
     }
 
     private void put(PartitionedMap map, Map.Entry<UK, UV> entry) {

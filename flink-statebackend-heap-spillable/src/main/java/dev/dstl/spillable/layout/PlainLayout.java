@@ -58,7 +58,7 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
 
     @Override
     public void write(PartitionedMap map, S state) throws IOException {
-        valueOut.clear();
+        valueOut = cleared(valueOut);
         serialize(stateSerializer, state, valueOut);
         put(map, valueOut.getSharedBuffer(), valueOut.length());
     }

@@ -42,6 +42,9 @@ public abstract class SpilledLayout<K, N, S> {
 
     private static final int SCRATCH_BYTES = 64;
 
+    /** Longer buffers are not kept, so that one long value takes no heap for ever. */
+    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+
     final TypeSerializer<K> keySerializer;
     final TypeSerializer<N> namespaceSerializer;
     private final DataOutputSerializer key = new DataOutputSerializer(SCRATCH_BYTES);
@@ -52,7 +55,7 @@ public abstract class SpilledLayout<K, N, S> {
     private long selectedEpoch;
     private N selectedNamespace;
 
-    final DataOutputSerializer valueOut = new DataOutputSerializer(SCRATCH_BYTES);
+    DataOutputSerializer valueOut = new DataOutputSerializer(SCRATCH_BYTES);
     final DataInputDeserializer in = new DataInputDeserializer();
     private byte[] copy = new byte[SCRATCH_BYTES];
 
@@ -180,6 +183,19 @@ public abstract class SpilledLayout<K, N, S> {
      */
     public abstract void write(PartitionedMap map, S state) throws IOException;
 
+    /** As {@link #write}, but leaves nothing of a state of which not all can be written. */
+    public final void writeWholly(PartitionedMap map, S state) throws IOException {
+        boolean written = false;
+        try {
+            write(map, state);
+            written = true;
+        } finally {
+            if (!written) {
+                delete(map);
+            }
+        }
+    }
+
     /** Removes the selected entry and its parts; false if there is none. */
     public abstract boolean delete(PartitionedMap map);
 
@@ -222,6 +238,17 @@ public abstract class SpilledLayout<K, N, S> {
         int kept = parts(map.entries());
         for (int i = Math.max(from, kept); i < to; i++) {
             removePart(map, i);
+        }
+    }
+
+    /**
+     * Removes parts of the selected entry behind those that it has: a move that a failure has ended
+     * left them in a checkpoint, and nobody remembers them.
+     */
+    final void removePartsBehind(PartitionedMap map, int parts) {
+        int part = parts;
+        while (removePart(map, part)) {
+            part++;
         }
     }
 
@@ -317,6 +344,15 @@ public abstract class SpilledLayout<K, N, S> {
         }
     }
 
+    /** An empty one: the same, unless it has become so long that it would take heap for ever. */
+    static DataOutputSerializer cleared(DataOutputSerializer out) {
+        if (out.getSharedBuffer().length > LARGEST_KEPT_BYTES) {
+            return new DataOutputSerializer(SCRATCH_BYTES);
+        }
+        out.clear();
+        return out;
+    }
+
     /** Copies the value read last; valid until the next copy. */
     final byte[] copyValue(EntryReader entries, int from) {
         return copyBytes(entries, entries.valueOffset() + from, entries.valueLength() - from);
@@ -324,10 +360,14 @@ public abstract class SpilledLayout<K, N, S> {
 
     /** Copies bytes of the entry read last; valid until the next copy. */
     final byte[] copyBytes(EntryReader entries, int offset, int length) {
-        if (copy.length < length) {
-            copy = new byte[Math.max(length, (int) Math.min(1 << 30, 2L * copy.length))];
+        byte[] target = copy;
+        if (length > LARGEST_KEPT_BYTES) {
+            target = new byte[length];
+        } else if (copy.length < length) {
+            target = new byte[Math.max(length, Math.min(LARGEST_KEPT_BYTES, 2 * copy.length))];
+            copy = target;
         }
-        entries.copy(offset, copy, length);
-        return copy;
+        entries.copy(offset, target, length);
+        return target;
     }
 }

@@ -27,8 +27,11 @@ final class LivePartition extends Layers {
 
     private static final int OVERLAY_BYTES_TO_SPLIT = 512 << 10;
 
-    /** An overlay of large entries is split with so many times fewer of them. */
-    private static final int FEW_LARGE = 64;
+    /** An overlay of large entries is split with so many of them. */
+    private static final int FEW_LARGE = PartitionMerge.MOST_ENTRIES / 64;
+
+    /** From so many bytes on two entries are enough: a view makes the task copy the overlay. */
+    private static final int FAR_TOO_LARGE_BYTES = 16 << 20;
 
     final PartitionOwner owner;
 
@@ -47,13 +50,14 @@ final class LivePartition extends Layers {
     /** Whether the pool knows that the partition has a sealed part. */
     boolean listedInFiles;
 
-    /** The overlay is not split before it has so many cells in use. */
-    int splitAt;
+    /** The overlay is not split before it has so many cells in use, or so many bytes. */
+    private int splitAtCells = PartitionMerge.MOST_ENTRIES;
 
-    LivePartition(PartitionOwner owner, int depth, int firstHash, int splitAt) {
+    private long splitAtBytes = OVERLAY_BYTES_TO_SPLIT;
+
+    LivePartition(PartitionOwner owner, int depth, int firstHash) {
         super(depth, firstHash);
         this.owner = owner;
-        this.splitAt = splitAt;
     }
 
     /** Freezes the active overlay, unless one is frozen already, and starts a merge of it. */
@@ -85,10 +89,29 @@ final class LivePartition extends Layers {
         merged.release(memory);
     }
 
-    /** Whether the active overlay is to be split or merged. */
+    /** Whether the active overlay, which has got another key, is to be split or merged. */
     boolean isTooLarge() {
-        return active.used() > splitAt
-                || (active.bytes() > OVERLAY_BYTES_TO_SPLIT && active.used() > splitAt / FEW_LARGE);
+        return active.used() > splitAtCells
+                || (active.bytes() > splitAtBytes && active.used() > FEW_LARGE)
+                || isFarTooLarge();
+    }
+
+    /** Whether it is to be split or merged even if its keys are what they were. */
+    boolean isFarTooLarge() {
+        return active.used() > 1
+                && active.bytes() > Math.max(splitAtBytes, (long) FAR_TOO_LARGE_BYTES);
+    }
+
+    /** The active overlay cannot be split; it is tried again when it is twice as large. */
+    void splitLater() {
+        splitAtCells = Math.max(splitAtCells, active.used()) * 2;
+        splitAtBytes = Math.max(splitAtBytes, active.bytes()) * 2;
+    }
+
+    /** Forgets {@link #splitLater}. */
+    void splitAsUsual() {
+        splitAtCells = PartitionMerge.MOST_ENTRIES;
+        splitAtBytes = OVERLAY_BYTES_TO_SPLIT;
     }
 
     /** Whether entries with a hash belong here. */
@@ -97,8 +120,8 @@ final class LivePartition extends Layers {
     }
 
     /** Bytes of memory that a merge would give back. */
-    int overlayBytes() {
-        return (active == null ? 0 : active.bytes()) + (frozen == null ? 0 : frozen.bytes());
+    long overlayBytes() {
+        return (active == null ? 0L : active.bytes()) + (frozen == null ? 0 : frozen.bytes());
     }
 
     /** Bytes of the sealed layer. */
@@ -108,8 +131,8 @@ final class LivePartition extends Layers {
 
     /** Memory that a merge would give back per byte written. */
     double mergeGain() {
-        int overlay = overlayBytes();
-        return (double) overlay / ((long) overlay + sealedBytes());
+        long overlay = overlayBytes();
+        return (double) overlay / (overlay + sealedBytes());
     }
 
     /** Whether a merge would give back nothing as long as a view is being read. */

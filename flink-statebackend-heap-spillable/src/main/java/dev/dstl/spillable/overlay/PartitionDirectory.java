@@ -42,7 +42,7 @@ final class PartitionDirectory {
     }
 
     LivePartition create(int depth, int firstHash) {
-        return new LivePartition(owner, depth, firstHash, PartitionMerge.MOST_ENTRIES);
+        return new LivePartition(owner, depth, firstHash);
     }
 
     /** Splits an overlay over nothing, unless nearly all of its hashes have the same next bit. */
@@ -59,8 +59,8 @@ final class PartitionDirectory {
         }
         int smallerSide = Math.min(ones, overlay.used() - ones);
         if (partition.depth >= PartitionMerge.MOST_DEPTH
-                || smallerSide < overlay.used() / PartitionMerge.SMALLEST_SIDE) {
-            partition.splitAt = Math.max(partition.splitAt, overlay.used()) * 2;
+                || smallerSide < Math.max(1, overlay.used() / PartitionMerge.SMALLEST_SIDE)) {
+            partition.splitLater();
             return;
         }
         int depth = partition.depth + 1;

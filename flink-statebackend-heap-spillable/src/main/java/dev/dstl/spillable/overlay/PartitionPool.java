@@ -401,7 +401,7 @@ public final class PartitionPool implements AutoCloseable {
                 && !diskRefuses) {
             sealingCursor--;
             LivePartition candidate = withOverlay.get(sealingCursor);
-            int overlay = candidate.overlayBytes();
+            long overlay = candidate.overlayBytes();
             if (!candidate.dropped
                     && !candidate.merging
                     && overlay > SMALL_OVERLAY_BYTES

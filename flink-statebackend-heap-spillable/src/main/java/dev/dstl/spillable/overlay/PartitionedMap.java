@@ -234,15 +234,16 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         int bytes = EntryFormat.entryBytes(keyLength, valueLength);
         long addedBytes = (long) bytes - (address == 0 ? 0 : entries.entryBytes());
         int flags = address == 0 ? 0 : Overlay.COVERS;
-        overlays.put(partition, cell, hash, flags, key, keyLength, part, value, valueLength);
+        // First: if it fails, cells may have moved all the same.
         entries.changed();
+        overlays.put(partition, cell, hash, flags, key, keyLength, part, value, valueLength);
         pool.addPutBytes(bytes);
         addLiveBytes(addedBytes);
         if (address == 0) {
             partition.live++;
             size += part ? 0 : 1;
         }
-        if (cell < 0 && partition.isTooLarge()) {
+        if (cell < 0 ? partition.isTooLarge() : partition.isFarTooLarge()) {
             relieve(partition);
         }
         pool.maintain();
@@ -291,13 +292,13 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         int bytes = entries.entryBytes();
         LivePartition partition = (LivePartition) entries.foundLayers();
         int cell = entries.activeCell();
+        entries.changed();
         if (cell >= 0) {
             overlays.remove(partition, cell);
         } else {
             int flags = Overlay.COVERS | Overlay.REMOVED;
             overlays.put(partition, cell, hash, flags, key, keyLength, part, key, 0);
         }
-        entries.changed();
         size -= part ? 0 : 1;
         partition.live--;
         addLiveBytes(-bytes);
@@ -387,7 +388,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         }
         if (parts.size() == 1) {
             partition.replaceMerged(parts.get(0).sealed, memory);
-            partition.splitAt = PartitionMerge.MOST_ENTRIES;
+            partition.splitAsUsual();
             releaseIfEmpty(partition);
             pool.sealed(partition);
             return;

@@ -91,12 +91,19 @@ public final class EntrySizes {
     private long samples;
     private long restored;
 
-    /** Elements of a state: user entries of a map, elements of a list, none of another. */
+    /**
+     * Elements of a state: user entries of a map, elements of a list, none of another. None also of
+     * a collection of the job's own that does not tell.
+     */
     public static int elementsOf(@Nullable Object state) {
-        if (state instanceof Map) {
-            return ((Map<?, ?>) state).size();
+        try {
+            if (state instanceof Map) {
+                return ((Map<?, ?>) state).size();
+            }
+            return state instanceof Collection ? ((Collection<?>) state).size() : 0;
+        } catch (RuntimeException e) {
+            return 0;
         }
-        return state instanceof Collection ? ((Collection<?>) state).size() : 0;
     }
 
     /** Measures an entry that is on the heap. */

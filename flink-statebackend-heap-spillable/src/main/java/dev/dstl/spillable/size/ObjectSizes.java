@@ -102,18 +102,27 @@ final class ObjectSizes {
         if (depth > MOST_DEPTH || --left < 0) {
             return UNKNOWN_BYTES;
         }
-        if (object instanceof Map) {
-            Map<?, ?> map = (Map<?, ?>) object;
-            return emptyCollection() + map.size() * perElement(map, depth);
-        }
-        if (object instanceof Collection) {
-            Collection<?> collection = (Collection<?>) object;
-            return emptyCollection() + collection.size() * perElement(collection, depth);
+        if (object instanceof Map || object instanceof Collection) {
+            try {
+                return ofElements(object, depth);
+            } catch (RuntimeException e) {
+                // A collection of the job's own that cannot be iterated over now.
+                return UNKNOWN_BYTES;
+            }
         }
         if (object.getClass().isArray()) {
             return ofArray(object, depth);
         }
         return ofFields(object, depth);
+    }
+
+    private long ofElements(Object object, int depth) {
+        if (object instanceof Map) {
+            Map<?, ?> map = (Map<?, ?>) object;
+            return emptyCollection() + map.size() * perElement(map, depth);
+        }
+        Collection<?> collection = (Collection<?>) object;
+        return emptyCollection() + collection.size() * perElement(collection, depth);
     }
 
     /** Bytes of a collection object without elements. */
@@ -124,7 +133,11 @@ final class ObjectSizes {
     /** Bytes that an element of a collection takes on average, with its place in it. */
     long perElement(Collection<?> collection) {
         left = MOST_OBJECTS;
-        return perElement(collection, 0);
+        try {
+            return perElement(collection, 0);
+        } catch (RuntimeException e) {
+            return UNKNOWN_BYTES;
+        }
     }
 
     private long perElement(Collection<?> collection, int depth) {
@@ -142,7 +155,11 @@ final class ObjectSizes {
     /** Bytes that an entry of a map takes on average, with its place in it. */
     long perElement(Map<?, ?> map) {
         left = MOST_OBJECTS;
-        return perElement(map, 0);
+        try {
+            return perElement(map, 0);
+        } catch (RuntimeException e) {
+            return UNKNOWN_BYTES;
+        }
     }
 
     private long perElement(Map<?, ?> map, int depth) {

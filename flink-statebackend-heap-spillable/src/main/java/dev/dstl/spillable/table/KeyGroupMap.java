@@ -139,6 +139,13 @@ final class KeyGroupMap<K, N, S> {
 
     void put(K key, N namespace, S state, SpilledLayout<K, N, S> layout) throws IOException {
         accesses++;
+        if (isLeaving(key, namespace)) {
+            S former = heap.peek(key, namespace);
+            if (large.replace(state, heap, spilled, layout)) {
+                heapElements.left(former);
+            }
+            return;
+        }
         large.replaced(key, namespace);
         if (spilled == null) {
             heap.put(key, namespace, state);
@@ -342,22 +349,9 @@ final class KeyGroupMap<K, N, S> {
             return null;
         }
         S state = entry.state;
-        writeWholly(state, layout);
+        layout.writeWholly(spilled, state);
         heap.discard(entry);
         return state;
-    }
-
-    /** Leaves nothing of a state of which not all can be written: it is on the heap still. */
-    private void writeWholly(S state, SpilledLayout<K, N, S> layout) throws IOException {
-        boolean written = false;
-        try {
-            layout.write(spilled, state);
-            written = true;
-        } finally {
-            if (!written) {
-                layout.delete(spilled);
-            }
-        }
     }
 
     void startLoad() {
@@ -425,7 +419,7 @@ final class KeyGroupMap<K, N, S> {
         if (state != null && residency.spillsNewEntries()) {
             large.replaced(key, namespace);
             layout.select(key, namespace);
-            writeWholly(state, layout);
+            layout.writeWholly(spilled, state);
             heap.discard(key, namespace);
             heapElements.left(state);
         }

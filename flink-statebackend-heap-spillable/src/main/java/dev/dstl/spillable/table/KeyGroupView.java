@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.StateSnapshotTransformer;
 
@@ -54,7 +53,7 @@ final class KeyGroupView<K, N, S> {
             throws IOException {
         List<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer);
         if (transformer == null) {
-            out.view().writeInt(onHeap.size() + (spilled == null ? 0 : spilled.size()));
+            out.writeInt(onHeap.size() + (spilled == null ? 0 : spilled.size()));
             writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
             copySpilled(layout, out);
             return;
@@ -79,12 +78,11 @@ final class KeyGroupView<K, N, S> {
                     }
                 });
         long[] copied = unchanged.toArray();
-        out.view().writeInt(onHeap.size() + changed.size() + copied.length);
+        out.writeInt(onHeap.size() + changed.size() + copied.length);
         writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
         writeEntries(changed, keySerializer, namespaceSerializer, stateSerializer, out);
         for (long address : copied) {
-            layout.copyEntry(spilled.entries(), address, out.view());
-            out.endEntry();
+            layout.copyEntry(spilled.entries(), address, out);
         }
     }
 
@@ -97,7 +95,7 @@ final class KeyGroupView<K, N, S> {
             EntryOutput out)
             throws IOException {
         List<? extends StateEntry<K, N, S>> onHeap = heapEntries(transformer);
-        out.view().writeInt(onHeap.size());
+        out.writeInt(onHeap.size());
         writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
         heap.close();
     }
@@ -115,20 +113,17 @@ final class KeyGroupView<K, N, S> {
             TypeSerializer<S> stateSerializer,
             EntryOutput out)
             throws IOException {
-        DataOutputView view = out.view();
         for (StateEntry<K, N, S> entry : entries) {
-            namespaceSerializer.serialize(entry.getNamespace(), view);
-            keySerializer.serialize(entry.getKey(), view);
-            stateSerializer.serialize(entry.getState(), view);
-            out.endEntry();
+            namespaceSerializer.serialize(entry.getNamespace(), out);
+            keySerializer.serialize(entry.getKey(), out);
+            stateSerializer.serialize(entry.getState(), out);
         }
     }
 
     private void copySpilled(SpilledLayout<K, N, S> layout, EntryOutput out) throws IOException {
         forEachSpilled(
                 address -> {
-                    layout.copyEntry(spilled.entries(), address, out.view());
-                    out.endEntry();
+                    layout.copyEntry(spilled.entries(), address, out);
                 });
     }
 

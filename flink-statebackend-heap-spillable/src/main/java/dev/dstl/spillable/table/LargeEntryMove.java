@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.SerializerException;
 import dev.dstl.spillable.layout.SlicedRead;
 import dev.dstl.spillable.layout.SlicedWrite;
 import dev.dstl.spillable.layout.SpilledLayout;
@@ -130,6 +131,31 @@ final class LargeEntryMove<K, N, S> {
             }
         }
         return done ? state : null;
+    }
+
+    /**
+     * Spills another state of the entry that is being copied off-heap, which the layout has
+     * selected, wholly and at once: begun anew each time, the copy of an entry that the job
+     * replaces often would never end.
+     *
+     * @return false if it cannot be serialized, and stays on the heap
+     */
+    boolean replace(
+            S state, HeapMap<K, N, S> heap, PartitionedMap spilled, SpilledLayout<K, N, S> layout)
+            throws IOException {
+        cancel();
+        // The entry is on one side all the time, even if memory is used up.
+        spilled.begin();
+        try {
+            layout.writeWholly(spilled, state);
+            heap.discard(key, namespace);
+            return true;
+        } catch (SerializerException e) {
+            heap.replace(key, namespace, state);
+            return false;
+        } finally {
+            spilled.end();
+        }
     }
 
     /** Copies a slice onto the heap; returns the state if that was the last one, else null. */

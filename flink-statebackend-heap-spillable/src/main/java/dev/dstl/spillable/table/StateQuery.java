@@ -63,7 +63,8 @@ public final class StateQuery<K, N, S> {
                 if (state != null) {
                     return reading.of(state);
                 }
-                if (attempt >= LOOKS || !group.hasSpilled()) {
+                // Once is not enough: between heap and files the entry may have changed sides.
+                if (attempt >= LOOKS) {
                     return null;
                 }
             } catch (Exception e) {

@@ -73,6 +73,26 @@ class ListLayoutTest extends PartitionedMapFixture {
         return texts;
     }
 
+    @Test
+    void fragmentsThatAnEndedMoveLeftInACheckpoint_goWithTheNextMove() throws IOException {
+        List<String> list = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            list.add("element " + i);
+        }
+        layout.select(1, 0L);
+        for (int fragment = 0; fragment < 20; fragment++) {
+            layout.copyFragment(map, fragment, list, 0, 500);
+        }
+        SlicedWrite<List<String>> write = layout.slicedWrite(list.subList(0, 100));
+        assertThat(write.write(map, list.subList(0, 100), 1000)).isTrue();
+        write.finish(map);
+
+        assertThat(read(1)).isEqualTo(list.subList(0, 100));
+        layout.select(1, 0L);
+        assertThat(layout.delete(map)).isTrue();
+        assertThat(map.liveBytes()).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void randomChanges_leaveWhatPlainListsHold_inEveryViewToo(long seed) throws IOException {

@@ -99,6 +99,33 @@ class PartitionedMapTest {
     }
 
     @Test
+    void anOverlayWhoseEntriesGrow_isSplitAsOneThatGetsMoreOfThem(@TempDir Path otherDisk)
+            throws IOException {
+        try (PoolOnDisk large = new PoolOnDisk(otherDisk, 512L << 20);
+                PartitionedMap growing = large.newMap()) {
+            for (int key = 0; key < 1_000; key++) {
+                put(growing, key, new byte[8]);
+            }
+            assertThat(growing.entries().cursorEnd()).isOne();
+            for (int key = 0; key < 1_000; key++) {
+                put(growing, key, new byte[100_000]);
+            }
+            assertThat(growing.entries().cursorEnd()).isGreaterThan(1);
+
+            SpilledView view = growing.view();
+            long before = large.pool().overlayBytes();
+            put(growing, 1, new byte[100_001]);
+            assertThat(large.pool().overlayBytes() - before)
+                    .as("copied by the first change behind a view")
+                    .isLessThan(40L << 20);
+            view.close();
+            for (int key = 0; key < 1_000; key++) {
+                assertThat(get(growing.entries(), key)).hasSize(key == 1 ? 100_001 : 100_000);
+            }
+        }
+    }
+
+    @Test
     void overlaysOfATaskWithoutInput_areSealedAfterAFewCheckpoints(@TempDir Path otherDisk)
             throws IOException {
         try (PoolOnDisk large = new PoolOnDisk(otherDisk, 128 << 20)) {

@@ -18,6 +18,7 @@ package dev.dstl.spillable.size;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -74,6 +75,26 @@ class ObjectSizesTest {
                 .as("two bytes per character")
                 .isBetween(240L, 248L);
         assertThat(sizeOf(Thread.State.NEW)).as("shared by all").isZero();
+    }
+
+    /** A collection that can be serialized, but not looked at now. */
+    private static final class Detached extends AbstractList<String> {
+        @Override
+        public String get(int index) {
+            throw new IllegalStateException("detached");
+        }
+
+        @Override
+        public int size() {
+            throw new IllegalStateException("detached");
+        }
+    }
+
+    @Test
+    void aCollectionThatCannotBeLookedAt_hasSomeSize() {
+        assertThat(sizeOf(new Detached())).isPositive();
+        assertThat(sizes.perElement(new Detached())).isPositive();
+        assertThat(EntrySizes.elementsOf(new Detached())).isZero();
     }
 
     @Test

@@ -19,29 +19,38 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.layout.ListLayout;
+import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.layout.PlainLayout;
+import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.DamagedPartitionException;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.state.StateSnapshotTransformer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -206,15 +215,100 @@ class KeyGroupViewTest {
     void entries_reachTheStreamInLargePieces() throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(64);
         EntryOutput entries = new EntryOutput(out);
-        entries.view().write(new byte[32 * 1024 - 1]);
-        entries.endEntry();
+        entries.write(new byte[32 * 1024 - 1]);
         assertThat(out.length()).as("gathered").isZero();
-        entries.view().write(1);
-        entries.endEntry();
+        entries.write(1);
+        entries.write(1);
         assertThat(out.length()).isEqualTo(32 * 1024);
-        entries.view().write(new byte[100_000]);
-        assertThat(out.length()).as("an entry is never cut").isEqualTo(32 * 1024);
+        entries.write(new byte[100_000]);
+        assertThat(out.length()).as("not gathered").isEqualTo(32 * 1024 + 1 + 100_000);
+        entries.writeLong(1);
         entries.flush();
-        assertThat(out.length()).isEqualTo(32 * 1024 + 100_000);
+        assertThat(out.length()).isEqualTo(32 * 1024 + 1 + 100_000 + 8);
+    }
+
+    /** Counts bytes and remembers the longest piece. */
+    private static final class Pieces extends OutputStream {
+        long bytes;
+        int longest;
+
+        @Override
+        public void write(int oneByte) {
+            bytes++;
+        }
+
+        @Override
+        public void write(byte[] written, int offset, int length) {
+            bytes += length;
+            longest = Math.max(longest, length);
+        }
+    }
+
+    private <S> Pieces piecesOf(
+            TypeSerializer<S> serializer,
+            SpilledLayout<Integer, Long, S> stateLayout,
+            S state,
+            boolean isSpilled)
+            throws IOException {
+        KeyGroupMap<Integer, Long, S> group =
+                new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+        group.put(1, 7L, state, stateLayout);
+        if (isSpilled) {
+            group.startSpill(disks.pool());
+            while (group.residency() == Residency.SPILLING) {
+                group.spill(1000, stateLayout);
+            }
+        }
+        Pieces pieces = new Pieces();
+        EntryOutput entries = new EntryOutput(new DataOutputViewStreamWrapper(pieces));
+        KeyGroupView<Integer, Long, S> view = group.view();
+        view.write(
+                IntSerializer.INSTANCE,
+                LongSerializer.INSTANCE,
+                serializer,
+                stateLayout.duplicate(),
+                null,
+                entries);
+        entries.flush();
+        view.close();
+        group.close();
+        return pieces;
+    }
+
+    /** Otherwise a list or a map that is larger than the heap could not be checkpointed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void longListsAndMaps_areNeverWhollyInMemory(boolean isSpilled) throws IOException {
+        List<String> list = new ArrayList<>();
+        Map<Integer, String> map = new HashMap<>();
+        for (int i = 0; i < 50_000; i++) {
+            list.add("element " + i);
+            map.put(i, "value " + i);
+        }
+        ListSerializer<String> lists = new ListSerializer<>(StringSerializer.INSTANCE);
+        MapSerializer<Integer, String> maps =
+                new MapSerializer<>(IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+
+        Pieces ofList =
+                piecesOf(
+                        lists,
+                        new ListLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, lists),
+                        list,
+                        isSpilled);
+        Pieces ofMap =
+                piecesOf(
+                        maps,
+                        new MapLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, maps),
+                        map,
+                        isSpilled);
+
+        DataOutputSerializer expected = new DataOutputSerializer(64);
+        lists.serialize(list, expected);
+        assertThat(ofList.bytes).isEqualTo(expected.length() + 4 + 8 + 4);
+        assertThat(ofList.longest).isLessThan(64 << 10);
+        expected.clear();
+        maps.serialize(map, expected);
+        assertThat(ofMap.bytes).isEqualTo(expected.length() + 4 + 8 + 4);
+        assertThat(ofMap.longest).isLessThan(64 << 10);
     }
 }

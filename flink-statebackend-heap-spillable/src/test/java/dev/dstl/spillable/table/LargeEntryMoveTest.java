@@ -170,6 +170,42 @@ class LargeEntryMoveTest {
         assertThat(map()).isEqualTo(expected);
     }
 
+    private static List<String> list(String elements) {
+        List<String> list = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            list.add(elements + i);
+        }
+        return list;
+    }
+
+    private void putList(int key, List<String> list) throws IOException {
+        listLayout.select(key, 0);
+        lists.put(key, 0, list, listLayout);
+    }
+
+    private List<String> spilledList(int key) throws IOException {
+        listLayout.select(key, 0);
+        return lists.get(key, 0, listLayout);
+    }
+
+    /** As list state with a time to live that each access renews. */
+    @Test
+    void aListThatTheJobReplacesAllTheTime_isSpilled_andSoIsWhatComesAfterIt() throws IOException {
+        for (int key = 0; key < 20; key++) {
+            putList(key, list("old "));
+        }
+        lists.startSpill(disks.pool());
+        for (int round = 0; lists.residency() == Residency.SPILLING && round < 500; round++) {
+            lists.spill(16, listLayout);
+            putList(round % 20, list("round " + round + ", "));
+            assertThat(lists.size()).isEqualTo(20);
+            assertThat(spilledList(round % 20)).isEqualTo(list("round " + round + ", "));
+        }
+
+        assertThat(lists.residency()).isEqualTo(Residency.SPILLED);
+        assertThat(lists.heapBytes()).isZero();
+    }
+
     @Test
     void aMapWhoseTableIsMuchMemory_isLoadedWithTheChangesMadeMeanwhile() throws IOException {
         putMap(150_000);

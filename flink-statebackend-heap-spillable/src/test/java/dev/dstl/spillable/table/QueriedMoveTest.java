@@ -50,14 +50,18 @@ class QueriedMoveTest {
 
         private int id;
 
+        private static Runnable onEquals = () -> {};
+
+        /** Of all ids alike. */
         @Override
         public int hashCode() {
             onHash.run();
-            return id;
+            return 1;
         }
 
         @Override
         public boolean equals(Object other) {
+            onEquals.run();
             return other instanceof WatchedKey && ((WatchedKey) other).id == id;
         }
 
@@ -131,6 +135,7 @@ class QueriedMoveTest {
     @AfterEach
     void close() throws IOException {
         WatchedKey.onHash = () -> {};
+        WatchedKey.onEquals = () -> {};
         group.close();
         disks.close();
     }
@@ -155,5 +160,32 @@ class QueriedMoveTest {
         }
 
         assertThat(looks).isNotEmpty().containsOnly(true);
+    }
+
+    private void loadAll() {
+        WatchedKey.onEquals = () -> {};
+        try {
+            while (group.residency() == Residency.LOADING) {
+                group.load(1, Double.MAX_VALUE, layout);
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void whatIsLoadedBetweenTwoLooksOfAQuery_isFound() throws IOException {
+        WatchedKey other = new WatchedKey();
+        other.id = 2;
+        group.startLoad();
+        layout.select(other, 0);
+        group.put(other, 0, map(), layout);
+        assertThat(group.heapSize()).as("what the query compares its key with").isOne();
+        assertThat(group.spilledSize()).isOne();
+        WatchedKey.onEquals = this::loadAll;
+
+        StateQuery<WatchedKey, Integer, Map<Integer, Integer>> query =
+                new StateQuery<>("state", group, ofTheQuery);
+        assertThat(query.<Map<Integer, Integer>>read(KEY, 0, state -> state)).isEqualTo(map());
     }
 }

@@ -26,10 +26,12 @@ import dev.dstl.spillable.spill.SpillScheduler;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import java.io.IOException;
+import java.util.concurrent.ThreadFactory;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.memory.SharedResources;
+import org.apache.flink.util.concurrent.ExecutorThreadFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +48,10 @@ final class TaskManagerArbiter {
             SpillArbiter.class.getName()
                     + "@"
                     + System.identityHashCode(SpillArbiter.class.getClassLoader());
+
+    /** One for a backend that spills for the first time. */
+    private static final ThreadFactory OPENER_THREADS =
+            new ExecutorThreadFactory("dstl-spill-directories");
 
     private final SharedResources resources;
 
@@ -77,7 +83,14 @@ final class TaskManagerArbiter {
         SpillCounters counters = new SpillCounters();
         SpillScheduler scheduler =
                 new SpillScheduler(
-                        config, arbiter, states, space, mailbox, System::nanoTime, counters);
+                        config,
+                        arbiter,
+                        states,
+                        space,
+                        command -> OPENER_THREADS.newThread(command).start(),
+                        mailbox,
+                        System::nanoTime,
+                        counters);
         return new StateMover() {
             @Override
             public void keySelected() {

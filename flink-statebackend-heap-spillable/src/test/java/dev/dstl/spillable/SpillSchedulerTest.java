@@ -106,6 +106,7 @@ class SpillSchedulerTest {
                         arbiter,
                         states,
                         space,
+                        Runnable::run,
                         null,
                         // Every look at the clock takes 20 microseconds.
                         () -> clockNanos.addAndGet(20_000),

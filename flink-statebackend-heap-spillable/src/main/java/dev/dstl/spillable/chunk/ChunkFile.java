@@ -41,7 +41,7 @@ final class ChunkFile {
 
     private final Path path;
     private final SpillDirectory directory;
-    private FileChannel channel;
+    private volatile FileChannel channel;
     private final MappedByteBuffer mapping;
     private final MemorySegment segment;
     final int length;
@@ -137,22 +137,20 @@ final class ChunkFile {
         }
     }
 
-    /** An interrupt does not fail it; the thread stays interrupted. */
-    synchronized void read(ByteBuffer target, int offset) throws IOException {
+    /**
+     * An interrupt does not fail it, neither of this thread, which stays interrupted, nor of
+     * another one that reads. Readers do not wait for each other's disk accesses.
+     */
+    void read(ByteBuffer target, int offset) throws IOException {
         boolean interrupted = Thread.interrupted();
         try {
             int start = target.position();
             while (true) {
                 try {
-                    if (!channel.isOpen()) {
-                        isWritable = false;
-                        channel = FileChannel.open(path, StandardOpenOption.READ);
-                    }
-                    readFully(target, offset);
+                    readFully(readable(), target, offset);
                     return;
-                } catch (ClosedByInterruptException e) {
+                } catch (ClosedChannelException e) {
                     interrupted |= Thread.interrupted();
-                    isWritable = false;
                     target.position(start);
                 }
             }
@@ -163,17 +161,26 @@ final class ChunkFile {
         }
     }
 
-    private void readFully(ByteBuffer target, int offset) throws IOException {
+    /** The channel, opened again for reading if an interrupt has closed it. */
+    private synchronized FileChannel readable() throws IOException {
+        if (!channel.isOpen()) {
+            isWritable = false;
+            channel = FileChannel.open(path, StandardOpenOption.READ);
+        }
+        return channel;
+    }
+
+    private void readFully(FileChannel source, ByteBuffer target, int offset) throws IOException {
         int length = target.remaining();
         long position = offset;
         while (target.hasRemaining()) {
-            int bytes = channel.read(target, position);
+            int bytes = source.read(target, position);
             if (bytes < 0) {
                 throw new EOFException(
                         String.format(
                                 "%s ends at byte %d, %d bytes at %d were expected. Something else"
                                         + " has shortened it.",
-                                path, channel.size(), length, offset));
+                                path, source.size(), length, offset));
             }
             position += bytes;
         }

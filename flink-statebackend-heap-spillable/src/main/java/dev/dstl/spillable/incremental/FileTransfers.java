@@ -17,16 +17,20 @@
 package dev.dstl.spillable.incremental;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.concurrent.ExecutorThreadFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes or reads several files of a checkpoint at a time: one stream to a store is slower than the
@@ -34,8 +38,15 @@ import org.apache.flink.util.concurrent.ExecutorThreadFactory;
  */
 final class FileTransfers {
 
+    private static final Logger LOG = LoggerFactory.getLogger(FileTransfers.class);
+
     /** As many as Flink's RocksDB backend transfers by default. */
     private static final int THREADS = 4;
+
+    /**
+     * How long transfers that have failed or were cancelled may take before they are left behind.
+     */
+    private static final long PATIENCE_SECONDS = 1;
 
     /** The writing or reading of one file. */
     interface Transfer {
@@ -54,40 +65,87 @@ final class FileTransfers {
      *
      * @param threadName prefix of the names of threads
      * @param cancelRegistry closed if all transfers are to end
-     * @throws Exception that of a transfer that failed
+     * @throws Exception that of the transfer that failed first
      */
     static void run(
             List<? extends Transfer> transfers, String threadName, CloseableRegistry cancelRegistry)
+            throws Exception {
+        run(transfers, threadName, cancelRegistry, Long.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #run}, but after a failure, or if the calling thread is interrupted, it leaves
+     * behind transfers whose client reacts neither to its closed stream nor to an interrupt. What
+     * they use must stay until they end.
+     */
+    static void runOrAbandon(
+            List<? extends Transfer> transfers, String threadName, CloseableRegistry cancelRegistry)
+            throws Exception {
+        run(transfers, threadName, cancelRegistry, PATIENCE_SECONDS);
+    }
+
+    private static void run(
+            List<? extends Transfer> transfers,
+            String threadName,
+            CloseableRegistry cancelRegistry,
+            long patienceSeconds)
             throws Exception {
         if (transfers.isEmpty()) {
             return;
         }
         CloseableRegistry streams = new CloseableRegistry();
         cancelRegistry.registerCloseable(streams);
+        Queue<Transfer> waiting = new ConcurrentLinkedQueue<>(transfers);
+        int most = Math.min(THREADS, transfers.size());
         ExecutorService executor =
-                Executors.newFixedThreadPool(
-                        Math.min(THREADS, transfers.size()), new ExecutorThreadFactory(threadName));
+                Executors.newFixedThreadPool(most, new ExecutorThreadFactory(threadName));
         try {
-            List<Future<?>> running = new ArrayList<>();
-            for (Transfer transfer : transfers) {
-                running.add(
-                        executor.submit(
-                                () -> {
-                                    transfer.run(streams);
-                                    return null;
-                                }));
+            CompletionService<Void> ended = new ExecutorCompletionService<>(executor);
+            int threads = start(most, () -> runAll(waiting, streams), ended);
+            if (threads == 0) {
+                runAll(waiting, streams);
             }
-            for (Future<?> one : running) {
-                one.get();
+            for (int i = 0; i < threads; i++) {
+                ended.take().get();
             }
         } catch (ExecutionException e) {
             throw asException(e.getCause());
         } finally {
+            waiting.clear();
             // Threads that still use streams fail by it and end.
             cancelRegistry.unregisterCloseable(streams);
             IOUtils.closeQuietly(streams);
             executor.shutdownNow();
-            awaitEnd(executor);
+            awaitEnd(executor, patienceSeconds);
+        }
+    }
+
+    /** Starts as many threads as there are to be had; returns their number. */
+    private static int start(int most, Runs work, CompletionService<Void> ended) {
+        for (int started = 0; started < most; started++) {
+            try {
+                ended.submit(
+                        () -> {
+                            work.run();
+                            return null;
+                        });
+            } catch (OutOfMemoryError e) {
+                LOG.debug("{} of {} threads could be started.", started, most, e);
+                return started;
+            }
+        }
+        return most;
+    }
+
+    /** What a thread does. */
+    private interface Runs {
+        void run() throws Exception;
+    }
+
+    private static void runAll(Queue<Transfer> waiting, CloseableRegistry streams)
+            throws Exception {
+        for (Transfer next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.run(streams);
         }
     }
 
@@ -95,14 +153,15 @@ final class FileTransfers {
         return failure instanceof Exception ? (Exception) failure : new IOException(failure);
     }
 
-    /** No thread may use chunk files that are being closed. */
-    private static void awaitEnd(ExecutorService executor) {
+    private static void awaitEnd(ExecutorService executor, long patienceSeconds) {
         boolean interrupted = false;
-        while (true) {
+        long left = patienceSeconds;
+        while (left > 0) {
             try {
                 if (executor.awaitTermination(1, TimeUnit.SECONDS)) {
                     break;
                 }
+                left--;
             } catch (InterruptedException e) {
                 interrupted = true;
             }

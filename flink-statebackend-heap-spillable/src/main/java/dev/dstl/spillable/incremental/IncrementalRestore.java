@@ -151,7 +151,7 @@ public final class IncrementalRestore<K> {
             throws Exception {
         long start = System.nanoTime();
         PartitionPool pool = space.open();
-        PartitionDownload download = new PartitionDownload(pool.chunks(), cancelRegistry);
+        PartitionDownload download = new PartitionDownload(space, cancelRegistry);
         for (DirectoryMap map : reader.maps()) {
             if (keyGroupRange.contains(map.keyGroup)) {
                 download.add(map);

@@ -18,6 +18,7 @@ package dev.dstl.spillable.incremental;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -176,7 +177,7 @@ final class LocalSnapshot {
                 out.seek(one.location.offset);
                 for (int done = 0; done < one.location.length; done += buffer.length) {
                     int count = Math.min(buffer.length, one.location.length - done);
-                    one.partition.segment().get(one.partition.base() + done, buffer, 0, count);
+                    one.partition.extent().read(ByteBuffer.wrap(buffer, 0, count), done);
                     out.write(buffer, 0, count);
                 }
             }

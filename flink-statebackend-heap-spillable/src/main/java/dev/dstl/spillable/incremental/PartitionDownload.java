@@ -17,8 +17,10 @@
 package dev.dstl.spillable.incremental;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,6 +39,7 @@ final class PartitionDownload {
     /** Shorter gaps are read rather than sought over, which may cost a request. */
     private static final long LONGEST_GAP_READ = 1 << 20;
 
+    private final SpillSpace space;
     private final ChunkFiles chunks;
     private final CloseableRegistry cancelRegistry;
 
@@ -54,11 +57,13 @@ final class PartitionDownload {
     }
 
     /**
-     * @param chunks take the partitions
+     * @param space whose files take the partitions
      * @param cancelRegistry closes the streams being read if the task is cancelled
+     * @throws IOException if no spill directory can be made
      */
-    PartitionDownload(ChunkFiles chunks, CloseableRegistry cancelRegistry) {
-        this.chunks = chunks;
+    PartitionDownload(SpillSpace space, CloseableRegistry cancelRegistry) throws IOException {
+        this.space = space;
+        this.chunks = space.open().chunks();
         this.cancelRegistry = cancelRegistry;
     }
 
@@ -80,12 +85,25 @@ final class PartitionDownload {
     /**
      * Copies and opens all partitions.
      *
+     * <p>A client that does not react when its stream is closed holds up neither a failure nor a
+     * cancelled task: its thread keeps the files until it ends.
+     *
      * @throws Exception if one cannot be read or is damaged, or no directory takes it
      */
     void run() throws Exception {
         List<FileTransfers.Transfer> copies = new ArrayList<>();
-        wanted.forEach((file, parts) -> copies.add(streams -> copy(file, parts, streams)));
-        FileTransfers.run(copies, "dstl-partition-restore", cancelRegistry);
+        wanted.forEach((file, parts) -> copies.add(streams -> copyHolding(file, parts, streams)));
+        FileTransfers.runOrAbandon(copies, "dstl-partition-restore", cancelRegistry);
+    }
+
+    private void copyHolding(SharedFile file, List<Wanted> parts, CloseableRegistry streams)
+            throws IOException {
+        Closeable files = space.holdFiles();
+        try {
+            copy(file, parts, streams);
+        } finally {
+            files.close();
+        }
     }
 
     private void copy(SharedFile file, List<Wanted> parts, CloseableRegistry streams)

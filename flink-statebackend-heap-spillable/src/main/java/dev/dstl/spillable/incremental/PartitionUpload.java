@@ -19,6 +19,7 @@ package dev.dstl.spillable.incremental;
 import dev.dstl.spillable.overlay.RestoredPartition;
 import dev.dstl.spillable.partition.SealedPartition;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -188,7 +189,7 @@ final class PartitionUpload {
         CRC32C crc = new CRC32C();
         for (int done = 0; done < partition.length(); done += buffer.length) {
             int bytes = Math.min(buffer.length, partition.length() - done);
-            partition.segment().get(partition.base() + done, buffer, 0, bytes);
+            partition.extent().read(ByteBuffer.wrap(buffer, 0, bytes), done);
             crc.update(buffer, 0, bytes);
             stream.write(buffer, 0, bytes);
         }

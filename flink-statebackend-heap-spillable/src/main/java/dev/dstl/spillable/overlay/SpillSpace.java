@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.overlay;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -40,6 +41,10 @@ public final class SpillSpace implements AutoCloseable {
 
     private final Opener opener;
     private final Map<String, Integer> stateIds = new HashMap<>();
+
+    /** Held while the pool is made, which a disk that hangs may make long: not to be closed. */
+    private final Object opening = new Object();
+
     @Nullable private volatile PartitionPool pool;
     private boolean closed;
 
@@ -55,14 +60,48 @@ public final class SpillSpace implements AutoCloseable {
      *
      * @throws IOException if no spill directory can be made, or if this object is closed
      */
-    public synchronized PartitionPool open() throws IOException {
+    public PartitionPool open() throws IOException {
+        PartitionPool open = pool;
+        if (open != null) {
+            return open;
+        }
+        synchronized (opening) {
+            open = poolUnlessClosed(null);
+            if (open == null) {
+                PartitionPool opened = opener.open();
+                try {
+                    open = poolUnlessClosed(opened);
+                } catch (IOException e) {
+                    opened.close();
+                    throw e;
+                }
+            }
+            return open;
+        }
+    }
+
+    @Nullable
+    private synchronized PartitionPool poolUnlessClosed(@Nullable PartitionPool opened)
+            throws IOException {
         if (closed) {
             throw new IOException("The state backend is closed");
         }
-        if (pool == null) {
-            pool = opener.open();
+        if (opened != null) {
+            pool = opened;
         }
         return pool;
+    }
+
+    /**
+     * Keeps the files of the pool until what it returns is closed, even beyond {@link #close()}.
+     *
+     * @throws IOException if there is no pool and none can be made, or if this object is closed
+     * @throws IllegalStateException if it has just been closed, and the files are gone
+     */
+    public Closeable holdFiles() throws IOException {
+        OverlayMemory memory = open().memory();
+        memory.enterForeign();
+        return memory::leaveForeign;
     }
 
     /** Number by which partitions name a state; the same one for the same name. */
@@ -77,16 +116,21 @@ public final class SpillSpace implements AutoCloseable {
     }
 
     /**
-     * Closes the pool if there is one.
+     * Closes the pool if there is one. Does not wait for one that is being made, which is closed by
+     * the thread that makes it.
      *
      * @throws IOException if a spill directory cannot be deleted
      */
     @Override
-    public synchronized void close() throws IOException {
-        closed = true;
-        if (pool != null) {
-            pool.close();
+    public void close() throws IOException {
+        PartitionPool open;
+        synchronized (this) {
+            closed = true;
+            open = pool;
             pool = null;
+        }
+        if (open != null) {
+            open.close();
         }
     }
 }

@@ -17,6 +17,9 @@
 package dev.dstl.spillable.partition;
 
 import dev.dstl.spillable.chunk.Extent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,7 +30,8 @@ import org.apache.flink.core.memory.MemorySegment;
  * An immutable partition in a file, see {@link PartitionFormat}. Read by any thread.
  *
  * <p>The checksum of a page is compared the first time that an entry in it is read; a merge or a
- * snapshot, which read all pages, use {@link #check()}.
+ * snapshot, which read all pages, use {@link #check()}. Bytes are read with a call for it: where
+ * the disk cannot be read, a call fails, but an access to a mapping ends the process.
  *
  * <p>Held by whoever can read it, at first by whoever made it; the last holder frees the extent.
  */
@@ -35,6 +39,7 @@ public final class SealedPartition {
 
     private static final int PAGES_IN_WORD = 64;
     private static final int LONGEST_KEY_RECHECKED = 1024;
+    private static final int PAGES_READ_AT_ONCE = 16;
 
     private final Extent extent;
     private final StateIdentity identity;
@@ -64,12 +69,14 @@ public final class SealedPartition {
      *
      * @param identity whose entries are expected
      * @throws DamagedPartitionException if it is none, or another one's
+     * @throws UncheckedIOException if the file cannot be read
      */
     public SealedPartition(Extent extent, StateIdentity identity) {
         this.extent = extent;
         this.identity = identity;
         this.segment = extent.segment();
         this.base = extent.offset();
+        read(ByteBuffer.allocate(Math.min(PartitionFormat.PAGE_BYTES, extent.length())), 0);
         require("magic", PartitionFormat.MAGIC, getLong(PartitionFormat.MAGIC_AT), 0);
         require("version", PartitionFormat.VERSION, PartitionFormat.VERSION_AT);
         this.length = getInt(PartitionFormat.LENGTH_AT);
@@ -101,7 +108,7 @@ public final class SealedPartition {
             throw damaged("length", PartitionFormat.LENGTH_AT, start, length);
         }
         byte[] header = new byte[start];
-        segment.get(base, header, 0, start);
+        read(ByteBuffer.wrap(header), 0);
         for (int i = 0; i < 4; i++) {
             header[PartitionFormat.HEADER_CRC_AT + i] = 0;
         }
@@ -140,6 +147,7 @@ public final class SealedPartition {
      * @param key in its first {@code keyLength} bytes
      * @return where it lies, from the partition's start, or 0 if there is none
      * @throws DamagedPartitionException if a page that has to be read is damaged
+     * @throws UncheckedIOException if a page is read for the first time and cannot be
      */
     public int find(byte[] key, int keyLength, boolean part, int hash) {
         int keyWord = EntryFormat.keyWord(keyLength, part);
@@ -226,7 +234,7 @@ public final class SealedPartition {
         for (int page = from >>> PartitionFormat.PAGE_SHIFT;
                 page <= (until - 1) >>> PartitionFormat.PAGE_SHIFT;
                 page++) {
-            // Through the mapping once: what is read past it is the same page of the cache.
+            // Once: what is read is the same page of the cache.
             checkPage(page);
         }
         return at;
@@ -238,17 +246,17 @@ public final class SealedPartition {
      */
     private boolean recheck(boolean done, int cell, int entry) {
         if (!done) {
-            compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
-            compareChecksum(entry >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+            compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT);
+            compareChecksum(entry >>> PartitionFormat.PAGE_SHIFT);
             int end = Math.min(length - 1, entry + LONGEST_KEY_RECHECKED);
-            compareChecksum(end >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+            compareChecksum(end >>> PartitionFormat.PAGE_SHIFT);
         }
         return true;
     }
 
     /** A cell that is all zeros although the writer leaves none so. */
     private DamagedPartitionException lost(int cell) {
-        compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT, new CRC32C());
+        compareChecksum(cell >>> PartitionFormat.PAGE_SHIFT);
         return damaged("a cell", cell, PartitionFormat.EMPTY, 0);
     }
 
@@ -292,32 +300,60 @@ public final class SealedPartition {
     }
 
     private void checkPage(int page) {
-        if (page < PAGES_IN_WORD) {
-            if ((checkedFirst & (1L << page)) == 0) {
-                compareChecksum(page, new CRC32C());
-                checkedFirst |= 1L << page;
-            }
-        } else if ((checkedRest[page >>> 6] & (1L << page)) == 0) {
-            compareChecksum(page, new CRC32C());
-            checkedRest[page >>> 6] |= 1L << page;
+        long checked = page < PAGES_IN_WORD ? checkedFirst : checkedRest[page >>> 6];
+        if ((checked & (1L << page)) == 0) {
+            compareChecksum(page);
+            markChecked(page);
         }
     }
 
-    private void compareChecksum(int page, CRC32C crc) {
-        int from = Math.max(firstCell, page << PartitionFormat.PAGE_SHIFT);
-        int until = Math.min(length, (page + 1) << PartitionFormat.PAGE_SHIFT);
-        if (from >= until) {
-            return;
+    private void compareChecksum(int page) {
+        compareChecksums(
+                page, page + 1, ByteBuffer.allocate(PartitionFormat.PAGE_BYTES), new CRC32C());
+    }
+
+    /**
+     * Compares the checksums of {@code [from, until)}.
+     *
+     * @param buffer has room for these pages
+     */
+    private void compareChecksums(int from, int until, ByteBuffer buffer, CRC32C crc) {
+        int start = from << PartitionFormat.PAGE_SHIFT;
+        int end = (int) Math.min(length, (long) until << PartitionFormat.PAGE_SHIFT);
+        read(buffer.clear().limit(end - start), start);
+        for (int page = from; page < until; page++) {
+            int at = page << PartitionFormat.PAGE_SHIFT;
+            int dataFrom = Math.max(firstCell, at);
+            int dataUntil = (int) Math.min(length, at + (long) PartitionFormat.PAGE_BYTES);
+            if (dataFrom < dataUntil) {
+                crc.reset();
+                crc.update(buffer.limit(dataUntil - start).position(dataFrom - start));
+                requireChecksum(page, (int) crc.getValue());
+            }
         }
-        crc.reset();
-        crc.update(segment.wrap(base + from, until - from));
-        int expected = pageChecksums[page];
-        if ((int) crc.getValue() != expected) {
+    }
+
+    private void requireChecksum(int page, int found) {
+        if (found != pageChecksums[page]) {
             throw damaged(
                     "the checksum of a page",
                     page << PartitionFormat.PAGE_SHIFT,
-                    expected & 0xFFFFFFFFL,
-                    crc.getValue());
+                    pageChecksums[page] & 0xFFFFFFFFL,
+                    found & 0xFFFFFFFFL);
+        }
+    }
+
+    private void read(ByteBuffer target, int from) {
+        int bytes = target.remaining();
+        try {
+            extent.read(target, from);
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    String.format(
+                            "Spilled state cannot be read (%s): %d bytes at byte %d of %s. Check"
+                                    + " the disk; the state is restored from the last checkpoint.",
+                            identity, bytes, (long) base + from, extent.file()),
+                    e);
         }
     }
 
@@ -325,17 +361,29 @@ public final class SealedPartition {
      * Compares the checksums of all pages, whether that was done before or not.
      *
      * @throws DamagedPartitionException if one is wrong
+     * @throws UncheckedIOException if the file cannot be read
      */
     public void check() {
         checkedDataStart();
         CRC32C crc = new CRC32C();
-        for (int page = 0; page < pageChecksums.length; page++) {
-            compareChecksum(page, crc);
-            if (page < PAGES_IN_WORD) {
-                checkedFirst |= 1L << page;
-            } else {
-                checkedRest[page >>> 6] |= 1L << page;
+        int pages = pageChecksums.length;
+        ByteBuffer buffer =
+                ByteBuffer.allocate(
+                        Math.min(pages, PAGES_READ_AT_ONCE) << PartitionFormat.PAGE_SHIFT);
+        for (int from = 0; from < pages; from += PAGES_READ_AT_ONCE) {
+            int until = Math.min(pages, from + PAGES_READ_AT_ONCE);
+            compareChecksums(from, until, buffer, crc);
+            for (int page = from; page < until; page++) {
+                markChecked(page);
             }
+        }
+    }
+
+    private void markChecked(int page) {
+        if (page < PAGES_IN_WORD) {
+            checkedFirst |= 1L << page;
+        } else {
+            checkedRest[page >>> 6] |= 1L << page;
         }
     }
 

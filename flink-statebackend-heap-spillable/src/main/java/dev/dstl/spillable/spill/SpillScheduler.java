@@ -25,6 +25,7 @@ import dev.dstl.spillable.table.Residency;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.TablePlacement;
 import java.io.IOException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
@@ -58,6 +59,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private final SpillArbiter arbiter;
     private final StateRegistry<?> states;
     private final SpillSpace space;
+    private final Executor spaceOpener;
     @Nullable private final MailboxExecutor mailbox;
     private final LongSupplier clockNanos;
     private final SpillCounters counters;
@@ -67,6 +69,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private final SpillRequest request = new SpillRequest();
     private final Thread taskThread = Thread.currentThread();
     private final AtomicBoolean mailSent = new AtomicBoolean();
+    private final AtomicBoolean opening = new AtomicBoolean();
 
     private int keysUntilReport;
     private long nextSliceNanos;
@@ -81,6 +84,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
      * Joins the arbiter. To be called on the task thread, on which all state moves.
      *
      * @param space where state spills; not closed by this object
+     * @param spaceOpener runs what makes the spill directories, once for a request
      * @param mailbox wakes the task thread, null if that is not needed
      * @param clockNanos time in nanoseconds, for the lengths of slices
      * @param counters take what is done and what is where
@@ -90,6 +94,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
             SpillArbiter arbiter,
             StateRegistry<?> states,
             SpillSpace space,
+            Executor spaceOpener,
             @Nullable MailboxExecutor mailbox,
             LongSupplier clockNanos,
             SpillCounters counters) {
@@ -97,6 +102,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         this.arbiter = arbiter;
         this.states = states;
         this.space = space;
+        this.spaceOpener = spaceOpener;
         this.mailbox = mailbox;
         this.clockNanos = clockNanos;
         this.counters = counters;
@@ -300,16 +306,39 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public void requestSpill(long bytes, boolean isUrgent) {
-        openSpace();
-        request(bytes, isUrgent);
+        if (space.pool() != null) {
+            request(bytes, isUrgent);
+        } else if (opening.compareAndSet(false, true)) {
+            openThenRequest(bytes, isUrgent);
+        }
     }
 
-    /** Here and not on the task thread: making directories takes tens of milliseconds. */
+    /**
+     * Makes the spill directories neither on the task thread, as it takes tens of milliseconds, nor
+     * on this one: a disk that hangs must not hold up the arbiter, which all tasks need. Requests
+     * that come meanwhile are dropped; the arbiter repeats them.
+     */
+    private void openThenRequest(long bytes, boolean isUrgent) {
+        try {
+            spaceOpener.execute(
+                    () -> {
+                        openSpace();
+                        opening.set(false);
+                        request(bytes, isUrgent);
+                    });
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // Without a thread the task makes them.
+            opening.set(false);
+            request(bytes, isUrgent);
+        }
+    }
+
     private void openSpace() {
         try {
             space.open();
-        } catch (IOException e) {
-            LOG.debug("The task is about to meet this and says what it means.", e);
+        } catch (Throwable e) {
+            // It would end the process. The task is about to meet the same and says what it means.
+            LOG.debug("Cannot open the spill directories.", e);
         }
     }
 

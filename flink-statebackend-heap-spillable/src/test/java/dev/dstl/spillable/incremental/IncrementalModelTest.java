@@ -29,6 +29,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -37,6 +38,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -68,12 +70,13 @@ import org.apache.flink.runtime.state.internal.InternalValueState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random operations, checkpoints that overlap, complete and are aborted in any order, crashes and
- * rescales, against plain maps, Flink's registry of shared state and its store of local copies,
- * which disks lose or damage now and then. The seed is the parameter.
+ * Random operations, checkpoints that overlap, complete and are aborted in any order, of which
+ * tasks hear late or never, crashes and rescales, against plain maps, Flink's registry of shared
+ * state and its store of local copies, which disks lose or damage now and then. The seed is the
+ * parameter; {@code -Dincremental.first} and {@code -Dincremental.count} choose others.
  */
 class IncrementalModelTest {
 
@@ -83,6 +86,9 @@ class IncrementalModelTest {
 
     /** To files of earlier checkpoints, by those of all seeds. */
     private static final AtomicInteger REFERENCES = new AtomicInteger();
+
+    /** Notifications of completed checkpoints that tasks did not get, by all seeds. */
+    private static final AtomicInteger LOST = new AtomicInteger();
 
     /** Restores of subtasks from local copies, by all seeds. */
     private static final AtomicInteger LOCAL_RESTORES = new AtomicInteger();
@@ -163,11 +169,20 @@ class IncrementalModelTest {
     private List<Subtask> subtasks = new ArrayList<>();
     private Map<KeyGroupRange, LocalStore> localStores = new HashMap<>();
     private final TreeMap<Long, Pending> pending = new TreeMap<>();
+
+    /** Checkpoints of whose completion a task hears after the next one has begun. */
+    private final Map<Subtask, Long> late = new LinkedHashMap<>();
+
     private boolean full;
     private long nextId = 1;
 
+    static LongStream seeds() {
+        long first = Long.getLong("incremental.first", 1);
+        return LongStream.range(first, first + Long.getLong("incremental.count", 8));
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    @MethodSource("seeds")
     void restoredState_isWhatTheLastCompletedCheckpointHeld(long seed) throws Exception {
         random = new Random(seed);
         store = new CheckpointStore(directory);
@@ -224,6 +239,7 @@ class IncrementalModelTest {
     @AfterAll
     static void checkpointsHaveSharedFiles() {
         assertThat(REFERENCES).hasValueGreaterThan(10);
+        assertThat(LOST).hasValueGreaterThan(10);
         assertThat(LOCAL_RESTORES).hasValueGreaterThan(10);
         assertThat(DAMAGED_COPIES).hasPositiveValue();
     }
@@ -328,6 +344,7 @@ class IncrementalModelTest {
     }
 
     private void dispose() {
+        late.clear();
         subtasks.forEach(subtask -> subtask.backend.dispose());
         subtasks = new ArrayList<>();
     }
@@ -362,6 +379,10 @@ class IncrementalModelTest {
             one.writing.add(CompletableFuture.runAsync(snapshot));
         }
         pending.put(id, one);
+        for (Map.Entry<Subtask, Long> completed : late.entrySet()) {
+            completed.getKey().backend.notifyCheckpointComplete(completed.getValue());
+        }
+        late.clear();
     }
 
     private static void finish(Pending one) {
@@ -418,7 +439,14 @@ class IncrementalModelTest {
         localStores.values().forEach(local -> local.confirm(id));
         assertThat(store.filesOnDisk()).containsAll(CheckpointStore.files(store.completed()));
         for (Subtask subtask : subtasks) {
-            subtask.backend.notifyCheckpointComplete(id);
+            int fate = random.nextInt(8);
+            if (fate == 0) {
+                LOST.incrementAndGet();
+            } else if (fate == 1) {
+                late.put(subtask, id);
+            } else {
+                subtask.backend.notifyCheckpointComplete(id);
+            }
         }
         full = false;
     }

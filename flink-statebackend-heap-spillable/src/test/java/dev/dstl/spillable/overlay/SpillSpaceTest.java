@@ -20,8 +20,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +68,40 @@ class SpillSpaceTest {
 
         assertThat(space.pool()).isNull();
         assertThat(disk).isEmptyDirectory();
+    }
+
+    @Test
+    void closing_doesNotWaitForAPoolThatIsBeingMade_whichLeavesNothing() throws IOException {
+        AtomicReference<SpillSpace> opened = new AtomicReference<>();
+        opened.set(
+                new SpillSpace(
+                        () -> {
+                            closeOnAnotherThread(opened.get());
+                            return new PoolOnDisk(disk, 1 << 20).pool();
+                        }));
+
+        assertThatThrownBy(() -> opened.get().open())
+                .isInstanceOf(IOException.class)
+                .hasMessage("The state backend is closed");
+
+        assertThat(opened.get().pool()).isNull();
+        assertThat(disk).isEmptyDirectory();
+    }
+
+    private static void closeOnAnotherThread(SpillSpace space) throws IOException {
+        try {
+            CompletableFuture.runAsync(
+                            () -> {
+                                try {
+                                    space.close();
+                                } catch (IOException e) {
+                                    throw new UncheckedIOException(e);
+                                }
+                            })
+                    .get(30, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new IOException("closing waits for the opener", e);
+        }
     }
 
     @Test

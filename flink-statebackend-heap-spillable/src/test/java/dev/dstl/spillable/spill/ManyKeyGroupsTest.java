@@ -89,6 +89,7 @@ class ManyKeyGroupsTest {
                         arbiter,
                         states,
                         space,
+                        Runnable::run,
                         null,
                         () -> clockNanos.addAndGet(20_000),
                         counters);

@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -103,6 +104,7 @@ class SpillSchedulerTest {
     private final SpillCounters counters = new SpillCounters();
     private final Mailbox mailbox = new Mailbox();
     private final SpillArbiter arbiter = new SpillArbiter(() -> 0, HEAP_BYTES, a -> () -> {});
+    private Executor spaceOpener = Runnable::run;
     private PlacedTables tables;
     private StateTable<Integer, VoidNamespace, String> table;
     private SpillScheduler scheduler;
@@ -124,6 +126,7 @@ class SpillSchedulerTest {
                         arbiter,
                         tables.states,
                         tables.space,
+                        command -> spaceOpener.execute(command),
                         mailbox,
                         // Every look at the clock takes 20 microseconds.
                         () -> clockNanos.addAndGet(20_000),
@@ -213,6 +216,40 @@ class SpillSchedulerTest {
         assertThat(spilled()).isZero();
         scheduler.keySelected();
         assertThat(spilled()).isPositive();
+    }
+
+    @Test
+    void aDiskThatTakesLongToOpen_holdsUpNeitherTheArbiterNorTheTask() throws Exception {
+        Queue<Runnable> openings = new ArrayDeque<>();
+        spaceOpener = openings::add;
+
+        assertThat(arbiter.onLiveHeap(3_400_000, HEAP_BYTES)).isTrue();
+        assertThat(arbiter.onLiveHeap(3_400_000, HEAP_BYTES)).isTrue();
+        scheduler.keySelected();
+
+        assertThat(openings).as("one at a time").hasSize(1);
+        assertThat(mailbox.mails).isEmpty();
+        assertThat(tables.space.pool()).isNull();
+
+        openings.remove().run();
+        mailbox.runAll();
+
+        assertThat(spilled()).isPositive();
+        verify();
+    }
+
+    @Test
+    void withoutAThreadToOpenTheDisk_theTaskDoes() throws Exception {
+        spaceOpener =
+                command -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                };
+
+        arbiter.onLiveHeap(3_400_000, HEAP_BYTES);
+        mailbox.runAll();
+
+        assertThat(spilled()).isPositive();
+        verify();
     }
 
     /** A key group with one entry of a megabyte, for which a load had no room. */

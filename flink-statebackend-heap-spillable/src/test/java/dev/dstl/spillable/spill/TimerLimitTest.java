@@ -61,6 +61,7 @@ class TimerLimitTest {
                 arbiter,
                 placed.states,
                 placed.space,
+                Runnable::run,
                 null,
                 System::nanoTime,
                 taken);

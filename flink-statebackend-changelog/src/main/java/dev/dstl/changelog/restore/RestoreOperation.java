@@ -22,6 +22,7 @@ import dev.dstl.changelog.record.StateRegistration;
 import dev.dstl.changelog.replay.LogReplayer;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.schema.SchemaVersion;
+import dev.dstl.changelog.sorting.ReplayOrder;
 import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
 import java.nio.file.Paths;
@@ -99,7 +100,8 @@ public final class RestoreOperation<K> {
                                 restored.logs(),
                                 keyGroups,
                                 delegates.replayOrder(),
-                                delegates.timersOnHeap()
+                                delegates.replayOrder() == ReplayOrder.BY_KEY
+                                                && delegates.timersOnHeap()
                                         ? StateRegistration::isOfTimers
                                         : registration -> false,
                                 readers)) {

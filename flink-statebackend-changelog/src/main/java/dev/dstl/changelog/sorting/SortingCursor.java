@@ -91,7 +91,10 @@ public final class SortingCursor implements RecordCursor {
     /** Registered states whose records are applied in the order in which they were written. */
     private final BitSet asWritten = new BitSet();
 
+    /** One per part, and behind them one for the records that keep their order. */
     private final RecordBuffer[] buffers;
+
+    private final int keptPart;
     private final int sortingBytesPerRecord;
     private RecordBuffer asTheyCame = new RecordBuffer(0);
     private boolean unsortable;
@@ -142,9 +145,10 @@ public final class SortingCursor implements RecordCursor {
         this.keepsOrder = keepsOrder;
         this.memory = memory;
         this.sorters = new Sorters(sorters);
-        this.buffers = new RecordBuffer[Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups())];
+        this.keptPart = Math.min(MAX_PARTS, wanted.getNumberOfKeyGroups());
+        this.buffers = new RecordBuffer[keptPart + 1];
         this.sortingBytesPerRecord =
-                SORTED_BYTES + UNSORTED_BYTES * Math.min(2, buffers.length) / buffers.length;
+                SORTED_BYTES + UNSORTED_BYTES * Math.min(2, keptPart) / keptPart;
         this.run = new SortRun(memory);
     }
 
@@ -274,14 +278,12 @@ public final class SortingCursor implements RecordCursor {
         if (unsortable) {
             addTo(asTheyCame, record);
         } else if (wanted.contains(record.keyGroup())) {
-            if (asWritten.get(record.stateId())) {
-                addTo(asTheyCame, record);
-                return;
-            }
             int part =
-                    (record.keyGroup() - wanted.getStartKeyGroup())
-                            * buffers.length
-                            / wanted.getNumberOfKeyGroups();
+                    asWritten.get(record.stateId())
+                            ? keptPart
+                            : (record.keyGroup() - wanted.getStartKeyGroup())
+                                    * keptPart
+                                    / wanted.getNumberOfKeyGroups();
             if (buffers[part] == null) {
                 buffers[part] = new RecordBuffer(sortingBytesPerRecord);
             }
@@ -298,9 +300,9 @@ public final class SortingCursor implements RecordCursor {
 
     private void register(LogRecord record) throws InterruptedIOException {
         int state = record.stateId();
+        int payload = record.payloadOffset();
         byte[] registration =
-                Arrays.copyOfRange(
-                        record.buffer(), record.offset(), record.offset() + record.length());
+                Arrays.copyOfRange(record.buffer(), payload, payload + record.payloadLength());
         byte[] known = registrations.put(state, registration);
         if (known != null && Arrays.equals(known, registration)) {
             return;
@@ -311,14 +313,9 @@ public final class SortingCursor implements RecordCursor {
         // Ids are consecutive, one per registration; no job comes near this limit.
         if (state >= 0 && state <= RecordBuffer.MAX_STATE_ID) {
             registered.set(state);
-            asWritten.set(state, keepsOrder.test(payload(record)));
+            asWritten.set(state, keepsOrder.test(registration));
         }
         addTo(asTheyCame, record);
-    }
-
-    private static byte[] payload(LogRecord record) {
-        int from = record.payloadOffset();
-        return Arrays.copyOfRange(record.buffer(), from, from + record.payloadLength());
     }
 
     private void addTo(RecordBuffer buffer, LogRecord record) throws InterruptedIOException {
@@ -423,18 +420,19 @@ public final class SortingCursor implements RecordCursor {
             if (buffer != null) {
                 buffers[i] = null;
                 ended.addPart(buffer.memoryBytes());
-                put(sort(buffer, ended));
+                put(sort(buffer, i == keptPart ? ReplayOrder.AS_WRITTEN : order, ended));
             }
         }
         ended.release(0);
         return ended;
     }
 
-    private CompletableFuture<OrderedRecords> sort(RecordBuffer buffer, SortRun of) {
+    private CompletableFuture<OrderedRecords> sort(
+            RecordBuffer buffer, ReplayOrder by, SortRun of) {
         return sorters.run(
                 () -> {
                     try {
-                        return OrderedRecords.of(buffer, order, of);
+                        return OrderedRecords.of(buffer, by, of);
                     } catch (Throwable t) {
                         of.release(buffer.memoryBytes());
                         throw t;

@@ -20,11 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
+import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.changelog.sorting.ReplayOrder;
 import dev.dstl.changelog.sorting.SortingCursor;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
-import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.testing.UnstartableThread;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -36,17 +36,6 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ReplayReaderTest {
-
-    private static final ReplayMemory UNLIMITED =
-            new ReplayMemory() {
-                @Override
-                public boolean tryReserve(long bytes) {
-                    return true;
-                }
-
-                @Override
-                public void release(long bytes) {}
-            };
 
     /** How many threads cannot be started before one can. */
     private final AtomicInteger unstartable = new AtomicInteger();
@@ -72,7 +61,7 @@ class ReplayReaderTest {
                 KeyGroupRange.of(0, 7),
                 ReplayOrder.BY_KEY,
                 any -> false,
-                UNLIMITED,
+                LoggedJob.UNLIMITED,
                 Runnable::run);
     }
 

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -39,6 +40,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.AfterEach;
@@ -192,15 +194,7 @@ class SortingCursorTest {
         register(1, "known");
         put(1, "a", "1");
         List<Runnable> sorting = new CopyOnWriteArrayList<>();
-        SortingCursor cursor =
-                new SortingCursor(
-                        log.open(),
-                        KEY_GROUPS,
-                        ReplayOrder.BY_KEY,
-                        any -> false,
-                        memory,
-                        sorting::add);
-        cursor.start(threads);
+        SortingCursor cursor = cursor(log.open(), any -> false, memory, sorting::add);
         assertThat(cursor.next(new LogRecord())).as("the registration").isTrue();
         CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
         Thread task =
@@ -241,23 +235,34 @@ class SortingCursorTest {
         put(1, "a", "2");
         log.append(RecordKind.PUT, 8, 2, bytes("c"), 1, 1, 1);
         SortingCursor cursor =
-                new SortingCursor(
+                cursor(
                         log.open(),
-                        KEY_GROUPS,
-                        ReplayOrder.BY_KEY,
                         registration -> Arrays.equals(registration, bytes("timers")),
                         memory,
                         threads);
-        cursor.start(threads);
 
         assertThat(drain(cursor))
                 .containsExactly(
                         "META known",
                         "META timers",
-                        "PUT b=added",
-                        "PUT a=removed",
                         "PUT a=2",
-                        "PUT b=1");
+                        "PUT b=1",
+                        "PUT b=added",
+                        "PUT a=removed");
+    }
+
+    @Test
+    void ofStatesThatKeepTheirOrder_obsoleteRecordsAreDroppedAsWell() throws IOException {
+        FakeMemory little = new FakeMemory(300_000);
+        register(1, "timers");
+        for (int i = 0; i < 50_000; i++) {
+            put(1, "key " + i % 100, "value " + i);
+        }
+
+        List<String> read = drain(cursor(log.open(), any -> true, little, threads));
+
+        assertThat(read).hasSize(101).endsWith("PUT key 98=value 49998", "PUT key 99=value 49999");
+        assertThat(little.reserved()).isZero();
     }
 
     @Test
@@ -268,10 +273,7 @@ class SortingCursorTest {
         for (int i = 0; i < 50_000; i++) {
             put(1, "key " + i % 100, "value " + i);
         }
-        SortingCursor cursor =
-                new SortingCursor(
-                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
-        cursor.start(threads);
+        SortingCursor cursor = cursor(log.open(), any -> false, little, threads);
         assertThat(drain(cursor)).hasSize(101).contains("PUT key 99=value 49999");
         assertThat(little.reserved()).isZero();
     }
@@ -284,10 +286,7 @@ class SortingCursorTest {
         for (int i = 0; i < 50_000; i++) {
             put(1, "key " + i, "value");
         }
-        SortingCursor cursor =
-                new SortingCursor(
-                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
-        cursor.start(threads);
+        SortingCursor cursor = cursor(log.open(), any -> false, little, threads);
         assertThat(drain(cursor)).hasSize(50_001).doesNotHaveDuplicates();
         assertThat(little.reserved()).isZero();
     }
@@ -307,14 +306,7 @@ class SortingCursorTest {
             }
         }
         SortingCursor cursor =
-                new SortingCursor(
-                        log.open(),
-                        KEY_GROUPS,
-                        ReplayOrder.BY_KEY,
-                        any -> false,
-                        new FakeMemory(Long.MAX_VALUE),
-                        threads);
-        cursor.start(threads);
+                cursor(log.open(), any -> false, new FakeMemory(Long.MAX_VALUE), threads);
         assertThat(drain(cursor)).hasSize(2);
         assertThat(cursor.bytesRead()).isEqualTo(expected);
     }
@@ -326,10 +318,7 @@ class SortingCursorTest {
         FakeMemory little = new FakeMemory(300_000);
         int records = (40 << 20) / recordBytes;
         DistinctRecords opaque = new DistinctRecords(KEY_GROUPS, records, recordBytes, 0);
-        SortingCursor cursor =
-                new SortingCursor(
-                        opaque, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
-        cursor.start(threads);
+        SortingCursor cursor = cursor(opaque, any -> false, little, threads);
 
         long read = 0;
         while (read == 0 || read != opaque.readBytes()) {
@@ -417,10 +406,7 @@ class SortingCursorTest {
             byte[] bytes = bytes("key " + i + "value");
             log.append(RecordKind.PUT, i % 8, 1, bytes, 4, bytes.length - 5, bytes.length);
         }
-        SortingCursor cursor =
-                new SortingCursor(
-                        log.open(), KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, little, threads);
-        cursor.start(threads);
+        SortingCursor cursor = cursor(log.open(), any -> false, little, threads);
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
             long firstRun = 0;
@@ -496,9 +482,17 @@ class SortingCursorTest {
     }
 
     private SortingCursor cursor(RecordCursor source) {
+        return cursor(source, any -> false, memory, threads);
+    }
+
+    private SortingCursor cursor(
+            RecordCursor source,
+            Predicate<byte[]> keepsOrder,
+            FakeMemory reserved,
+            Executor sorters) {
         SortingCursor cursor =
                 new SortingCursor(
-                        source, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, memory, threads);
+                        source, KEY_GROUPS, ReplayOrder.BY_KEY, keepsOrder, reserved, sorters);
         cursor.start(threads);
         return cursor;
     }

@@ -59,6 +59,7 @@ import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.concurrent.ExecutorThreadFactory;
 
 /** Wires one keyed backend and restores its state. Runs once, on the task thread. */
@@ -188,6 +189,16 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
 
     private PartitionPool openPool() throws IOException {
         SpillDirectories spillDirectories = new SpillDirectories(disks());
+        try {
+            return openPool(spillDirectories);
+        } catch (Throwable e) {
+            // As when the task has ended meanwhile, and its slot was freed.
+            IOUtils.closeQuietly(spillDirectories);
+            throw e;
+        }
+    }
+
+    private PartitionPool openPool(SpillDirectories spillDirectories) {
         ExecutorService executor =
                 Executors.newSingleThreadExecutor(
                         new ExecutorThreadFactory("dstl-partition-merge"));

@@ -112,11 +112,22 @@ final class FileTransfers {
             throw asException(e.getCause());
         } finally {
             waiting.clear();
-            // Threads that still use streams fail by it and end.
             cancelRegistry.unregisterCloseable(streams);
-            IOUtils.closeQuietly(streams);
             executor.shutdownNow();
+            // Threads that still use streams fail by it and end.
+            close(streams, threadName);
             awaitEnd(executor, patienceSeconds);
+        }
+    }
+
+    /** On another thread: some clients close a stream only when the read that hangs has ended. */
+    private static void close(CloseableRegistry streams, String threadName) {
+        try {
+            new ExecutorThreadFactory(threadName + "-close")
+                    .newThread(() -> IOUtils.closeQuietly(streams))
+                    .start();
+        } catch (OutOfMemoryError e) {
+            IOUtils.closeQuietly(streams);
         }
     }
 

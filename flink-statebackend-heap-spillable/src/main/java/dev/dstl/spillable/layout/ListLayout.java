@@ -109,6 +109,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             list.add(elementSerializer.deserialize(in));
         }
         gathered = cleared(gathered);
+        in.releaseArrays();
         return list;
     }
 
@@ -258,8 +259,8 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
     /** Gives a list its head, so that it exists. */
     void finishCopied(PartitionedMap map, int itsElements, int itsFragments) throws IOException {
-        putHead(map, itsElements, itsFragments, 0);
         removePartsBehind(map, itsFragments);
+        putHead(map, itsElements, itsFragments, 0);
     }
 
     /**

@@ -253,10 +253,10 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     /** Gives a map its head, so that it exists. */
     void finishCopied(PartitionedMap map, MapWrite.Copied copied) throws IOException {
+        removePartsBehind(map, copied.buckets);
         userEntries = copied.userEntries;
         buckets = copied.buckets;
         writeHead(map);
-        removePartsBehind(map, copied.buckets);
     }
 
     private boolean findCopied(EntryReader entries, MapWrite.Copied copied, UK userKey)

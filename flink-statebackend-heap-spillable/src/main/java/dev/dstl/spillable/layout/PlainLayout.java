@@ -53,7 +53,9 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
             return null;
         }
         in.setBuffer(copyValue(entries, 0), 0, entries.valueLength());
-        return stateSerializer.deserialize(in);
+        S state = stateSerializer.deserialize(in);
+        in.releaseArrays();
+        return state;
     }
 
     @Override

@@ -347,7 +347,7 @@ public abstract class SpilledLayout<K, N, S> {
     /** An empty one: the same, unless it has become so long that it would take heap for ever. */
     static DataOutputSerializer cleared(DataOutputSerializer out) {
         if (out.getSharedBuffer().length > LARGEST_KEPT_BYTES) {
-            return new DataOutputSerializer(SCRATCH_BYTES);
+            return new DataOutputSerializer(LARGEST_KEPT_BYTES);
         }
         out.clear();
         return out;

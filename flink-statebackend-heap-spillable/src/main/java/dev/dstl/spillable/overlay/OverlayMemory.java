@@ -45,6 +45,10 @@ final class OverlayMemory {
     private final SlabAllocator slabs;
     private final AtomicLong blockBytes = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(1);
+
+    /** The holders together, and each who needs only the files. */
+    private final AtomicInteger fileHolders = new AtomicInteger(1);
+
     private final AtomicInteger foreignReaders = new AtomicInteger();
     private final Queue<Object> deferred;
 
@@ -177,9 +181,29 @@ final class OverlayMemory {
                 try {
                     budget.release();
                 } finally {
-                    files.close();
+                    releaseFiles();
                 }
             }
+        }
+    }
+
+    /**
+     * Keeps the chunk files until {@link #releaseFiles()}, but neither memory nor budget.
+     *
+     * @throws IllegalStateException if they are gone
+     */
+    void holdFiles() {
+        if (fileHolders.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalStateException("The state backend is closed");
+        }
+    }
+
+    /**
+     * @throws IOException if this was the last holder and a directory cannot be deleted
+     */
+    void releaseFiles() throws IOException {
+        if (fileHolders.decrementAndGet() == 0) {
+            files.close();
         }
     }
 }

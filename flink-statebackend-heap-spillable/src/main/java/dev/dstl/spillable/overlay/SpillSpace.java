@@ -100,8 +100,8 @@ public final class SpillSpace implements AutoCloseable {
      */
     public Closeable holdFiles() throws IOException {
         OverlayMemory memory = open().memory();
-        memory.enterForeign();
-        return memory::leaveForeign;
+        memory.holdFiles();
+        return memory::releaseFiles;
     }
 
     /** Number by which partitions name a state; the same one for the same name. */

@@ -230,7 +230,12 @@ public final class SealedPartition {
     }
 
     private int locate(int from, int until, PageWindow window) {
-        int at = window.locate(extent, from, until);
+        int at;
+        try {
+            at = window.locate(extent, from, until);
+        } catch (UncheckedIOException e) {
+            throw unreadable(until - from, from, e.getCause());
+        }
         for (int page = from >>> PartitionFormat.PAGE_SHIFT;
                 page <= (until - 1) >>> PartitionFormat.PAGE_SHIFT;
                 page++) {
@@ -348,13 +353,17 @@ public final class SealedPartition {
         try {
             extent.read(target, from);
         } catch (IOException e) {
-            throw new UncheckedIOException(
-                    String.format(
-                            "Spilled state cannot be read (%s): %d bytes at byte %d of %s. Check"
-                                    + " the disk; the state is restored from the last checkpoint.",
-                            identity, bytes, (long) base + from, extent.file()),
-                    e);
+            throw unreadable(bytes, from, e);
         }
+    }
+
+    private UncheckedIOException unreadable(int bytes, int from, IOException cause) {
+        return new UncheckedIOException(
+                String.format(
+                        "Spilled state cannot be read (%s): %d bytes at byte %d of %s. Check the"
+                                + " disk; the state is restored from the last checkpoint.",
+                        identity, bytes, (long) base + from, extent.file()),
+                cause);
     }
 
     /**

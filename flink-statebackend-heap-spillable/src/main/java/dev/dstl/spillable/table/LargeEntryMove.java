@@ -16,7 +16,6 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.layout.SerializerException;
 import dev.dstl.spillable.layout.SlicedRead;
 import dev.dstl.spillable.layout.SlicedWrite;
 import dev.dstl.spillable.layout.SpilledLayout;
@@ -150,8 +149,8 @@ final class LargeEntryMove<K, N, S> {
             layout.writeWholly(spilled, state);
             heap.discard(key, namespace);
             return true;
-        } catch (SerializerException e) {
-            heap.replace(key, namespace, state);
+        } catch (IOException e) {
+            heap.put(key, namespace, state);
             return false;
         } finally {
             spilled.end();

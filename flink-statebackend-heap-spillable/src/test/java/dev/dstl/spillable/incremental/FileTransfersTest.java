@@ -93,7 +93,12 @@ class FileTransfersTest {
     @Test
     void oneThatFails_doesNotWaitForAClientThatReactsToNothing_ifThatMayBeAbandoned() {
         List<FileTransfers.Transfer> transfers = new ArrayList<>();
-        transfers.add(streams -> hangDeafly());
+        transfers.add(
+                streams -> {
+                    // As clients do that read and close under one lock.
+                    streams.registerCloseable(this::hangDeafly);
+                    hangDeafly();
+                });
         transfers.add(
                 streams -> {
                     throw new IOException("file is gone");

@@ -19,6 +19,7 @@ package dev.dstl.spillable.overlay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -86,6 +87,21 @@ class SpillSpaceTest {
 
         assertThat(opened.get().pool()).isNull();
         assertThat(disk).isEmptyDirectory();
+    }
+
+    @Test
+    void filesThatSomebodyHolds_outliveTheSpace_butTheBudgetDoesNot() throws IOException {
+        PoolOnDisk opened = new PoolOnDisk(disk, 1 << 20);
+        SpillSpace space = new SpillSpace(opened::pool);
+        Closeable held = space.holdFiles();
+
+        space.close();
+        assertThat(opened.isReleased()).as("the budget").isTrue();
+        assertThat(disk).isNotEmptyDirectory();
+        held.close();
+
+        assertThat(disk).isEmptyDirectory();
+        assertThatThrownBy(space::holdFiles).isInstanceOf(IOException.class);
     }
 
     private static void closeOnAnotherThread(SpillSpace space) throws IOException {

@@ -81,6 +81,25 @@ class UnreadablePartitionTest extends PartitionFixture {
     }
 
     @Test
+    void aReadPastTheMapping_namesTheSame() throws IOException {
+        Map<String, byte[]> entries = entries();
+        SealedPartition partition = write(entries);
+        shorten(partition, READABLE_PAGES);
+
+        int failed = 0;
+        for (String key : entries.keySet()) {
+            byte[] wanted = bytes(key);
+            try {
+                partition.find(wanted, wanted.length, false, hashOf(wanted), new PageWindow());
+            } catch (UncheckedIOException e) {
+                failed++;
+                assertNames(e, partition);
+            }
+        }
+        assertThat(failed).isPositive();
+    }
+
+    @Test
     void aMergeOrSnapshotOfIt_fails() throws IOException {
         SealedPartition partition = write(entries());
         shorten(partition, READABLE_PAGES);

@@ -302,13 +302,17 @@ class KeyGroupViewTest {
                         map,
                         isSpilled);
 
+        assertPieces(ofList, lists, list);
+        assertPieces(ofMap, maps, map);
+    }
+
+    private static <S> void assertPieces(Pieces pieces, TypeSerializer<S> serializer, S state)
+            throws IOException {
         DataOutputSerializer expected = new DataOutputSerializer(64);
-        lists.serialize(list, expected);
-        assertThat(ofList.bytes).isEqualTo(expected.length() + 4 + 8 + 4);
-        assertThat(ofList.longest).isLessThan(64 << 10);
-        expected.clear();
-        maps.serialize(map, expected);
-        assertThat(ofMap.bytes).isEqualTo(expected.length() + 4 + 8 + 4);
-        assertThat(ofMap.longest).isLessThan(64 << 10);
+        serializer.serialize(state, expected);
+        assertThat(pieces.bytes)
+                .as("number of entries, namespace, key, state")
+                .isEqualTo(4 + 8 + 4 + expected.length());
+        assertThat(pieces.longest).isLessThan(64 << 10);
     }
 }

@@ -25,6 +25,7 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
+import dev.dstl.spillable.spill.PickySerializer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -197,13 +198,48 @@ class LargeEntryMoveTest {
         lists.startSpill(disks.pool());
         for (int round = 0; lists.residency() == Residency.SPILLING && round < 500; round++) {
             lists.spill(16, listLayout);
-            putList(round % 20, list("round " + round + ", "));
-            assertThat(lists.size()).isEqualTo(20);
-            assertThat(spilledList(round % 20)).isEqualTo(list("round " + round + ", "));
+            for (int key = 0; key < 20; key++) {
+                if (lists.isLeaving(key, 0)) {
+                    putList(key, list("round " + round + ", "));
+                    assertThat(lists.size()).isEqualTo(20);
+                    assertThat(spilledList(key)).isEqualTo(list("round " + round + ", "));
+                }
+            }
         }
 
         assertThat(lists.residency()).isEqualTo(Residency.SPILLED);
         assertThat(lists.heapBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                PickySerializer.REFUSED,
+                PickySerializer.TOO_DEEP,
+                PickySerializer.INCOMPLETE
+            })
+    void aListThatReplacesOneOnItsWay_andCannotBeSerialized_staysOnTheHeap(String refused)
+            throws IOException {
+        ListSerializer<String> picky = new ListSerializer<>(new PickySerializer());
+        ListLayout<Integer, Integer, String> layout =
+                new ListLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, picky);
+        KeyGroupMap<Integer, Integer, List<String>> group = group(picky);
+        layout.select(1, 0);
+        group.put(1, 0, list("old "), layout);
+        group.startSpill(disks.pool());
+        group.spill(3, layout);
+        assertThat(group.isLeaving(1, 0)).isTrue();
+        List<String> replacing = list("new ");
+        replacing.set(SIZE / 2, refused);
+
+        layout.select(1, 0);
+        group.put(1, 0, replacing, layout);
+
+        layout.select(1, 0);
+        assertThat(group.get(1, 0, layout)).isEqualTo(replacing);
+        assertThat(group.size()).isOne();
+        assertThat(group.heapSize()).isOne();
+        group.close();
     }
 
     @Test

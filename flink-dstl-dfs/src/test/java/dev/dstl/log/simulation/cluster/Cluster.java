@@ -39,6 +39,9 @@ public final class Cluster {
     /** Key groups of the job, [0, MAX_PARALLELISM). */
     static final int MAX_PARALLELISM = 8;
 
+    /** Chance of a failed task between two looks of the chaos, where there are local copies. */
+    private static final int FAILING_TASK_PERCENT = 25;
+
     private static final int MAX_TASK_MANAGERS = 3;
     private static final long CHAOS_INTERVAL_MILLIS = 4_000;
 
@@ -126,6 +129,10 @@ public final class Cluster {
         }
         if (conditions.has(Condition.LOCAL_COPIES) && dice.percent(30)) {
             dice.oneOf(jobs).jobManager().leaveIdleProcesses();
+        }
+        if (conditions.has(Condition.LOCAL_COPIES) && dice.percent(FAILING_TASK_PERCENT)) {
+            // Otherwise hardly a task would restart where its copies are.
+            dice.oneOf(jobs).jobManager().failTask();
         }
         if (dice.percent(chaosPercent)) {
             SimulatedJobManager jobManager = dice.oneOf(jobs).jobManager();

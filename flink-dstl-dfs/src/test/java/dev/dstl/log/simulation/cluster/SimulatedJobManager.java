@@ -385,8 +385,14 @@ public final class SimulatedJobManager {
         }
     }
 
-    /** Releases the resources of processes without a task of the job. */
+    /**
+     * Releases the resources of processes without a task of the job, unless it is about to restart.
+     */
     void leaveIdleProcesses() {
+        if (restarting) {
+            // Flink keeps the slots meanwhile.
+            return;
+        }
         for (SimulatedTaskManager taskManager : cluster.taskManagers()) {
             boolean idle =
                     tasks.stream().noneMatch(task -> task.taskManager() == taskManager)

@@ -23,7 +23,6 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -162,16 +161,54 @@ class DeploymentFilesTest {
     void theImageIsOfTheLineOfTheJarAndCopiesWhatTheBuildLeaves() {
         String line = Poms.property("flink.line");
         String dockerfile = Documentation.text(DOCKER.resolve("Dockerfile"));
-        Matcher copy = Pattern.compile(COPY.pattern(), Pattern.MULTILINE).matcher(dockerfile);
-        assertThat(copy.find()).isTrue();
-        Path jar = Path.of("dstl-flink/target/dstl-flink-" + line + "-" + Poms.version() + ".jar");
+        List<String> copied =
+                Pattern.compile(COPY.pattern(), Pattern.MULTILINE)
+                        .matcher(dockerfile)
+                        .results()
+                        .map(copy -> copy.group(1))
+                        .collect(toList());
 
         assertThat(dockerfile).containsPattern("(?m)^FROM flink:" + Pattern.quote(line) + "[.-]");
-        assertThat(FileSystems.getDefault().getPathMatcher("glob:" + copy.group(1)).matches(jar))
-                .isTrue();
+        assertThat(copied).hasSize(3);
+        assertMatches(copied.get(0), "dstl-flink/target/dstl-flink-" + line + "-" + Poms.version());
+        assertMatches(copied.get(1), "dstl-tool/target/dstl-tool-" + Poms.version() + "-all");
+        assertThat(Documentation.ROOT.resolve(copied.get(2))).isExecutable();
         assertThat(Documentation.text(Documentation.ROOT.resolve(".dockerignore")))
-                .contains("!" + copy.group(1));
+                .contains(copied.stream().map(file -> "!" + file + "\n").collect(toList()));
         assertThat((String) service("jobmanager").get("image")).endsWith(":" + line);
+    }
+
+    private static void assertMatches(String glob, String jar) {
+        assertThat(
+                        FileSystems.getDefault()
+                                .getPathMatcher("glob:" + glob)
+                                .matches(Path.of(jar + ".jar")))
+                .as("%s matches %s.jar", glob, jar)
+                .isTrue();
+    }
+
+    @Test
+    void theCronJobSearchesWhereTheDeploymentsWrite_withTheirImageAndAccount() {
+        Map<String, Object> cronJob = read(KUBERNETES.resolve("orphans-cronjob.yaml"));
+        Map<String, Object> pod = StrictYaml.map(cronJob.get("spec"));
+        for (String level : List.of("jobTemplate", "spec", "template", "spec")) {
+            pod = StrictYaml.map(pod.get(level));
+        }
+        Map<String, Object> container = StrictYaml.maps(pod.get("containers")).get(0);
+        Map<String, Object> deployment =
+                StrictYaml.map(read(KUBERNETES.resolve("flink-deployment.yaml")).get("spec"));
+        Map<String, Object> flink = StrictYaml.map(deployment.get("flinkConfiguration"));
+
+        assertThat(container).containsEntry("image", deployment.get("image"));
+        assertThat(pod).containsEntry("serviceAccountName", deployment.get("serviceAccount"));
+        assertThat(strings(StrictYaml.list(container.get("command"))))
+                .containsExactly(
+                        "/opt/flink/bin/dstl",
+                        "orphans",
+                        "--delete",
+                        "--checkpoints",
+                        (String) flink.get("execution.checkpointing.dir"),
+                        (String) flink.get("state.changelog.dstl.dfs.base-path"));
     }
 
     @Test
@@ -183,6 +220,8 @@ class DeploymentFilesTest {
                 .contains(
                         Documentation.text(KUBERNETES.resolve("flink-deployment.yaml")),
                         Documentation.text(KUBERNETES.resolve("flink-session.yaml")));
+        assertThat(Documentation.blocks(Documentation.page("kubernetes.md"), "yaml"))
+                .contains(Documentation.text(KUBERNETES.resolve("orphans-cronjob.yaml")));
     }
 
     @Test

@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.bench;
 import dev.dstl.benchmarks.comparison.ComparisonText;
 import dev.dstl.benchmarks.display.Display;
 import dev.dstl.benchmarks.harness.LauncherProperties;
+import dev.dstl.benchmarks.harness.RunDirectory;
 import dev.dstl.benchmarks.harness.RunFiles;
 import dev.dstl.benchmarks.measurement.BenchmarkResults;
 import dev.dstl.benchmarks.measurement.MachineDescription;
@@ -75,10 +76,9 @@ public final class BenchMain {
             return MISUSED;
         }
         Path home = PROPERTIES.path("directory", "target/bench");
-        Path work = home.resolve("run-" + ProcessHandle.current().pid());
+        Path work = home;
         try {
-            RunFiles.delete(work);
-            Files.createDirectories(work);
+            work = RunDirectory.create(home);
             LauncherProperties.logTo(work.resolve("bench.log"));
             Path report = Files.createDirectories(options.out(home.resolve("report")));
             boolean asExpected = true;

@@ -18,10 +18,10 @@ package dev.dstl.benchmarks.demo;
 
 import dev.dstl.benchmarks.cluster.ClusterException;
 import dev.dstl.benchmarks.harness.LauncherProperties;
+import dev.dstl.benchmarks.harness.RunDirectory;
 import dev.dstl.benchmarks.harness.RunFiles;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -69,10 +69,9 @@ public final class DemoMain {
             return MISUSED;
         }
         Path directory = PROPERTIES.path("directory", "target/demo");
-        Path home = directory.resolve("run-" + ProcessHandle.current().pid());
+        Path home = directory;
         try {
-            RunFiles.delete(home);
-            Files.createDirectories(home);
+            home = RunDirectory.create(directory);
             LauncherProperties.logTo(home.resolve("demo.log"));
             Path plugins = PROPERTIES.path("plugins", "plugins");
             Demo demo = new Demo(options, home, plugins, PROPERTIES.display(out), out);

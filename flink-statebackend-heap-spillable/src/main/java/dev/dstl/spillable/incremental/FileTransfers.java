@@ -99,6 +99,7 @@ final class FileTransfers {
         int most = Math.min(THREADS, transfers.size());
         ExecutorService executor =
                 Executors.newFixedThreadPool(most, new ExecutorThreadFactory(threadName));
+        boolean allEnded = false;
         try {
             CompletionService<Void> ended = new ExecutorCompletionService<>(executor);
             int threads = start(most, () -> runAll(waiting, streams), ended);
@@ -108,14 +109,17 @@ final class FileTransfers {
             for (int i = 0; i < threads; i++) {
                 ended.take().get();
             }
+            allEnded = true;
         } catch (ExecutionException e) {
             throw asException(e.getCause());
         } finally {
             waiting.clear();
             cancelRegistry.unregisterCloseable(streams);
             executor.shutdownNow();
-            // Threads that still use streams fail by it and end.
-            close(streams, threadName);
+            if (!allEnded) {
+                // Threads that still use streams fail by it and end.
+                close(streams, threadName);
+            }
             awaitEnd(executor, patienceSeconds);
         }
     }

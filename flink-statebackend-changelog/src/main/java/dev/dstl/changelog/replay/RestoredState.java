@@ -55,6 +55,12 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     @Nullable private N namespace;
     private int version;
 
+    /** For which registration, and at which version, {@link #choiceIsOpen} was computed. */
+    @Nullable private RestoredRegistration chosenFor;
+
+    private int chosenAtVersion;
+    private boolean choiceIsOpen;
+
     /**
      * Creates a state.
      *
@@ -133,8 +139,13 @@ final class RestoredState<K, N, V, S extends InternalKvState<K, N, V>> {
     void makeRoomFor(RestoredRegistration registration, V value) throws Exception {
         TypeSerializer<V> reader = (TypeSerializer<V>) registration.valueSerializer();
         SchemaVersion<V> added = (SchemaVersion<V>) registration.schema().values();
-        if (SchemaChoice.between(values, added).isOpen()
-                && !SchemaChoice.keeps(state.getValueSerializer(), reader, value)) {
+        if (registration != chosenFor || version != chosenAtVersion) {
+            // Costs hundreds of times what the comparison of a value does.
+            chosenFor = registration;
+            chosenAtVersion = version;
+            choiceIsOpen = SchemaChoice.between(values, added).isOpen();
+        }
+        if (choiceIsOpen && !SchemaChoice.keeps(state.getValueSerializer(), reader, value)) {
             register(registration, namespaces.present(), added.present());
             state.setCurrentNamespace(namespace);
         }

@@ -44,7 +44,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     private final Function<Map.Entry<UK, UV>, T> view;
     @Nullable private Map.Entry<UK, UV> current;
 
-    /** The map's number of removals at creation, plus those by this iterator. */
+    /** The map's number of removals when it was found, plus those by this iterator. */
     private long removals;
 
     LoggedMapIterator(
@@ -53,6 +53,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             int keyGroup,
             @Nullable N namespace,
             Iterator<Map.Entry<UK, UV>> entries,
+            long removals,
             Function<Map.Entry<UK, UV>, T> view) {
         this.state = state;
         this.key = key;
@@ -60,7 +61,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         this.namespace = namespace;
         this.entries = entries;
         this.view = view;
-        this.removals = state.removals();
+        this.removals = removals;
     }
 
     @Override

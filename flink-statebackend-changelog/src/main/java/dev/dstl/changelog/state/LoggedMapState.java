@@ -177,10 +177,18 @@ final class LoggedMapState<K, N, UK, UV>
         K key = backend().getCurrentKey();
         int keyGroup = backend().getCurrentKeyGroupIndex();
         N namespace = namespace();
+        // Before the delegate says which map it is, which it may do only once.
+        long removalsBefore = removals();
         Iterable<Map.Entry<UK, UV>> entries = delegate().entries();
         return () ->
                 new LoggedMapIterator<>(
-                        this, key, keyGroup, namespace, open(entries, key, namespace), view);
+                        this,
+                        key,
+                        keyGroup,
+                        namespace,
+                        open(entries, key, namespace),
+                        removalsBefore,
+                        view);
     }
 
     /**

@@ -164,6 +164,55 @@ class LoggedMapStateTest {
         }
     }
 
+    @Test
+    void removalByAnIterator_openedAfterACleanUpReplacedItsMap_isNotLogged() throws Exception {
+        Delegate.Kind kind = Delegate.Kind.HASH_MAP;
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+            job.at(1, "a");
+            job.map.put("k", 1);
+            job.map.put("l", 2);
+            Iterable<Map.Entry<String, Integer>> entries = job.map.entries();
+            cleanUp((LoggedMapState<Integer, String, String, Integer>) job.map);
+
+            Iterator<Map.Entry<String, Integer>> opened = entries.iterator();
+            opened.next();
+            opened.remove();
+
+            assertRestored(kind, job);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void changeThroughEntriesOfAMapThatWasClearedMeanwhile_isWhatTheDelegateMadeOfIt(
+            Delegate.Kind kind) throws Exception {
+        for (boolean removes : new boolean[] {false, true}) {
+            try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+                job.at(1, "a");
+                job.map.put("k", 1);
+                Iterable<Map.Entry<String, Integer>> entries = job.map.entries();
+                job.map.clear();
+                job.map.put("k", 2);
+
+                Iterator<Map.Entry<String, Integer>> opened = entries.iterator();
+                Map.Entry<String, Integer> entry = opened.next();
+                if (removes) {
+                    opened.remove();
+                } else {
+                    entry.setValue(9);
+                }
+
+                assertRestored(kind, job);
+            }
+        }
+    }
+
+    private static void assertRestored(Delegate.Kind kind, LoggedJob job) throws Exception {
+        try (LoggedJob restored = LoggedJob.restore(kind, job.log)) {
+            assertThat(restored.contents()).isEqualTo(job.contents());
+        }
+    }
+
     private static void cleanUp(LoggedMapState<Integer, String, String, Integer> map) {
         InternalKvState.StateIncrementalVisitor<Integer, String, Map<String, Integer>> visitor =
                 map.getStateIncrementalVisitor(10);

@@ -41,6 +41,13 @@ public final class SealedPartition {
     private static final int LONGEST_KEY_RECHECKED = 1024;
     private static final int PAGES_READ_AT_ONCE = 16;
 
+    /** Off-heap, so that neither garbage nor a second copy is made of each page. */
+    private static final ThreadLocal<ByteBuffer> PAGES =
+            ThreadLocal.withInitial(
+                    () ->
+                            ByteBuffer.allocateDirect(
+                                    PAGES_READ_AT_ONCE << PartitionFormat.PAGE_SHIFT));
+
     private final Extent extent;
     private final StateIdentity identity;
     private final MemorySegment segment;
@@ -313,8 +320,7 @@ public final class SealedPartition {
     }
 
     private void compareChecksum(int page) {
-        compareChecksums(
-                page, page + 1, ByteBuffer.allocate(PartitionFormat.PAGE_BYTES), new CRC32C());
+        compareChecksums(page, page + 1, PAGES.get(), new CRC32C());
     }
 
     /**
@@ -376,9 +382,7 @@ public final class SealedPartition {
         checkedDataStart();
         CRC32C crc = new CRC32C();
         int pages = pageChecksums.length;
-        ByteBuffer buffer =
-                ByteBuffer.allocate(
-                        Math.min(pages, PAGES_READ_AT_ONCE) << PartitionFormat.PAGE_SHIFT);
+        ByteBuffer buffer = PAGES.get();
         for (int from = 0; from < pages; from += PAGES_READ_AT_ONCE) {
             int until = Math.min(pages, from + PAGES_READ_AT_ONCE);
             compareChecksums(from, until, buffer, crc);

@@ -53,9 +53,9 @@ final class OrderedRecords {
     /** Returns the records in the order that the delegate takes, without obsolete ones. */
     static OrderedRecords of(RecordBuffer records, ReplayOrder order, SortRun run) {
         int[] numbers =
-                order == ReplayOrder.AS_WRITTEN
-                        ? SortedSurvivors.numbersIn(records)
-                        : SortedSurvivors.of(records, RecordSorter.sort(records));
+                order == ReplayOrder.BY_KEY
+                        ? SortedSurvivors.of(records, RecordSorter.sort(records))
+                        : SortedSurvivors.numbersIn(records);
         return new OrderedRecords(records, numbers, run);
     }
 

@@ -158,9 +158,7 @@ class LoggedMapStateTest {
             entries.remove();
 
             assertThat(job.map.entries()).hasSize(2);
-            try (LoggedJob restored = LoggedJob.restore(kind, job.log)) {
-                assertThat(restored.contents()).isEqualTo(job.contents());
-            }
+            assertRestored(kind, job);
         }
     }
 

@@ -19,6 +19,7 @@ package dev.dstl.spillable.incremental;
 import java.io.IOException;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionService;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -136,14 +137,10 @@ final class FileTransfers {
     }
 
     /** Starts as many threads as there are to be had; returns their number. */
-    private static int start(int most, Runs work, CompletionService<Void> ended) {
+    private static int start(int most, Callable<Void> work, CompletionService<Void> ended) {
         for (int started = 0; started < most; started++) {
             try {
-                ended.submit(
-                        () -> {
-                            work.run();
-                            return null;
-                        });
+                ended.submit(work);
             } catch (OutOfMemoryError e) {
                 LOG.debug("{} of {} threads could be started.", started, most, e);
                 return started;
@@ -152,16 +149,12 @@ final class FileTransfers {
         return most;
     }
 
-    /** What a thread does. */
-    private interface Runs {
-        void run() throws Exception;
-    }
-
-    private static void runAll(Queue<Transfer> waiting, CloseableRegistry streams)
+    private static Void runAll(Queue<Transfer> waiting, CloseableRegistry streams)
             throws Exception {
         for (Transfer next = waiting.poll(); next != null; next = waiting.poll()) {
             next.run(streams);
         }
+        return null;
     }
 
     private static Exception asException(Throwable failure) {

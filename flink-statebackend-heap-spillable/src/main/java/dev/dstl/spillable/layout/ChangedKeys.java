@@ -16,18 +16,51 @@
 
 package dev.dstl.spillable.layout;
 
-/** How many user keys that change while a large map is copied are copied again in one slice. */
-final class ChangedKeys {
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** User keys of a large map that have changed since the entries under them were copied. */
+final class ChangedKeys<UK> {
 
     private static final int IN_SLICE = 2048;
     private static final int SHARE = 4;
 
-    private ChangedKeys() {}
+    /** In order, so that those that are left are found without a look at those that are gone. */
+    private final Set<UK> userKeys = new LinkedHashSet<>();
+
+    /** Copies the entry under a user key again, or removes it. */
+    interface Repetition<UK> {
+        void of(UK userKey) throws IOException;
+    }
 
     /**
-     * Some milliseconds' worth, and of a backlog so many that the job cannot add more meanwhile.
+     * @param userKey the caller keeps no reference to it
+     * @return number of user keys
      */
-    static int inSlice(int changed) {
-        return Math.max(IN_SLICE, changed / SHARE);
+    int add(UK userKey) {
+        userKeys.add(userKey);
+        return userKeys.size();
+    }
+
+    /**
+     * Repeats some milliseconds' worth, and of a backlog so many that the job cannot add more
+     * meanwhile.
+     */
+    void repeatSome(Repetition<UK> repetition) throws IOException {
+        repeat(Math.max(IN_SLICE, userKeys.size() / SHARE), repetition);
+    }
+
+    void repeatAll(Repetition<UK> repetition) throws IOException {
+        repeat(userKeys.size(), repetition);
+    }
+
+    private void repeat(int most, Repetition<UK> repetition) throws IOException {
+        Iterator<UK> left = userKeys.iterator();
+        for (int i = 0; i < most && left.hasNext(); i++) {
+            repetition.of(left.next());
+            left.remove();
+        }
     }
 }

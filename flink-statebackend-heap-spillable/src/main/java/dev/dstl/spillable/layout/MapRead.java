@@ -19,10 +19,7 @@ package dev.dstl.spillable.layout;
 import dev.dstl.spillable.overlay.EntryReader;
 import java.io.IOException;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.Map;
-import java.util.Set;
 import javax.annotation.Nullable;
 
 /**
@@ -32,7 +29,7 @@ import javax.annotation.Nullable;
 final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
 
     private final MapLayout<?, ?, UK, UV> layout;
-    private final Set<UK> changed = new HashSet<>();
+    private final ChangedKeys<UK> changed = new ChangedKeys<>();
     private final Allocation<Map<UK, UV>> allocation = new Allocation<>();
     @Nullable private Map<UK, UV> target;
     private int nextBucket;
@@ -51,7 +48,7 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
                 return null;
             }
         }
-        repeat(entries, ChangedKeys.inSlice(changed.size()));
+        changed.repeatSome(userKey -> repeat(entries, userKey));
         int buckets = layout.bucketCount(entries);
         for (int i = 0; i < slices && nextBucket < buckets; i++) {
             layout.visitBucket(entries, nextBucket++, buckets, entries.keyHash(), target::put);
@@ -59,21 +56,15 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
         if (nextBucket < buckets) {
             return null;
         }
-        repeat(entries, changed.size());
+        changed.repeatAll(userKey -> repeat(entries, userKey));
         return target;
     }
 
-    /** Copies user keys that have changed since they were copied, at most so many. */
-    private void repeat(EntryReader entries, int most) throws IOException {
-        Iterator<UK> userKeys = changed.iterator();
-        for (int i = 0; i < most && userKeys.hasNext(); i++) {
-            UK userKey = userKeys.next();
-            if (layout.contains(entries, userKey)) {
-                target.put(userKey, layout.get(entries, userKey));
-            } else {
-                target.remove(userKey);
-            }
-            userKeys.remove();
+    private void repeat(EntryReader entries, UK userKey) throws IOException {
+        if (layout.contains(entries, userKey)) {
+            target.put(userKey, layout.get(entries, userKey));
+        } else {
+            target.remove(userKey);
         }
     }
 
@@ -88,7 +79,6 @@ final class MapRead<UK, UV> implements SlicedRead<Map<UK, UV>> {
     @Override
     @SuppressWarnings("unchecked") // the user keys of the map
     public int changed(Object userKey) {
-        changed.add(layout.copyUserKey((UK) userKey));
-        return changed.size();
+        return changed.add(layout.copyUserKey((UK) userKey));
     }
 }

@@ -19,10 +19,7 @@ package dev.dstl.spillable.layout;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.Map;
-import java.util.Set;
 
 /** Copies a large map to buckets, a piece of its table at a time. */
 final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
@@ -35,7 +32,7 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
 
     private final MapLayout<?, ?, UK, UV> layout;
     private final HashMapCursor<UK, UV> cursor = new HashMapCursor<>();
-    private final Set<UK> changed = new HashSet<>();
+    private final ChangedKeys<UK> changed = new ChangedKeys<>();
     private final Copied copied = new Copied();
     private boolean started;
     private boolean more = true;
@@ -50,7 +47,7 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
             started = true;
             layout.deleteParts(map, 0, copied.buckets);
         }
-        repeat(map, state, ChangedKeys.inSlice(changed.size()));
+        changed.repeatSome(userKey -> repeat(map, state, userKey));
         if (more) {
             try {
                 more = cursor.visit(state, slices, entry -> put(map, entry));
@@ -59,22 +56,16 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
             }
         }
         if (!more) {
-            repeat(map, state, changed.size());
+            changed.repeatAll(userKey -> repeat(map, state, userKey));
         }
         return !more;
     }
 
-    /** Copies user keys that have changed since they were copied, at most so many. */
-    private void repeat(PartitionedMap map, Map<UK, UV> state, int most) throws IOException {
-        Iterator<UK> userKeys = changed.iterator();
-        for (int i = 0; i < most && userKeys.hasNext(); i++) {
-            UK userKey = userKeys.next();
-            if (state.containsKey(userKey)) {
-                layout.putCopied(map, copied, userKey, state.get(userKey));
-            } else {
-                layout.removeCopied(map, copied, userKey);
-            }
-            userKeys.remove();
+    private void repeat(PartitionedMap map, Map<UK, UV> state, UK userKey) throws IOException {
+        if (state.containsKey(userKey)) {
+            layout.putCopied(map, copied, userKey, state.get(userKey));
+        } else {
+            layout.removeCopied(map, copied, userKey);
         }
     }
 
@@ -89,8 +80,7 @@ final class MapWrite<UK, UV> implements SlicedWrite<Map<UK, UV>> {
     @Override
     @SuppressWarnings("unchecked") // the user keys of the map
     public int changed(Object userKey) {
-        changed.add(layout.copyUserKey((UK) userKey));
-        return changed.size();
+        return changed.add(layout.copyUserKey((UK) userKey));
     }
 
     @Override

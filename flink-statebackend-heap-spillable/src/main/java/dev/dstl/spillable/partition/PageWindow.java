@@ -18,7 +18,6 @@ package dev.dstl.spillable.partition;
 
 import dev.dstl.spillable.chunk.Extent;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
@@ -82,16 +81,16 @@ public final class PageWindow {
      * Makes bytes of an extent readable.
      *
      * @return where in {@link #segment()} the first of them is, until the next call
-     * @throws UncheckedIOException if the file cannot be read
+     * @throws IOException if the file cannot be read
      */
-    int locate(Extent wanted, int wantedFrom, int wantedUntil) {
+    int locate(Extent wanted, int wantedFrom, int wantedUntil) throws IOException {
         if (extent != wanted || wantedFrom < from || wantedUntil > until) {
             load(wanted, wantedFrom, wantedUntil);
         }
         return wantedFrom - from + start;
     }
 
-    private void load(Extent wanted, int wantedFrom, int wantedUntil) {
+    private void load(Extent wanted, int wantedFrom, int wantedUntil) throws IOException {
         int newFrom = wantedFrom & -PartitionFormat.PAGE_BYTES;
         int newUntil =
                 (int)
@@ -113,16 +112,12 @@ public final class PageWindow {
         until = newUntil;
     }
 
-    private void read(Extent wanted, int wantedFrom, int bytes) {
+    private void read(Extent wanted, int wantedFrom, int bytes) throws IOException {
         if (bytes > buffer.capacity()) {
             allocate(2 * bytes);
         }
         buffer.clear().limit(bytes);
-        try {
-            wanted.read(buffer, wantedFrom);
-        } catch (IOException e) {
-            throw new UncheckedIOException("Cannot read spilled state", e);
-        }
+        wanted.read(buffer, wantedFrom);
         reads++;
     }
 }

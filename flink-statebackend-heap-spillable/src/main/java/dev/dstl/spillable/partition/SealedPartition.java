@@ -240,8 +240,8 @@ public final class SealedPartition {
         int at;
         try {
             at = window.locate(extent, from, until);
-        } catch (UncheckedIOException e) {
-            throw unreadable(until - from, from, e.getCause());
+        } catch (IOException e) {
+            throw unreadable(until - from, from, e);
         }
         for (int page = from >>> PartitionFormat.PAGE_SHIFT;
                 page <= (until - 1) >>> PartitionFormat.PAGE_SHIFT;
@@ -320,15 +320,12 @@ public final class SealedPartition {
     }
 
     private void compareChecksum(int page) {
-        compareChecksums(page, page + 1, PAGES.get(), new CRC32C());
+        compareChecksums(page, page + 1, new CRC32C());
     }
 
-    /**
-     * Compares the checksums of {@code [from, until)}.
-     *
-     * @param buffer has room for these pages
-     */
-    private void compareChecksums(int from, int until, ByteBuffer buffer, CRC32C crc) {
+    /** Compares the checksums of {@code [from, until)}, at most {@link #PAGES_READ_AT_ONCE}. */
+    private void compareChecksums(int from, int until, CRC32C crc) {
+        ByteBuffer buffer = PAGES.get();
         int start = from << PartitionFormat.PAGE_SHIFT;
         int end = (int) Math.min(length, (long) until << PartitionFormat.PAGE_SHIFT);
         read(buffer.clear().limit(end - start), start);
@@ -382,10 +379,9 @@ public final class SealedPartition {
         checkedDataStart();
         CRC32C crc = new CRC32C();
         int pages = pageChecksums.length;
-        ByteBuffer buffer = PAGES.get();
         for (int from = 0; from < pages; from += PAGES_READ_AT_ONCE) {
             int until = Math.min(pages, from + PAGES_READ_AT_ONCE);
-            compareChecksums(from, until, buffer, crc);
+            compareChecksums(from, until, crc);
             for (int page = from; page < until; page++) {
                 markChecked(page);
             }

@@ -62,6 +62,7 @@ class ChainedOperatorsJobITCase {
             String delegate) throws Exception {
         AtomicInteger refused = LocalRecovery.refuseOtherReads();
         Count.failures.set(FAILURES);
+        Count.disturbed = true;
         Map<Long, Tuple2<Long, Long>> found = new TreeMap<>();
         try (StreamExecutionEnvironment job =
                 StreamExecutionEnvironment.createLocalEnvironment(2, cluster(delegate))) {
@@ -133,7 +134,12 @@ class ChainedOperatorsJobITCase {
         return expected;
     }
 
-    /** Holds back the end of the input until the operators have failed. */
+    /**
+     * Holds back the end of the input until the operators have failed and run again. A source that
+     * asks for more splits as tasks fail may lose the answer on Flink 2.3.0, and the next
+     * checkpoint then waits for it: from the second failure on, checkpoints in progress are aborted
+     * too late.
+     */
     private static final class Pace implements MapFunction<Long, Long> {
         private static final long serialVersionUID = 1L;
 
@@ -143,7 +149,7 @@ class ChainedOperatorsJobITCase {
 
         @Override
         public Long map(Long number) throws Exception {
-            if (Count.failures.get() > 0 && (++records % 100 == 0 || records > FAST_RECORDS)) {
+            if (Count.disturbed && (++records % 100 == 0 || records > FAST_RECORDS)) {
                 Thread.sleep(20);
             }
             return number;
@@ -158,12 +164,14 @@ class ChainedOperatorsJobITCase {
         private static final int CHECKPOINTS = 8;
 
         static final AtomicInteger failures = new AtomicInteger();
+        static volatile boolean disturbed;
 
         private transient ValueState<Long> count;
         private transient int checkpoints;
 
         @Override
         public void open(OpenContext context) {
+            disturbed = failures.get() > 0;
             count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Long.class));
         }
 

@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 
@@ -44,6 +45,9 @@ import org.apache.flink.configuration.Configuration;
 final class LogStore {
 
     private static final String AUTHORITY = "soak";
+
+    private static final Pattern SEGMENT =
+            Pattern.compile("[0-9a-f]{32}/dstl/[0-9a-f-]+/[0-9]+-[0-9]+\\.seg");
 
     /** Time for deletions by the JobManager after the end of the job, and for retries. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -85,19 +89,30 @@ final class LogStore {
     /**
      * Waits until there is no segment but those that retained checkpoints refer to.
      *
-     * @param checkpoints all directories of checkpoints and savepoints
      * @param known segments that may be left over, relative to {@link #files()}
+     * @param sinceMillis segments written before are not looked at, in milliseconds since the epoch
      */
-    void verifyNothingUnreferenced(List<Path> checkpoints, Set<String> known) throws Exception {
+    void verifyNothingUnreferenced(CheckpointFiles checkpoints, Set<String> known, long sinceMillis)
+            throws Exception {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         OrphanReport report = search(checkpoints);
-        while (!known.containsAll(orphans(report)) && System.nanoTime() - deadline < 0) {
+        while (!known.containsAll(orphans(report, sinceMillis))
+                && System.nanoTime() - deadline < 0) {
             Thread.sleep(200);
             report = search(checkpoints);
         }
         assertThat(known)
                 .as("segments that may be unreferenced, of: " + report.text())
-                .containsAll(orphans(report));
+                .containsAll(orphans(report, sinceMillis));
+    }
+
+    /** Verifies that there are the segments that checkpoints name, and no other. */
+    void verifyNothingButWhatIsNamed(CheckpointFiles checkpoints) throws IOException {
+        assertThat(
+                        CheckpointFiles.filesBelow(files()).stream()
+                                .map(file -> files().relativize(file).toString()))
+                .as("segments")
+                .containsExactlyInAnyOrderElementsOf(checkpoints.named(SEGMENT));
     }
 
     /**
@@ -105,25 +120,27 @@ final class LogStore {
      *
      * @return how many segments that were
      */
-    int deleteOrphans(List<Path> checkpoints) throws Exception {
+    int deleteOrphans(CheckpointFiles checkpoints) throws Exception {
         OrphanReport report = search(checkpoints);
         OrphanReport deleted = orphanSearch().delete(report, () -> false);
         assertThat(deleted.problem()).isEmpty();
-        return orphans(deleted).size();
+        return ((List<?>) deleted.json().get("orphans")).size();
     }
 
-    private List<String> orphans(OrphanReport report) {
+    private List<String> orphans(OrphanReport report, long sinceMillis) {
         return ((List<?>) report.json().get("orphans"))
                 .stream()
                         .map(orphan -> String.valueOf(((Map<?, ?>) orphan).get("file")))
-                        .map(file -> files().relativize(Path.of(URI.create(file))).toString())
+                        .map(file -> Path.of(URI.create(file)))
+                        .filter(file -> CheckpointFiles.isWrittenSince(sinceMillis, file))
+                        .map(file -> files().relativize(file).toString())
                         .collect(Collectors.toList());
     }
 
-    private OrphanReport search(List<Path> checkpoints) throws Exception {
+    private OrphanReport search(CheckpointFiles checkpoints) throws Exception {
         Files.createDirectories(files());
         List<FileAccess> retained = new ArrayList<>();
-        for (Path path : checkpoints) {
+        for (Path path : checkpoints.directories()) {
             if (Files.exists(path)) {
                 retained.add(FileAccess.of(path.toUri().toString()));
             }

@@ -93,7 +93,7 @@ final class RandomSteps {
     }
 
     private Step kill() {
-        switch (random.nextInt(7)) {
+        switch (random.nextInt(9)) {
             case 0:
                 return killTaskManagers(2);
             case 1:
@@ -106,6 +106,9 @@ final class RandomSteps {
                 return outageAround(killTaskManagers(2));
             case 5:
                 return outageAround(killJobManagerAndTaskManager());
+            case 6:
+            case 7:
+                return killInTurns();
             default:
                 return killTaskManagers(1);
         }
@@ -168,6 +171,21 @@ final class RandomSteps {
     private static Step killTaskManagers(int count) {
         return new Step(
                 "SIGKILL to " + count + " TaskManagers", run -> run.killTaskManagers(count));
+    }
+
+    /** Most of these kills meet a job that has not recovered from the one before. */
+    private Step killInTurns() {
+        int kills = 2 + random.nextInt(6);
+        int millis = random.nextInt(3000);
+        return new Step(
+                String.format("SIGKILL to %d TaskManagers, one every %d ms", kills, millis),
+                run -> {
+                    for (int i = 0; i < kills; i++) {
+                        run.killTaskManagers(1);
+                        // The moment is what is drawn here; nothing is waited for.
+                        Thread.sleep(millis);
+                    }
+                });
     }
 
     private static Step killJobManager() {

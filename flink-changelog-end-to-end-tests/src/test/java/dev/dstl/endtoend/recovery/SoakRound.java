@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestOptions;
@@ -122,10 +121,15 @@ final class SoakRound {
                 taken.add(step);
                 step.take(run);
             }
+            run.awaitCheckpoints(1);
+            long settledMillis = System.currentTimeMillis();
             LOG.info("Seed {}: the rest of the input", seed);
             run.finish();
             run.verify();
-            verifyFiles(cluster, List.of(cluster.checkpoints(), run.savepointDirectory()));
+            verifyFiles(
+                    cluster,
+                    new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory())),
+                    kills ? settledMillis : 0);
         } catch (Exception | AssertionError e) {
             throw new AssertionError(
                     String.format(
@@ -138,14 +142,16 @@ final class SoakRound {
     /**
      * A killed process leaves what it had not told anybody of, and Flink's JobManager tries once to
      * delete a file: what it could not delete while the store was out of service stays. The tool
-     * has to find both, and there must be nothing else.
+     * has to find both and nothing that a checkpoint names. What was written once the job had
+     * recovered from the last kill must not be among it.
      */
-    private void verifyFiles(RecoveryCluster cluster, List<Path> checkpoints) throws Exception {
-        if (!kills) {
-            store.verifyNothingUnreferenced(checkpoints, cluster.segmentsLeftByTheJobManager());
-        }
+    private void verifyFiles(RecoveryCluster cluster, CheckpointFiles checkpoints, long sinceMillis)
+            throws Exception {
+        store.verifyNothingUnreferenced(
+                checkpoints, cluster.segmentsLeftByTheJobManager(), sinceMillis);
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
-        store.verifyNothingUnreferenced(checkpoints, Set.of());
+        store.verifyNothingButWhatIsNamed(checkpoints);
+        checkpoints.verifyNothingUnnamed(sinceMillis);
     }
 
     private Configuration settings(EmbeddedZooKeeper zooKeeper) {

@@ -1,0 +1,141 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The checkpoints and savepoints of a round. Their metadata is searched for names of files without
+ * any class of DSTL or Flink.
+ */
+final class CheckpointFiles {
+
+    private static final String METADATA = "_metadata";
+
+    /** Time for deletions by the JobManager after the end of the job. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final List<Path> directories;
+
+    /**
+     * @param directories all directories of checkpoints and savepoints; need not exist
+     */
+    CheckpointFiles(List<Path> directories) {
+        this.directories = List.copyOf(directories);
+    }
+
+    List<Path> directories() {
+        return directories;
+    }
+
+    /** Returns all names of a form in the metadata. */
+    Set<String> named(Pattern form) throws IOException {
+        Set<String> named = new TreeSet<>();
+        for (String metadata : metadata(files())) {
+            Matcher name = form.matcher(metadata);
+            while (name.find()) {
+                named.add(name.group());
+            }
+        }
+        return named;
+    }
+
+    /**
+     * Waits until each file is named by the metadata of a checkpoint or savepoint.
+     *
+     * @param sinceMillis files written before are not looked at, in milliseconds since the epoch
+     */
+    void verifyNothingUnnamed(long sinceMillis) throws Exception {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        List<Path> unnamed = unnamed(sinceMillis);
+        while (!unnamed.isEmpty() && System.nanoTime() - deadline < 0) {
+            Thread.sleep(200);
+            unnamed = unnamed(sinceMillis);
+        }
+        assertThat(unnamed).as("files that no checkpoint names").isEmpty();
+    }
+
+    private List<Path> unnamed(long sinceMillis) throws IOException {
+        List<Path> files = files();
+        List<String> metadata = metadata(files);
+        return files.stream()
+                .filter(file -> !file.endsWith(METADATA))
+                .filter(file -> isWrittenSince(sinceMillis, file))
+                .filter(file -> metadata.stream().noneMatch(in(file.getFileName().toString())))
+                .collect(Collectors.toList());
+    }
+
+    private static Predicate<String> in(String name) {
+        return metadata -> metadata.contains(name);
+    }
+
+    private List<Path> files() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Path directory : directories) {
+            files.addAll(filesBelow(directory));
+        }
+        return files;
+    }
+
+    private static List<String> metadata(List<Path> files) throws IOException {
+        List<String> all = new ArrayList<>();
+        for (Path file : files) {
+            if (file.endsWith(METADATA)) {
+                try {
+                    all.add(Files.readString(file, StandardCharsets.ISO_8859_1));
+                } catch (NoSuchFileException deletedMeanwhile) {
+                    // Nothing is named by it any more.
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Returns all files below a directory that may not exist, and whose files may vanish. */
+    static List<Path> filesBelow(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(Files::isRegularFile).collect(Collectors.toList());
+        } catch (UncheckedIOException e) {
+            return filesBelow(directory);
+        }
+    }
+
+    /** Returns false for a file that has gone meanwhile. */
+    static boolean isWrittenSince(long millis, Path file) {
+        return file.toFile().lastModified() >= Math.max(1, millis);
+    }
+}

@@ -1,0 +1,187 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.endtoend.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What this process holds between jobs, by kind. */
+final class Leftovers {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);
+
+    /** Directory of changelogs, which has no file between jobs. */
+    static final String CHANGELOGS = "log";
+
+    /** Directory of checkpoints, which has no file between jobs. */
+    static final String CHECKPOINTS = "checkpoints";
+
+    /** Objects that are created with their first use, and kept. */
+    private static final int OBJECTS_OF_FIRST_USE = 3;
+
+    /** Files of Flink's and of the virtual machine's own. */
+    private static final int OTHER_OPEN_FILES = 30;
+
+    private static final Pattern HISTOGRAM_LINE = Pattern.compile("\\d+: +(\\d+) +\\d+ +(\\S+)");
+    private static final Pattern OURS =
+            Pattern.compile("(dev\\.dstl\\.(?!endtoend|benchmarks)|org\\.rocksdb\\.).*");
+
+    private final Map<String, Long> threads;
+    private final Map<String, Long> objects;
+    private final Map<String, Long> files;
+    private final long mappings;
+    private final long openFiles;
+
+    private Leftovers(Path directory) throws IOException, JMException {
+        this.threads = threads();
+        this.objects = objects();
+        this.files = files(directory);
+        this.mappings = mappings();
+        this.openFiles = openFiles();
+    }
+
+    /**
+     * Counts what there is now; collects garbage.
+     *
+     * @param directory of all files of the jobs
+     */
+    static Leftovers ofThisProcess(Path directory) throws IOException, JMException {
+        return new Leftovers(directory);
+    }
+
+    /** Waits until there is no more of anything than before. */
+    static void verifyNoMoreThan(Leftovers before, Path directory, Duration patience)
+            throws Exception {
+        assertThat(before.objects).as("objects of jobs that have ended").isNotEmpty();
+        long deadline = System.nanoTime() + patience.toNanos();
+        Map<String, String> more = ofThisProcess(directory).moreThan(before);
+        while (!more.isEmpty() && System.nanoTime() - deadline < 0) {
+            LOG.info("Still there: {}", more);
+            Thread.sleep(1_000);
+            more = ofThisProcess(directory).moreThan(before);
+        }
+        assertThat(more).as("left over by jobs").isEmpty();
+    }
+
+    private Map<String, String> moreThan(Leftovers before) {
+        Map<String, String> more = new TreeMap<>();
+        addMore(more, "threads ", before.threads, threads, 0);
+        addMore(more, "objects ", before.objects, objects, OBJECTS_OF_FIRST_USE);
+        addMore(more, "files in ", before.files, files, 0);
+        addMore(
+                more,
+                "",
+                Map.of("mappings", before.mappings, "open files", before.openFiles),
+                Map.of("mappings", mappings, "open files", openFiles - OTHER_OPEN_FILES),
+                0);
+        for (String empty : new String[] {CHANGELOGS, CHECKPOINTS}) {
+            if (files.getOrDefault(empty, 0L) > 0) {
+                more.put("files in " + empty, String.valueOf(files.get(empty)));
+            }
+        }
+        return more;
+    }
+
+    private static void addMore(
+            Map<String, String> more,
+            String kind,
+            Map<String, Long> before,
+            Map<String, Long> now,
+            int allowed) {
+        now.forEach(
+                (name, count) -> {
+                    long former = before.getOrDefault(name, 0L);
+                    if (count > former + allowed) {
+                        more.put(kind + name, former + " before, " + count + " now");
+                    }
+                });
+    }
+
+    /** Threads of DSTL and of RocksDB in Java, by their names without numbers. */
+    private static Map<String, Long> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.toLowerCase(Locale.ROOT).matches(".*(dstl|spill|rocksdb).*"))
+                .collect(
+                        Collectors.groupingBy(
+                                name -> name.replaceAll("\\d+", "N"), Collectors.counting()));
+    }
+
+    /** Reachable objects by class; generated classes are counted with the class they belong to. */
+    private static Map<String, Long> objects() throws JMException {
+        Object histogram =
+                ManagementFactory.getPlatformMBeanServer()
+                        .invoke(
+                                new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                                "gcClassHistogram",
+                                new Object[] {null},
+                                new String[] {String[].class.getName()});
+        Map<String, Long> objects = new TreeMap<>();
+        Matcher line = HISTOGRAM_LINE.matcher(String.valueOf(histogram));
+        while (line.find()) {
+            if (OURS.matcher(line.group(2)).matches()) {
+                objects.merge(
+                        line.group(2).replaceAll("\\$\\$Lambda.*", " lambdas"),
+                        Long.parseLong(line.group(1)),
+                        Long::sum);
+            }
+        }
+        return objects;
+    }
+
+    /** Files by the first directory that they are in. */
+    private static Map<String, Long> files(Path directory) throws IOException {
+        return CheckpointFiles.filesBelow(directory).stream()
+                .map(file -> directory.relativize(file).getName(0).toString())
+                .collect(Collectors.groupingBy(name -> name, Collectors.counting()));
+    }
+
+    private static long mappings() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("mapped"))
+                .mapToLong(BufferPoolMXBean::getCount)
+                .sum();
+    }
+
+    /** Returns 0 where the operating system does not tell. */
+    private static long openFiles() throws IOException {
+        Path open = Path.of("/proc/self/fd");
+        if (!Files.isDirectory(open)) {
+            return 0;
+        }
+        try (Stream<Path> all = Files.list(open)) {
+            return all.count();
+        }
+    }
+}

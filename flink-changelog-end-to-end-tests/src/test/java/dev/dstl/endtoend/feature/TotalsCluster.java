@@ -16,7 +16,7 @@
 
 package dev.dstl.endtoend.feature;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,9 +54,9 @@ final class TotalsCluster implements AutoCloseable {
     /** Submits the job and waits for a checkpoint with the final state. */
     JobID run() throws Exception {
         JobID job = cluster.submitJob(totals.graph()).get().getJobID();
-        await(job, totals::restsNow);
+        awaitUnlessFailed(job, totals::restsNow);
         long rest = System.currentTimeMillis();
-        await(
+        awaitUnlessFailed(
                 job,
                 () -> {
                     CompletedCheckpointStats newest = newestCheckpoint(job);
@@ -72,7 +72,7 @@ final class TotalsCluster implements AutoCloseable {
     /** Cancels the job and returns the path of its last checkpoint. */
     String cancel(JobID job) throws Exception {
         cluster.cancelJob(job).get();
-        await(job, () -> cluster.getJobStatus(job).get() == JobStatus.CANCELED);
+        awaitUnlessFailed(job, () -> cluster.getJobStatus(job).get() == JobStatus.CANCELED);
         return newestCheckpoint(job).getExternalPath();
     }
 
@@ -85,13 +85,11 @@ final class TotalsCluster implements AutoCloseable {
                 .getLatestCompletedCheckpoint();
     }
 
-    private void await(JobID job, Callable<Boolean> condition) throws Exception {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.call()) {
-            assertThat(cluster.getJobStatus(job).get()).isNotEqualTo(JobStatus.FAILED);
-            assertThat(System.nanoTime() - deadline).as("nanoseconds too late").isNegative();
-            Thread.sleep(20);
-        }
+    private void awaitUnlessFailed(JobID job, Callable<Boolean> condition) {
+        await().atMost(PATIENCE)
+                .pollInSameThread()
+                .failFast(() -> cluster.getJobStatus(job).get() == JobStatus.FAILED)
+                .until(condition);
     }
 
     @Override

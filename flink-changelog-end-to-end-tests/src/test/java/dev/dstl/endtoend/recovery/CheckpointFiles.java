@@ -17,6 +17,7 @@
 package dev.dstl.endtoend.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -76,14 +77,14 @@ final class CheckpointFiles {
      *
      * @param sinceMillis files written before are not looked at, in milliseconds since the epoch
      */
-    void verifyNothingUnnamed(long sinceMillis) throws Exception {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        List<Path> unnamed = unnamed(sinceMillis);
-        while (!unnamed.isEmpty() && System.nanoTime() - deadline < 0) {
-            Thread.sleep(200);
-            unnamed = unnamed(sinceMillis);
-        }
-        assertThat(unnamed).as("files that no checkpoint names").isEmpty();
+    void verifyNothingUnnamed(long sinceMillis) {
+        await().atMost(PATIENCE)
+                .pollInSameThread()
+                .untilAsserted(
+                        () ->
+                                assertThat(unnamed(sinceMillis))
+                                        .as("files that no checkpoint names")
+                                        .isEmpty());
     }
 
     private List<Path> unnamed(long sinceMillis) throws IOException {

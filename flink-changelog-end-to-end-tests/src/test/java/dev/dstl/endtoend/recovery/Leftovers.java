@@ -17,6 +17,7 @@
 package dev.dstl.endtoend.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
@@ -26,26 +27,26 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What this process holds between jobs, by kind. */
 final class Leftovers {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);
 
     /** Directory of changelogs, which has no file between jobs. */
     static final String CHANGELOGS = "log";
 
     /** Directory of checkpoints, which has no file between jobs. */
     static final String CHECKPOINTS = "checkpoints";
+
+    private static final Set<String> EMPTY = Set.of(CHANGELOGS, CHECKPOINTS);
 
     /** Objects that are created with their first use, and kept. */
     private static final int OBJECTS_OF_FIRST_USE = 3;
@@ -59,7 +60,7 @@ final class Leftovers {
 
     private final Map<String, Long> threads;
     private final Map<String, Long> objects;
-    private final Map<String, Long> files;
+    private final Map<String, Set<String>> files;
     private final long mappings;
     private final long openFiles;
 
@@ -81,35 +82,38 @@ final class Leftovers {
     }
 
     /** Waits until there is no more of anything than before. */
-    static void verifyNoMoreThan(Leftovers before, Path directory, Duration patience)
-            throws Exception {
+    static void verifyNoMoreThan(Leftovers before, Path directory, Duration patience) {
         assertThat(before.objects).as("objects of jobs that have ended").isNotEmpty();
-        long deadline = System.nanoTime() + patience.toNanos();
-        Map<String, String> more = ofThisProcess(directory).moreThan(before);
-        while (!more.isEmpty() && System.nanoTime() - deadline < 0) {
-            LOG.info("Still there: {}", more);
-            Thread.sleep(1_000);
-            more = ofThisProcess(directory).moreThan(before);
-        }
-        assertThat(more).as("left over by jobs").isEmpty();
+        await().atMost(patience)
+                .pollInterval(Duration.ofSeconds(1))
+                .pollInSameThread()
+                .untilAsserted(
+                        () ->
+                                assertThat(ofThisProcess(directory).moreThan(before))
+                                        .as("left over by jobs")
+                                        .isEmpty());
     }
 
     private Map<String, String> moreThan(Leftovers before) {
         Map<String, String> more = new TreeMap<>();
         addMore(more, "threads ", before.threads, threads, 0);
         addMore(more, "objects ", before.objects, objects, OBJECTS_OF_FIRST_USE);
-        addMore(more, "files in ", before.files, files, 0);
         addMore(
                 more,
                 "",
                 Map.of("mappings", before.mappings, "open files", before.openFiles),
                 Map.of("mappings", mappings, "open files", openFiles - OTHER_OPEN_FILES),
                 0);
-        for (String empty : new String[] {CHANGELOGS, CHECKPOINTS}) {
-            if (files.getOrDefault(empty, 0L) > 0) {
-                more.put("files in " + empty, String.valueOf(files.get(empty)));
-            }
-        }
+        files.forEach(
+                (name, now) -> {
+                    Set<String> former = before.files.getOrDefault(name, Set.of());
+                    int allowed = EMPTY.contains(name) ? 0 : former.size();
+                    if (now.size() > allowed) {
+                        Set<String> added = new TreeSet<>(now);
+                        added.removeAll(former);
+                        more.put("files in " + name, allowed + " before, now also " + added);
+                    }
+                });
         return more;
     }
 
@@ -161,10 +165,13 @@ final class Leftovers {
     }
 
     /** Files by the first directory that they are in. */
-    private static Map<String, Long> files(Path directory) throws IOException {
+    private static Map<String, Set<String>> files(Path directory) throws IOException {
         return CheckpointFiles.filesBelow(directory).stream()
-                .map(file -> directory.relativize(file).getName(0).toString())
-                .collect(Collectors.groupingBy(name -> name, Collectors.counting()));
+                .map(directory::relativize)
+                .collect(
+                        Collectors.groupingBy(
+                                file -> file.getName(0).toString(),
+                                Collectors.mapping(Path::toString, Collectors.toSet())));
     }
 
     private static long mappings() {

@@ -17,6 +17,7 @@
 package dev.dstl.endtoend.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.dstl.benchmarks.simulated.StoreDirectory;
 import dev.dstl.benchmarks.simulated.store.Outage;
@@ -92,18 +93,17 @@ final class LogStore {
      * @param known segments that may be left over, relative to {@link #files()}
      * @param sinceMillis segments written before are not looked at, in milliseconds since the epoch
      */
-    void verifyNothingUnreferenced(CheckpointFiles checkpoints, Set<String> known, long sinceMillis)
-            throws Exception {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        OrphanReport report = search(checkpoints);
-        while (!known.containsAll(orphans(report, sinceMillis))
-                && System.nanoTime() - deadline < 0) {
-            Thread.sleep(200);
-            report = search(checkpoints);
-        }
-        assertThat(known)
-                .as("segments that may be unreferenced, of: " + report.text())
-                .containsAll(orphans(report, sinceMillis));
+    void verifyNothingUnreferenced(
+            CheckpointFiles checkpoints, Set<String> known, long sinceMillis) {
+        await().atMost(PATIENCE)
+                .pollInSameThread()
+                .untilAsserted(
+                        () -> {
+                            OrphanReport report = search(checkpoints);
+                            assertThat(known)
+                                    .as("segments that may be unreferenced, of: " + report.text())
+                                    .containsAll(orphans(report, sinceMillis));
+                        });
     }
 
     /** Verifies that there are the segments that checkpoints name, and no other. */

@@ -222,7 +222,11 @@ public final class Materializer implements Closeable {
         try {
             begun = lifecycle.begin();
         } catch (Exception e) {
-            failed(e);
+            if (isClosed()) {
+                LOG.debug("The task of {} ends as a materialization begins", subtask, e);
+            } else {
+                failed(e);
+            }
             return;
         }
         if (begun.isEmpty()) {
@@ -239,6 +243,12 @@ public final class Materializer implements Closeable {
         } catch (Throwable t) {
             deleter.deleteLater(snapshot);
             uploadFailed(snapshot, startNanos, t);
+        }
+    }
+
+    private boolean isClosed() {
+        synchronized (lock) {
+            return state == MaterializerState.CLOSED;
         }
     }
 

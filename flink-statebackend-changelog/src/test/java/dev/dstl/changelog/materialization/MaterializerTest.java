@@ -46,6 +46,7 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -236,6 +237,23 @@ class MaterializerTest {
         mailbox.runAll();
 
         assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isZero();
+        assertThat(uploads.numQueuedRunnables()).isZero();
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void taskThatEndsAsAMaterializationBegins_isNoFailure() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10, 0));
+        update();
+        whenASnapshotStarts =
+                () -> {
+                    materializer.close();
+                    IOUtils.closeQuietly(job.backend());
+                };
+        materializer.trigger();
+        mailbox.runAll();
+
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isZero();
         assertThat(uploads.numQueuedRunnables()).isZero();
         assertThat(failures).isEmpty();
     }

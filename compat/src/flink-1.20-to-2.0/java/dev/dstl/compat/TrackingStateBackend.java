@@ -21,7 +21,8 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.AbstractStateBackend;
 
 /** A state backend with Flink's metrics of state access. Subclasses define thread safety. */
-public abstract class TrackingStateBackend extends AbstractStateBackend {
+public abstract class TrackingStateBackend extends AbstractStateBackend
+        implements AsynchronousStateBackend {
 
     private static final long serialVersionUID = 1L;
 

@@ -17,21 +17,30 @@
 package dev.dstl.flink;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.CheckpointListener;
@@ -55,8 +64,24 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AsynchronousStateITCase {
 
     private static final long RECORDS = 20_000;
-    private static final int CHECKPOINTS = 8;
+    private static final int FAILURES = 5;
     private static final long KEYS = 100;
+
+    private static final int SUBTASKS = 2;
+
+    private static final String BACKEND = "dev.dstl.changelog.backend.ChangelogKeyedStateBackend";
+
+    /** Checkpoints of an attempt before it fails. */
+    private static final int CHECKPOINTS = 8;
+
+    /** Checkpoints of the last attempt, in the time of several materializations. */
+    private static final int LAST_CHECKPOINTS = 60;
+
+    /** More than there are since the base before last. */
+    private static final long BATCHES = 60;
+
+    private static final Pattern HISTOGRAM_LINE =
+            Pattern.compile("\\d+: +(\\d+) +\\d+ +(dev\\.dstl\\.\\S+)");
 
     @TempDir Path directory;
 
@@ -64,7 +89,8 @@ class AsynchronousStateITCase {
     @ParameterizedTest
     @ValueSource(
             strings = {"hashmap", "rocksdb", "dev.dstl.spillable.SpillableStateBackendFactory"})
-    void failingJob_countsEveryRecordOnce(String delegate) throws Exception {
+    void failingJob_countsEveryRecordOnce_andKeepsNothingOfItsFormerAttempts(String delegate)
+            throws Exception {
         Configuration configuration = new Configuration();
         configuration.setString("state.backend.type", delegate);
         configuration.setString("state.changelog.enabled", "true");
@@ -79,10 +105,12 @@ class AsynchronousStateITCase {
         configuration.setString("execution.checkpointing.incremental", "true");
         configuration.setString("restart-strategy.type", "fixed-delay");
         configuration.setString("restart-strategy.fixed-delay.delay", "100 ms");
-        configuration.setString("parallelism.default", "2");
+        configuration.setString("restart-strategy.fixed-delay.attempts", "100");
+        configuration.setString("parallelism.default", String.valueOf(SUBTASKS));
         StreamExecutionEnvironment environment =
                 StreamExecutionEnvironment.getExecutionEnvironment(configuration);
-        CountPerKey.FAILED.set(false);
+        CountPerKey.FAILURES_LEFT.set(FAILURES);
+        CountPerKey.OBJECTS.clear();
 
         TreeMap<Long, TreeSet<Long>> counts = new TreeMap<>();
         int results = 0;
@@ -113,12 +141,38 @@ class AsynchronousStateITCase {
 
         List<Long> expected =
                 LongStream.rangeClosed(1, RECORDS / KEYS).boxed().collect(Collectors.toList());
-        assertThat(CountPerKey.FAILED).isTrue();
         assertThat(results).isEqualTo((int) RECORDS);
         assertThat(counts).hasSize((int) KEYS);
         assertThat(counts.values())
                 .allSatisfy(of -> assertThat(of).containsExactlyElementsOf(expected));
         assertThat(hadChangelog).as("directory of the changelog").isTrue();
+        assertThat(CountPerKey.OBJECTS.get(BACKEND)).as("backends").isEqualTo(SUBTASKS);
+        assertThat(CountPerKey.OBJECTS.get("dev.dstl.log.writer.DstlLogWriter"))
+                .as("changelogs")
+                .isEqualTo(SUBTASKS);
+        assertThat(CountPerKey.OBJECTS.get("dev.dstl.log.writer.TailBatch"))
+                .as("batches")
+                .isLessThan(BATCHES);
+        await().atMost(Duration.ofSeconds(30))
+                .pollInSameThread()
+                .untilAsserted(() -> assertThat(objects()).doesNotContainKey(BACKEND));
+    }
+
+    /** Objects of DSTL in this process by their classes, after a collection. */
+    private static Map<String, Long> objects() throws JMException {
+        Object histogram =
+                ManagementFactory.getPlatformMBeanServer()
+                        .invoke(
+                                new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                                "gcClassHistogram",
+                                new Object[] {null},
+                                new String[] {String[].class.getName()});
+        Map<String, Long> objects = new TreeMap<>();
+        Matcher line = HISTOGRAM_LINE.matcher(String.valueOf(histogram));
+        while (line.find()) {
+            objects.put(line.group(2), Long.parseLong(line.group(1)));
+        }
+        return objects;
     }
 
     private boolean hasChangelogDirectory() throws IOException {
@@ -133,7 +187,10 @@ class AsynchronousStateITCase {
 
         private static final long serialVersionUID = 1L;
 
-        static final AtomicBoolean FAILED = new AtomicBoolean();
+        static final AtomicInteger FAILURES_LEFT = new AtomicInteger();
+
+        /** Counted in the last attempt; empty before. */
+        static final Map<String, Long> OBJECTS = new ConcurrentHashMap<>();
 
         private transient ValueState<Long> count;
         private transient int checkpoints;
@@ -157,27 +214,28 @@ class AsynchronousStateITCase {
         }
 
         @Override
-        public void notifyCheckpointComplete(long checkpointId) {
+        public void notifyCheckpointComplete(long checkpointId) throws JMException {
             checkpoints++;
-            if (checkpoints == CHECKPOINTS && !FAILED.getAndSet(true)) {
+            if (checkpoints == CHECKPOINTS
+                    && FAILURES_LEFT.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
                 throw new IllegalStateException("As the test wants it");
+            }
+            if (checkpoints == LAST_CHECKPOINTS && OBJECTS.isEmpty()) {
+                OBJECTS.putAll(objects());
             }
         }
     }
 
-    /** The rate limiter of a source that holds back most records until the job has failed. */
+    /** The rate limiter of a source that holds back most records until the last attempt is over. */
     private static final class Gate implements RateLimiter<NumberSequenceSplit> {
-
-        private long passed;
 
         @Override
         public CompletionStage<Void> acquire(int records) {
-            passed += records;
-            if (passed < RECORDS / 4 || CountPerKey.FAILED.get()) {
+            if (!CountPerKey.OBJECTS.isEmpty()) {
                 return CompletableFuture.completedFuture(null);
             }
-            Executor later = CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS);
-            return CompletableFuture.runAsync(() -> {}, later).thenCompose(none -> acquire(0));
+            Executor later = CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS);
+            return CompletableFuture.runAsync(() -> {}, later);
         }
     }
 }

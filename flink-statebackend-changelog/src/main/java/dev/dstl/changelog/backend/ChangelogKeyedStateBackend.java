@@ -216,6 +216,7 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
             long timestamp,
             @Nonnull CheckpointStreamFactory streams,
             @Nonnull CheckpointOptions options) {
+        logged.snapshotStarts();
         return checkpointer.take(checkpointId, timestamp, streams, options);
     }
 
@@ -226,6 +227,7 @@ final class ChangelogKeyedStateBackend<K> extends DelegatingKeyedStateBackend<K>
     @Nonnull
     @Override
     public SavepointResources<K> savepoint() throws Exception {
+        logged.snapshotStarts();
         return delegate.savepoint();
     }
 

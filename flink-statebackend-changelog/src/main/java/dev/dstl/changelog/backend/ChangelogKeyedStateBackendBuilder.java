@@ -256,6 +256,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                         settings,
                                         limits,
                                         restoredDelegate.bytesOfUnknownSize(),
+                                        snapshots.omitTimers(),
                                         materializer,
                                         throttle)),
                         deleter,
@@ -285,12 +286,14 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             MaterializationSettings settings,
             LogLimits limits,
             long bytesOfUnknownSize,
+            boolean basesOmitTimers,
             Materializer materializer,
             MaterializationThrottle throttle) {
         return settings.periodic()
                 ? new EarlyMaterialization(
                                 limits,
                                 bytesOfUnknownSize,
+                                basesOmitTimers,
                                 RestoreRate.ofChangelogs(),
                                 RestoreRate.ofBases(),
                                 materializer::trigger,

@@ -24,6 +24,7 @@ import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredHandles;
 import dev.dstl.changelog.sorting.ReplayOrder;
+import dev.dstl.compat.AsynchronousStateBackend;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -43,7 +44,8 @@ import org.apache.flink.util.IOUtils;
  * A state backend that stores all state in another one. Created on the JobManager and in every
  * task; creating it accesses nothing.
  */
-public abstract class WrappingStateBackend implements DelegatingStateBackend {
+public abstract class WrappingStateBackend
+        implements DelegatingStateBackend, AsynchronousStateBackend {
 
     private static final long serialVersionUID = 1L;
 

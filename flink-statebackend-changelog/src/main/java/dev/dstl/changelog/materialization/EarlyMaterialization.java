@@ -34,11 +34,13 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  */
 public final class EarlyMaterialization {
 
+    private static final long NONE = Long.MIN_VALUE;
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
     private final LogLimits limits;
     private final long bytesOfUnknownSize;
+    private final boolean basesOmitTimers;
     private final RestoreRate changelogRate;
     private final RestoreRate baseRate;
     private final Runnable materialize;
@@ -47,6 +49,14 @@ public final class EarlyMaterialization {
 
     @GuardedBy("this")
     private final CheckpointSizes sizes = new CheckpointSizes();
+
+    /** Base of the latest checkpoint. */
+    @GuardedBy("this")
+    private long latestBase = NONE;
+
+    /** What a new base would not remove from the changelog. */
+    @GuardedBy("this")
+    private long staysBytes;
 
     @GuardedBy("this")
     private boolean asked;
@@ -64,6 +74,8 @@ public final class EarlyMaterialization {
      * Creates a trigger.
      *
      * @param bytesOfUnknownSize what the restored changelogs take whose handles have the size 0
+     * @param basesOmitTimers whether all timers are in the changelog again behind each new base;
+     *     the first checkpoint with a base tells how much that is
      * @param changelogRate at which a restore replays the changelog
      * @param baseRate at which a restore loads the base
      * @param materialize requests a materialization; must not block
@@ -73,6 +85,7 @@ public final class EarlyMaterialization {
     public EarlyMaterialization(
             LogLimits limits,
             long bytesOfUnknownSize,
+            boolean basesOmitTimers,
             RestoreRate changelogRate,
             RestoreRate baseRate,
             Runnable materialize,
@@ -80,6 +93,7 @@ public final class EarlyMaterialization {
             LongSupplier nanoTime) {
         this.limits = limits;
         this.bytesOfUnknownSize = bytesOfUnknownSize;
+        this.basesOmitTimers = basesOmitTimers;
         this.changelogRate = changelogRate;
         this.baseRate = baseRate;
         this.materialize = materialize;
@@ -99,10 +113,15 @@ public final class EarlyMaterialization {
         long base = checkpoint.getMaterializationID();
         long logBytes = logBytes(checkpoint.getNonMaterializedStateHandles());
         sizes.add(checkpoint, logBytes);
+        if (base != latestBase) {
+            // The changelog behind a restored base is that of all its checkpoints.
+            staysBytes = basesOmitTimers && latestBase != NONE ? logBytes : 0;
+            latestBase = base;
+        }
         asked &= base <= askedForBase;
         if ((asked && now - notBeforeNanos < 0)
                 || !throttle.hasTime()
-                || !isTooLong(checkpoint, logBytes)) {
+                || !isTooLong(checkpoint, Math.max(0, logBytes - staysBytes))) {
             return false;
         }
         pauseNanos = asked ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : FIRST_PAUSE_NANOS;
@@ -112,6 +131,9 @@ public final class EarlyMaterialization {
         return true;
     }
 
+    /**
+     * @param logBytes of the changelog that a new base would remove
+     */
     @GuardedBy("this")
     private boolean isTooLong(ChangelogStateBackendHandle checkpoint, long logBytes) {
         int parts = 0;

@@ -136,7 +136,8 @@ public final class MaterializationLifecycle {
         boolean formerDeleted = bases.replace(base, reference);
         reportBase();
         truncation.materialized(base.to());
-        if (formerDeleted) {
+        // A base that a completed checkpoint contains is not aborted, whoever deletes it.
+        if (formerDeleted && formerId > bases.confirmedId()) {
             delegate.notifyCheckpointAborted(formerId);
         }
     }

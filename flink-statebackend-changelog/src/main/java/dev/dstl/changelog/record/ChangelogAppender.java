@@ -51,6 +51,7 @@ public final class ChangelogAppender {
     private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
     private int nextStateId;
     private int range;
+    private long snapshots;
     private int warnedInRange = -1;
 
     /** Creates an appender of a changelog that no checkpoint contains. */
@@ -90,7 +91,20 @@ public final class ChangelogAppender {
      */
     public void startNewRange() {
         range++;
+        snapshotStarts();
         addCompactionBoundary();
+    }
+
+    /**
+     * Reports that the delegate is about to take a snapshot. What it has handed out before may be a
+     * copy afterwards that only the snapshot reads.
+     */
+    public void snapshotStarts() {
+        snapshots++;
+    }
+
+    long snapshots() {
+        return snapshots;
     }
 
     /**

@@ -66,6 +66,11 @@ public final class StateLog {
         registration = changed;
     }
 
+    /** Returns the number of snapshots that the delegate has started. */
+    public long snapshots() {
+        return log.snapshots();
+    }
+
     /** Starts a record; an unfinished one is dropped. */
     public DataOutputSerializer beginRecord() {
         record = log.emptyScratch();

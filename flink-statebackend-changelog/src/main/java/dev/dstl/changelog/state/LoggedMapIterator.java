@@ -44,8 +44,8 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     private final Function<Map.Entry<UK, UV>, T> view;
     @Nullable private Map.Entry<UK, UV> current;
 
-    /** The map's number of removals when it was found, plus those by this iterator. */
-    private long removals;
+    /** The map's number of invalidations when it was found, plus removals by this iterator. */
+    private long invalidations;
 
     LoggedMapIterator(
             LoggedMapState<K, N, UK, UV> state,
@@ -53,7 +53,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             int keyGroup,
             @Nullable N namespace,
             Iterator<Map.Entry<UK, UV>> entries,
-            long removals,
+            long invalidations,
             Function<Map.Entry<UK, UV>, T> view) {
         this.state = state;
         this.key = key;
@@ -61,7 +61,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         this.namespace = namespace;
         this.entries = entries;
         this.view = view;
-        this.removals = removals;
+        this.invalidations = invalidations;
     }
 
     @Override
@@ -73,7 +73,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     @Override
     public T next() {
         current = entries.next();
-        return current == null ? null : view.apply(new LoggedEntry(current, removals));
+        return current == null ? null : view.apply(new LoggedEntry(current, invalidations));
     }
 
     @Override
@@ -85,7 +85,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
         try {
             state.beginEntry(key, namespace, mapKey);
             removeFromDelegate(mapKey);
-            if (state.removals() == removals) {
+            if (state.invalidations() == invalidations) {
                 state.log().append(RecordKind.DELETE, keyGroup);
             } else {
                 // the removed entry may no longer belong to the map
@@ -95,7 +95,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             throw new UncheckedIOException("Cannot record a removal: " + state.log(), e);
         }
         state.removed();
-        removals++;
+        invalidations++;
     }
 
     private void removeFromDelegate(UK mapKey) {
@@ -110,11 +110,11 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
     private final class LoggedEntry implements Map.Entry<UK, UV> {
 
         private final Map.Entry<UK, UV> entry;
-        private final long removalsBefore;
+        private final long invalidationsBefore;
 
-        private LoggedEntry(Map.Entry<UK, UV> entry, long removalsBefore) {
+        private LoggedEntry(Map.Entry<UK, UV> entry, long invalidationsBefore) {
             this.entry = entry;
-            this.removalsBefore = removalsBefore;
+            this.invalidationsBefore = invalidationsBefore;
         }
 
         @Override
@@ -133,7 +133,7 @@ final class LoggedMapIterator<K, N, UK, UV, T> implements Iterator<T> {
             try {
                 state.beginPut(key, namespace, mapKey, value);
                 UV previous = setInDelegate(mapKey, value);
-                if (state.removals() == removalsBefore) {
+                if (state.invalidations() == invalidationsBefore) {
                     state.log().append(RecordKind.PUT, keyGroup);
                 } else {
                     // the entry may no longer belong to the map

@@ -52,10 +52,6 @@ final class LoggedMapState<K, N, UK, UV>
     private TypeSerializer<UK> mapKeySerializer;
     private TypeSerializer<UV> mapValueSerializer;
 
-    /**
-     * Number of removals: an entry or iterator from before a removal may no longer belong to the
-     * map.
-     */
     private long removals;
 
     LoggedMapState(
@@ -89,8 +85,12 @@ final class LoggedMapState<K, N, UK, UV>
         removals++;
     }
 
-    long removals() {
-        return removals;
+    /**
+     * Returns a number that grows with each removal and snapshot: an entry or iterator from before
+     * may no longer belong to the map.
+     */
+    long invalidations() {
+        return removals + log().snapshots();
     }
 
     @Override
@@ -178,7 +178,7 @@ final class LoggedMapState<K, N, UK, UV>
         int keyGroup = backend().getCurrentKeyGroupIndex();
         N namespace = namespace();
         // Before the delegate says which map it is, which it may do only once.
-        long removalsBefore = removals();
+        long invalidationsBefore = invalidations();
         Iterable<Map.Entry<UK, UV>> entries = delegate().entries();
         return () ->
                 new LoggedMapIterator<>(
@@ -187,7 +187,7 @@ final class LoggedMapState<K, N, UK, UV>
                         keyGroup,
                         namespace,
                         open(entries, key, namespace),
-                        removalsBefore,
+                        invalidationsBefore,
                         view);
     }
 

@@ -84,6 +84,11 @@ public final class LoggedStateRegistry<K> {
         this.schemas = schemas;
     }
 
+    /** Reports that the delegate is about to take a snapshot. */
+    public void snapshotStarts() {
+        log.snapshotStarts();
+    }
+
     /**
      * Registers a state with the delegate and returns its logged form. Registering a name again
      * returns the same object, with the serializers and functions of the latest registration.

@@ -33,6 +33,7 @@ import java.util.concurrent.RunnableFuture;
 import java.util.stream.Collectors;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -104,6 +105,38 @@ class MaterializationTest {
                 TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(4)).containsExactly(null, "v1", "v2", "v3");
         }
+    }
+
+    @Test
+    void restoredBase_isStillShared_whenANewOneReplacesItBeforeTheFirstCheckpoint()
+            throws Exception {
+        FakeJobManager jobManager;
+        Set<String> restored;
+        try (TestTask task =
+                TestTask.start(directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            task.value(1).update("one");
+            assertThat(task.materialize()).isTrue();
+            restored = sharedFiles(task.checkpoint(1));
+            assertThat(restored).isNotEmpty();
+        }
+        try (TestTask task =
+                TestTask.start(
+                        directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL, jobManager)) {
+            for (int key = 2; key <= 3; key++) {
+                task.value(key).update("more");
+                assertThat(task.materialize()).isTrue();
+            }
+            assertThat(sharedFiles(task.checkpoint(2))).containsAll(restored);
+        }
+    }
+
+    private static Set<String> sharedFiles(ChangelogStateBackendHandle checkpoint) {
+        return checkpoint.getMaterializedStateHandles().stream()
+                .map(IncrementalRemoteKeyedStateHandle.class::cast)
+                .flatMap(base -> base.getSharedState().stream())
+                .map(file -> file.getHandle().getStreamStateHandleID().getKeyString())
+                .collect(Collectors.toSet());
     }
 
     @Test

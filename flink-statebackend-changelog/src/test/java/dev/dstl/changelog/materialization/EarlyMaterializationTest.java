@@ -48,6 +48,7 @@ class EarlyMaterializationTest {
     private final Configuration cluster = new Configuration();
     private long nowMillis;
     private int asked;
+    private boolean basesOmitTimers;
     private MaterializationThrottle throttle;
     private final RestoreRate changelogRate = new RestoreRate(16 << 20, 0);
 
@@ -310,6 +311,23 @@ class EarlyMaterializationTest {
         assertThat(asked).as("nothing was replayed").isZero();
     }
 
+    @Test
+    void timersThatAreInTheChangelogAgainBehindEachBase_areNoReasonForTheNextOne() {
+        basesOmitTimers = true;
+        EarlyMaterialization early = early();
+        int timers = 20 << 20;
+
+        for (int checkpoint = 0; checkpoint < 3_600; checkpoint++) {
+            nowMillis += 1_000;
+            early.checkpointAssembled(
+                    checkpoint(1 + asked, 1 << 20, timers + checkpoint * 1_000, 1, 1_000));
+        }
+        assertThat(asked).as("once for the restored base").isEqualTo(1);
+
+        early.checkpointAssembled(checkpoint(2, 1 << 20, timers + (9 << 20), 1, 1_000));
+        assertThat(asked).as("what came since then").isEqualTo(2);
+    }
+
     private EarlyMaterialization early() {
         return early(0);
     }
@@ -320,6 +338,7 @@ class EarlyMaterializationTest {
         return new EarlyMaterialization(
                 limits,
                 bytesOfUnknownSize,
+                basesOmitTimers,
                 changelogRate,
                 new RestoreRate(64 << 20, 0),
                 () -> asked++,

@@ -147,6 +147,7 @@ final class SimulatedSubtask {
                 new EarlyMaterialization(
                         limits,
                         0,
+                        false,
                         RestoreRate.ofChangelogs(),
                         RestoreRate.ofBases(),
                         this::materialize,

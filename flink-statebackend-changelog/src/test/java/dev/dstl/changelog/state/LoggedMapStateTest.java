@@ -28,8 +28,13 @@ import dev.dstl.log.api.RecordKind;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -203,6 +208,42 @@ class LoggedMapStateTest {
                 assertRestored(kind, job);
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void changeThroughEntriesFromBeforeASnapshot_isWhatTheDelegateMadeOfIt(Delegate.Kind kind)
+            throws Exception {
+        for (boolean removes : new boolean[] {false, true}) {
+            try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+                job.at(1, "a");
+                job.map.put("k", 1);
+                Iterator<Map.Entry<String, Integer>> entries = job.map.iterator();
+                Map.Entry<String, Integer> entry = entries.next();
+                RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot = snapshot(job);
+                assertThat(job.map.get("k")).isEqualTo(1);
+
+                if (removes) {
+                    entries.remove();
+                } else {
+                    entry.setValue(9);
+                }
+                snapshot.cancel(true);
+
+                assertRestored(kind, job);
+            }
+        }
+    }
+
+    private static RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(LoggedJob job)
+            throws Exception {
+        job.registry.snapshotStarts();
+        return job.backend()
+                .snapshot(
+                        1,
+                        0,
+                        new MemCheckpointStreamFactory(1 << 20),
+                        CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
     private static void assertRestored(Delegate.Kind kind, LoggedJob job) throws Exception {

@@ -171,6 +171,7 @@ final class JobLog implements OpenLogs.OpenLog {
         OpenLogs.ofProcess().add(log);
         log.deleteEmptyDirectories();
         log.trimIdle();
+        log.timers.every(TimeUnit.SECONDS.toMillis(IDLE_MEMORY_SECONDS), log::trimIdle);
         return log;
     }
 
@@ -269,7 +270,6 @@ final class JobLog implements OpenLogs.OpenLog {
 
     private void trimIdle() {
         long periodNanos = TimeUnit.SECONDS.toNanos(IDLE_MEMORY_SECONDS);
-        timers.schedule(this::trimIdle, TimeUnit.SECONDS.toMillis(IDLE_MEMORY_SECONDS));
         PagePool.shared().trim(timers.nanoTime(), periodNanos);
         uploader.trimIdle(timers.nanoTime(), periodNanos);
     }

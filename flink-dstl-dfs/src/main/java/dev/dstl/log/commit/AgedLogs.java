@@ -37,7 +37,6 @@ final class AgedLogs {
     private static final long RELIEF_MILLIS = 1_000;
 
     private final Timers timers;
-    private final long maxAgeMillis;
     private final InFlightBudget budget;
     private final Runnable whenAsked;
     private final AtomicBoolean relieving = new AtomicBoolean();
@@ -53,12 +52,11 @@ final class AgedLogs {
      */
     AgedLogs(Timers timers, long maxAgeMillis, InFlightBudget budget, Runnable whenAsked) {
         this.timers = timers;
-        this.maxAgeMillis = maxAgeMillis;
         this.budget = budget;
         this.whenAsked = whenAsked;
         budget.memory().whenShort(this::memoryShort);
         if (maxAgeMillis > 0) {
-            timers.schedule(this::age, maxAgeMillis);
+            timers.every(maxAgeMillis, this::age);
         }
     }
 
@@ -74,14 +72,9 @@ final class AgedLogs {
         return logs.size();
     }
 
-    /** Always reschedules itself; otherwise nothing would be uploaded between checkpoints. */
     private void age() {
-        try {
-            logs.forEach(log -> ask(log, AgedLog::grownOlder));
-            whenAsked.run();
-        } finally {
-            timers.schedule(this::age, maxAgeMillis);
-        }
+        logs.forEach(log -> ask(log, AgedLog::grownOlder));
+        whenAsked.run();
     }
 
     private static void ask(AgedLog log, Consumer<AgedLog> question) {

@@ -58,11 +58,33 @@ public final class ThreadTimers implements Timers, AutoCloseable {
         }
     }
 
+    @Override
+    public void every(long periodMillis, Runnable action) {
+        try {
+            ScheduledFuture<?> unused =
+                    thread.scheduleWithFixedDelay(
+                            () -> run(action), periodMillis, periodMillis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException closed) {
+            return;
+        }
+    }
+
     private static void run(Runnable action) {
         try {
             action.run();
         } catch (Throwable t) {
-            LOG.error("A timer of the changelog failed; this is a defect, please report it.", t);
+            report(t);
+        }
+    }
+
+    private static void report(Throwable failure) {
+        try {
+            LOG.error(
+                    "A timer of the changelog failed; this is a defect, please report it.",
+                    failure);
+        } catch (Throwable noMemory) {
+            // Nothing may leave a periodic action, which would end it.
+            return;
         }
     }
 

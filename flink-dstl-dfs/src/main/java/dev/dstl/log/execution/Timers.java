@@ -30,6 +30,14 @@ public interface Timers {
      */
     Timer schedule(Runnable action, long delayMillis);
 
+    /**
+     * Runs an action again and again, each time after a period, whatever it throws. Takes memory
+     * only when it is called, so that the action does not end for lack of memory.
+     *
+     * @param periodMillis positive
+     */
+    void every(long periodMillis, Runnable action);
+
     /** A scheduled action. */
     interface Timer {
 

@@ -19,6 +19,7 @@ package dev.dstl.log.commit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.ManualTimers;
 import dev.dstl.log.upload.InFlightBudget;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,6 +29,19 @@ class AgedLogsTest {
 
     private final ManualTimers timers = new ManualTimers();
     private final InFlightBudget budget = new InFlightBudget(100);
+
+    @Test
+    void whicheverTimerCannotBeScheduled_changelogsAreAskedOn() {
+        for (int missing = 2; missing < 6; missing++) {
+            FaultyTimers faulty = new FaultyTimers(timers);
+            faulty.failCall(missing);
+            AtomicInteger asked = new AtomicInteger();
+            AgedLogs logs = new AgedLogs(faulty, 1_000, budget, asked::incrementAndGet);
+            timers.advanceMillis(10_000);
+            assertThat(asked).as("timer %s", missing).hasValue(10);
+            logs.close();
+        }
+    }
 
     @Test
     void whileMemoryIsShort_changelogsAreAskedAgain_alsoAfterAFailure() {

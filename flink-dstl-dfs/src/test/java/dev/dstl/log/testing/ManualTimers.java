@@ -50,6 +50,19 @@ public final class ManualTimers implements Timers {
         return add(action, delayMillis);
     }
 
+    @Override
+    public void every(long periodMillis, Runnable action) {
+        add(
+                () -> {
+                    try {
+                        action.run();
+                    } finally {
+                        every(periodMillis, action);
+                    }
+                },
+                periodMillis);
+    }
+
     private synchronized Timer add(Runnable action, long delayMillis) {
         Pending scheduled =
                 new Pending(

@@ -196,6 +196,13 @@ public enum Mutant {
                         ? () -> {}
                         : timers.schedule(action, delayMillis);
             }
+
+            @Override
+            public void every(long periodMillis, Runnable action) {
+                if (!forgotten.test(periodMillis)) {
+                    timers.every(periodMillis, action);
+                }
+            }
         };
     }
 

@@ -39,4 +39,18 @@ public final class LaneTimers implements Timers {
     public Timer schedule(Runnable action, long delayMillis) {
         return lane.addIn(delayMillis, "timer", action)::cancel;
     }
+
+    @Override
+    public void every(long periodMillis, Runnable action) {
+        lane.addIn(
+                periodMillis,
+                "timer",
+                () -> {
+                    try {
+                        action.run();
+                    } finally {
+                        every(periodMillis, action);
+                    }
+                });
+    }
 }

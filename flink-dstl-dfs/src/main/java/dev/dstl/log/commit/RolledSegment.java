@@ -209,12 +209,16 @@ final class RolledSegment implements SegmentSource {
     }
 
     @Override
-    public void durable(Path file, EncodedSegment segment) {
+    public Runnable durableAs(Path file, EncodedSegment segment) {
+        List<BatchPosition> positions = positions(file, segment);
+        return () -> durableAs(file, segment, positions);
+    }
+
+    private void durableAs(Path file, EncodedSegment segment, List<BatchPosition> positions) {
         registry.durable(owner, file);
         listener.segmentDurable(this);
         keep(segment);
         settle();
-        List<BatchPosition> positions = positions(file, segment);
         for (int i = 0; i < batches.size(); i++) {
             becameDurable(batches.get(i), positions.get(i));
         }

@@ -152,18 +152,26 @@ final class Encoders {
     }
 
     /**
-     * Fails the waiting jobs because the storage is closed or no thread could be started, unless a
-     * running thread will take them.
+     * Fails the waiting jobs because the storage is closed, or because no thread could be started
+     * and no retry scheduled, unless a running thread will take them.
      */
     private void notOpened(Throwable failure) {
         boolean others = lanes.decrementAndGet() > 0;
         if (closed) {
-            for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
-                job.fail(failure);
-            }
+            failAll(failure);
         } else if (!others) {
             LOG.debug("No thread could be started to encode, which is retried", failure);
-            timers.schedule(this::openLaneIfNeeded, RETRY_MILLIS);
+            try {
+                timers.schedule(this::openLaneIfNeeded, RETRY_MILLIS);
+            } catch (Throwable noMemory) {
+                failAll(failure);
+            }
+        }
+    }
+
+    private void failAll(Throwable failure) {
+        for (Job job = jobs.poll(); job != null; job = jobs.poll()) {
+            job.fail(failure);
         }
     }
 

@@ -21,6 +21,8 @@ import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds out whether the store still serves requests while attempts hang: starts a second attempt
@@ -50,6 +52,8 @@ final class Probing<A extends Probing.Attempt> {
 
     /** Maximum lifetime of a probe, and maximum pause after it, unless the timeout is longer. */
     static final long MAX_LIFETIME_MILLIS = 10_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Probing.class);
 
     private static final int MAX_DOUBLINGS = 20;
 
@@ -84,6 +88,10 @@ final class Probing<A extends Probing.Attempt> {
     @GuardedBy("this")
     @Nullable
     private Timer again;
+
+    /** Whether the last pause was skipped. */
+    @GuardedBy("this")
+    private boolean skipped;
 
     Probing(
             RetryPolicy policy,
@@ -124,8 +132,7 @@ final class Probing<A extends Probing.Attempt> {
             long pauseMillis = TimeUnit.NANOSECONDS.toMillis(pauseEndNanos - timers.nanoTime());
             long waitMillis =
                     throttled ? StoreHealth.THROTTLED_MILLIS : Math.max(pauseMillis, graceMillis);
-            if (waitMillis > 0) {
-                again = timers.schedule(this::pauseEnded, waitMillis);
+            if (waitMillis > 0 && !skipsPause(waitMillis)) {
                 return;
             }
             running = true;
@@ -134,9 +141,31 @@ final class Probing<A extends Probing.Attempt> {
             }
             lifetimeMillis = lifetimeMillis(hanging.bytes());
         }
-        if (!hanging.probe()) {
-            ended(false);
+        boolean started = false;
+        try {
+            started = hanging.probe();
+        } finally {
+            if (!started) {
+                ended(false);
+            }
         }
+    }
+
+    /**
+     * Schedules the end of a pause. A pause that cannot be scheduled is skipped, since no other
+     * event may follow; but not two in a row, so that the store does not get one probe after the
+     * other.
+     */
+    @GuardedBy("this")
+    private boolean skipsPause(long millis) {
+        try {
+            again = timers.schedule(this::pauseEnded, millis);
+            skipped = false;
+        } catch (Throwable noMemory) {
+            LOG.debug("A probe is not delayed by {} ms", millis, noMemory);
+            skipped = !skipped;
+        }
+        return skipped;
     }
 
     /**

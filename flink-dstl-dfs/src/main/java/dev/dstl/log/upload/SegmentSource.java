@@ -40,11 +40,13 @@ public interface SegmentSource {
     void discard();
 
     /**
-     * Reports that the segment is durable. Called at most once, and nothing is called after it.
+     * Prepares the report that the segment is durable. If that fails, the attempt has failed, and
+     * this is called again after the next one.
      *
-     * @param file the file that contains it
+     * @param file the file that contains the segment
+     * @return reports that it is durable; run at most once, and nothing is called after it
      */
-    void durable(Path file, EncodedSegment segment);
+    Runnable durableAs(Path file, EncodedSegment segment);
 
     /**
      * Reports that the upload is suspended. The data is retained.

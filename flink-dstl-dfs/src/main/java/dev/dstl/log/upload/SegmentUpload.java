@@ -106,34 +106,45 @@ public final class SegmentUpload {
      * their files deleted.
      */
     public void abandon() {
-        List<UploadAttempt> needless;
         boolean discard;
         synchronized (this) {
             if (state.isSettled()) {
                 return;
             }
-            needless = settle(UploadState.ABANDONED);
+            settle(UploadState.ABANDONED);
             discard = segment == null && !encoding;
             segment = null;
         }
-        needless.forEach(UploadAttempt::cancel);
-        if (discard) {
-            source.discard();
+        try {
+            cancelLive();
+        } finally {
+            if (discard) {
+                source.discard();
+            }
         }
         uploader.probing.consider();
     }
 
-    /** Ends the upload; returns the attempts that are no longer needed. */
+    /** Ends the upload. Allocates nothing, so that it cannot end by half. */
     @GuardedBy("this")
-    private List<UploadAttempt> settle(UploadState settled) {
+    private void settle(UploadState settled) {
         state = state.to(settled);
         if (retry != null) {
             retry.cancel();
             retry = null;
         }
-        List<UploadAttempt> needless = new ArrayList<>(live);
-        live.clear();
-        return needless;
+    }
+
+    /** Cancels the attempts of an upload that is settled. */
+    private void cancelLive() {
+        for (UploadAttempt next = takeLive(); next != null; next = takeLive()) {
+            next.cancel();
+        }
+    }
+
+    @Nullable
+    private synchronized UploadAttempt takeLive() {
+        return live.isEmpty() ? null : live.remove(0);
     }
 
     private void retry() {
@@ -209,8 +220,8 @@ public final class SegmentUpload {
             if (waiting.stream().anyMatch(UploadAttempt::hasBegun)) {
                 return false;
             }
-            live.removeAll(waiting);
             probe = newAttempt(AttemptKind.PROBE);
+            live.removeAll(waiting);
         }
         waiting.forEach(UploadAttempt::cancel);
         probe.submit();
@@ -232,7 +243,7 @@ public final class SegmentUpload {
     void replace(UploadAttempt hanging) {
         boolean another;
         synchronized (this) {
-            if (!uploader.mayAbandon() || !live.remove(hanging)) {
+            if (state != UploadState.RUNNING || !uploader.mayAbandon() || !live.remove(hanging)) {
                 return;
             }
             another = !live.isEmpty();
@@ -319,31 +330,54 @@ public final class SegmentUpload {
      * @param nanos duration of the attempt
      */
     void succeeded(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
-        List<UploadAttempt> overtaken = uploader.succeeded(attempt, written.length(), nanos);
+        List<UploadAttempt> overtaken = List.of();
+        try {
+            overtaken = uploader.succeeded(attempt, written.length(), nanos);
+        } catch (Throwable noMemory) {
+            LOG.debug("The statistics lack {}", attempt, noMemory);
+            uploader.live.ended(attempt);
+        }
+        try {
+            settle(attempt, file, written, nanos);
+        } finally {
+            overtaken.forEach(UploadAttempt::replace);
+            uploader.probing.consider();
+        }
+    }
+
+    private void settle(UploadAttempt attempt, Path file, EncodedSegment written, long nanos) {
+        Runnable durable;
+        try {
+            durable = source.durableAs(file, written);
+        } catch (Throwable noMemory) {
+            uploader.registry.discardAttempt(file);
+            ended(attempt, noMemory, false, false);
+            return;
+        }
         boolean won;
         int started;
-        List<UploadAttempt> needless = List.of();
         synchronized (this) {
             live.remove(attempt);
             won = state == UploadState.RUNNING;
             if (won) {
-                needless = settle(UploadState.DURABLE);
+                settle(UploadState.DURABLE);
                 segment = null;
             }
             started = begun;
         }
-        needless.forEach(UploadAttempt::cancel);
-        if (won) {
+        if (!won) {
+            uploader.registry.discardAttempt(file);
+            return;
+        }
+        try {
+            cancelLive();
             uploader.metrics.segmentUploaded(written.length(), nanos, attempt.ordinal(), started);
             if (attempt.kind() == AttemptKind.HEDGE) {
                 uploader.metrics.hedgeWon();
             }
-            source.durable(file, written);
-        } else {
-            uploader.registry.discardAttempt(file);
+        } finally {
+            durable.run();
         }
-        overtaken.forEach(UploadAttempt::replace);
-        uploader.probing.consider();
     }
 
     /**

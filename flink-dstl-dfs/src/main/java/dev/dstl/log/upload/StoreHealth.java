@@ -112,6 +112,7 @@ final class StoreHealth {
                 report = recovered();
             }
             withoutSuccessSinceNanos = null;
+            keepTicking();
         }
         run(report);
     }
@@ -177,8 +178,12 @@ final class StoreHealth {
         boolean needed =
                 state == StoreState.DEGRADED || state == StoreState.RECOVERED || failedAttempts > 0;
         if (needed && state != StoreState.OUTAGE && !ticking) {
-            ticking = true;
-            timers.schedule(this::tick, TICK_MILLIS);
+            try {
+                timers.schedule(this::tick, TICK_MILLIS);
+                ticking = true;
+            } catch (Throwable noMemory) {
+                LOG.debug("The state of {} is updated with the next attempt", store, noMemory);
+            }
         }
     }
 

@@ -88,20 +88,34 @@ final class StorePing {
         this.whenOver = whenOver;
     }
 
-    /** Sends a request, unless one is pending or the store asked for fewer. */
+    /**
+     * Sends a request, unless one is pending or the store asked for fewer, or its timeout cannot be
+     * scheduled: attempts wait for a ping until it has ended.
+     */
     void send() {
-        if (health.isThrottled()) {
+        if (health.isThrottled() || !begin()) {
             return;
         }
-        synchronized (this) {
-            if (state != PingState.IDLE) {
-                return;
-            }
-            state = state.to(PingState.AWAITED);
-            limit = timers.schedule(this::timedOut, MAX_MILLIS);
+        try {
+            budget.spend(0);
+            slots.submitBeyond(this::ping, this::notStarted);
+        } catch (Throwable noMemory) {
+            notStarted(noMemory);
         }
-        budget.spend(0);
-        slots.submitBeyond(this::ping, this::notStarted);
+    }
+
+    private synchronized boolean begin() {
+        if (state != PingState.IDLE) {
+            return false;
+        }
+        try {
+            limit = timers.schedule(this::timedOut, MAX_MILLIS);
+        } catch (Throwable noMemory) {
+            LOG.debug("The changelog store is not pinged", noMemory);
+            return false;
+        }
+        state = state.to(PingState.AWAITED);
+        return true;
     }
 
     private void ping() {

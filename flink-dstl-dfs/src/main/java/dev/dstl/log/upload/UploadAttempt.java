@@ -26,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One attempt to write a segment to a file of its own. Blocks the upload thread it runs on.
@@ -35,6 +37,8 @@ import org.apache.flink.core.fs.Path;
  * outcome then does not count for the health of the store, and its file is deleted.
  */
 final class UploadAttempt implements Runnable, Probing.Attempt {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UploadAttempt.class);
 
     /** Closing a stream may upload what it has buffered, so the interrupt gets some time first. */
     private static final long CLOSE_AFTER_MILLIS = 1_000;
@@ -323,7 +327,16 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
         if (writing) {
             learnFromAge();
+            closeLater();
+        }
+    }
+
+    /** Never fails: what is cancelled is no longer needed, unlike what the caller does next. */
+    private void closeLater() {
+        try {
             uploader.timers.schedule(this::interruptDidNotHelp, CLOSE_AFTER_MILLIS);
+        } catch (Throwable noMemory) {
+            LOG.debug("{} is interrupted, and its stream not closed", name, noMemory);
         }
     }
 

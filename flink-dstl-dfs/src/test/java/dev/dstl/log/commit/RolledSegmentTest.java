@@ -21,11 +21,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.TestBatches;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.LogFixture;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +71,22 @@ class RolledSegmentTest {
         listener.failures = 1;
 
         segment(batches).upload().ensureRunning();
+
+        assertThat(listener.durable).containsExactlyElementsOf(batches);
+    }
+
+    @Test
+    void reportThatCannotBePrepared_reportsNothing() {
+        List<SealedBatch> batches = List.of(batch(1), batch(1));
+        RolledSegment segment = segment(batches);
+        EncodedSegment ofOneBatch =
+                TestSegments.encode(SegmentCodec.NONE, List.of(TestRecord.opaque(1, "a")));
+        assertThatThrownBy(() -> segment.durableAs(new Path("faulty://store/1.seg"), ofOneBatch))
+                .isInstanceOf(ArrayIndexOutOfBoundsException.class);
+        assertThat(segment.isDurable()).isFalse();
+        assertThat(listener.durable).isEmpty();
+
+        segment.upload().ensureRunning();
 
         assertThat(listener.durable).containsExactlyElementsOf(batches);
     }

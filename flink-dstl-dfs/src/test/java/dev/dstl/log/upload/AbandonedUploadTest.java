@@ -164,7 +164,7 @@ class AbandonedUploadTest {
                                     }
 
                                     @Override
-                                    public void durable(Path file, EncodedSegment written) {
+                                    public Runnable durableAs(Path file, EncodedSegment written) {
                                         throw new IllegalStateException("It was abandoned");
                                     }
 

@@ -24,9 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.api.StoreException;
+import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;
+import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.ManualExecutor;
 import dev.dstl.log.testing.WriteFault;
@@ -322,6 +325,47 @@ class FailingUploadTest {
         assertThat(source.events).hasSize(5).endsWith("discard");
     }
 
+    @Test
+    void segmentWhoseReportCannotBePrepared_isUploadedAgain_andTheFirstFileDeleted() {
+        open("until-success");
+        List<Path> refused = new ArrayList<>();
+        List<Path> durable = new ArrayList<>();
+        SegmentSource source =
+                new SegmentSource() {
+                    @Override
+                    public EncodedSegment encode(SegmentEncoder encoder) {
+                        return TestSegments.encode(
+                                SegmentCodec.NONE, List.of(TestRecord.opaque(1, "a")));
+                    }
+
+                    @Override
+                    public void discard() {
+                        throw new IllegalStateException("It is needed");
+                    }
+
+                    @Override
+                    public Runnable durableAs(Path file, EncodedSegment segment) {
+                        if (refused.isEmpty()) {
+                            refused.add(file);
+                            noMemory();
+                        }
+                        return () -> durable.add(file);
+                    }
+
+                    @Override
+                    public void suspended(IOException cause) {
+                        throw new IllegalStateException(cause);
+                    }
+                };
+
+        log.uploader().upload(source).ensureRunning();
+        log.timers().advanceMillis(1_000);
+
+        assertThat(refused).hasSize(1);
+        assertThat(durable).hasSize(1).doesNotContainAnyElementsOf(refused);
+        assertThat(log.store().segments()).isEqualTo(durable);
+    }
+
     private void open(String policy) {
         log = LogFixture.onCallingThread(new Configuration().set(DstlOptions.RETRY_POLICY, policy));
         writer = log.writer();
@@ -352,8 +396,8 @@ class FailingUploadTest {
         }
 
         @Override
-        public void durable(Path file, EncodedSegment segment) {
-            events.add("durable");
+        public Runnable durableAs(Path file, EncodedSegment segment) {
+            return () -> events.add("durable");
         }
 
         @Override

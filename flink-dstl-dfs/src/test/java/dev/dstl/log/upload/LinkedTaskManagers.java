@@ -27,6 +27,7 @@ import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.store.SegmentName;
+import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.LinkedStore;
 import dev.dstl.log.testing.ManualTimers;
 import dev.dstl.log.testing.RecordedMetrics;
@@ -52,6 +53,10 @@ final class LinkedTaskManagers implements AutoCloseable {
     private static final int FORMAT_BYTES = 500;
 
     final ManualTimers timers = new ManualTimers();
+
+    /** Those of the uploads. */
+    final FaultyTimers uploadTimers = new FaultyTimers(timers);
+
     final TurnThreads threads = new TurnThreads(timers);
     final SharedLink link;
     final LinkedStore store;
@@ -81,8 +86,8 @@ final class LinkedTaskManagers implements AutoCloseable {
                             new JobID(1, 2),
                             SegmentName.incarnation(1, i),
                             store,
-                            new SegmentRegistry(store, Runnable::run, timers, dstlMetrics),
-                            timers,
+                            new SegmentRegistry(store, Runnable::run, uploadTimers, dstlMetrics),
+                            uploadTimers,
                             threads,
                             dstlMetrics,
                             () -> 0.5));
@@ -91,10 +96,15 @@ final class LinkedTaskManagers implements AutoCloseable {
 
     /** Triggers a checkpoint with segments of about this size. */
     Checkpoint checkpoint(int bytesEach) {
+        return checkpoint(bytesEach, new ArrayList<>());
+    }
+
+    /** Triggers a checkpoint and adds its uploads to a list. */
+    Checkpoint checkpoint(int bytesEach, List<SegmentUpload> uploads) {
         Checkpoint checkpoint = new Checkpoint(link.nowMillis(), uploaders.size());
         checkpoints.add(checkpoint);
         for (SegmentUploader uploader : uploaders) {
-            upload(uploader, bytesEach, checkpoint);
+            uploads.add(upload(uploader, bytesEach, checkpoint));
         }
         return checkpoint;
     }
@@ -227,11 +237,13 @@ final class LinkedTaskManagers implements AutoCloseable {
         public void discard() {}
 
         @Override
-        public void durable(Path file, EncodedSegment written) {
-            durableBytes += written.length();
-            durableSegments++;
-            checkpoint.missing--;
-            checkpoint.lastMillis = link.nowMillis();
+        public Runnable durableAs(Path file, EncodedSegment written) {
+            return () -> {
+                durableBytes += written.length();
+                durableSegments++;
+                checkpoint.missing--;
+                checkpoint.lastMillis = link.nowMillis();
+            };
         }
 
         @Override

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.ManualTimers;
 import java.io.IOException;
@@ -55,6 +56,29 @@ class StoreHealthTest {
         assertThat(health.state()).isEqualTo(StoreState.HEALTHY);
         assertThat(lines.containing(STORE)).isEmpty();
         assertThat(timers.pendingCount()).as("nothing to watch").isZero();
+    }
+
+    @Test
+    void whicheverTimerCannotBeScheduled_aStoreThatWorksAgainIsHealthy() {
+        for (int missing = 1; missing < 40; missing++) {
+            FaultyTimers faulty = new FaultyTimers(timers);
+            faulty.failCall(missing);
+            StoreHealth other =
+                    new StoreHealth(
+                            faulty,
+                            DstlSettings.from(
+                                    new Configuration().set(DstlOptions.BASE_PATH, STORE)));
+            for (int second = 0; second < 15; second++) {
+                other.failed(new IOException("Gone"), false);
+                timers.advanceMillis(1_000);
+            }
+            assertThat(other.state()).as("timer %s", missing).isNotEqualTo(StoreState.HEALTHY);
+            for (int second = 0; second < 60; second++) {
+                other.succeeded();
+                timers.advanceMillis(1_000);
+            }
+            assertThat(other.state()).as("timer %s", missing).isEqualTo(StoreState.HEALTHY);
+        }
     }
 
     @Test

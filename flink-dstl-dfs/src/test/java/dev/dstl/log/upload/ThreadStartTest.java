@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -87,6 +88,23 @@ class ThreadStartTest {
         }
         cluster.timers.advanceMillis(10_000);
         assertThat(encoded).hasSize(6).doesNotContainNull();
+    }
+
+    @Test
+    void batchesWhoseThreadDoesNotStart_andWhoseRetryCannotBeScheduled_fail_andNotTheNext() {
+        cluster.threads.failNextStarts(1, ThreadStartTest::noThread);
+        cluster.uploadTimers.failCall(cluster.uploadTimers.calls() + 1);
+        List<Throwable> failures = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            LogBatch batch = TestBatches.batch(i, List.of(TestRecord.opaque(1, "text")));
+            cluster.uploaders
+                    .get(0)
+                    .encode(List.of(batch), (segment, failure) -> failures.add(failure));
+            cluster.timers.advanceMillis(10_000);
+        }
+        assertThat(failures).hasSize(2);
+        assertThat(failures.get(0)).hasMessage("unable to create native thread");
+        assertThat(failures.get(1)).isNull();
     }
 
     /** Throws what the JVM throws; uncaught, it would end the process of the tests. */

@@ -250,10 +250,15 @@ final class TailCompaction {
         };
     }
 
+    /** If that fails, the next persist is the retry. */
     private void scheduleRetry() {
         cancelRetry();
         long delay = FIRST_RETRY_MILLIS << Math.min(failuresInARow, Byte.SIZE);
-        retry = compactor.timers().schedule(whenRetryIsDue, Math.min(MAX_RETRY_MILLIS, delay));
+        try {
+            retry = compactor.timers().schedule(whenRetryIsDue, Math.min(MAX_RETRY_MILLIS, delay));
+        } catch (Throwable noMemory) {
+            LOG.debug("Runs of changelog {} are compacted later", logId, noMemory);
+        }
     }
 
     private void cancelRetry() {

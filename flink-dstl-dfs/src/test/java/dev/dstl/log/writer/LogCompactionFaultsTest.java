@@ -250,6 +250,32 @@ class LogCompactionFaultsTest {
     }
 
     @Test
+    void compactionThatFailed_andWhoseRetryCannotBeScheduled_isTriedAgainWithACheckpoint()
+            throws Exception {
+        open("until-success");
+        AtomicBoolean broken = new AtomicBoolean(true);
+        log.store()
+                .beforeReads(
+                        file -> {
+                            if (broken.get()) {
+                                throw new IOException("Access denied");
+                            }
+                        });
+        log.timers()
+                .beforeNext(
+                        2_000,
+                        () -> {
+                            broken.set(false);
+                            throw new IllegalStateException("refused by the test");
+                        });
+        checkpoints(CHECKPOINTS / 5);
+        assertThat(broken).isFalse();
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
+        assertThat(texts(checkpoint())).isEqualTo(expected);
+    }
+
+    @Test
     void partsThatCannotBeReadForAWhile_areCompactedLater() throws Exception {
         open("until-success");
         checkpoints(3);

@@ -78,13 +78,23 @@ public final class IdleObjects<T> {
      * there is no memory for it.
      */
     public void offer(T object) {
-        if (count.incrementAndGet() <= max && memory.tryKeep(bytes.applyAsLong(object))) {
-            idle.addFirst(object);
-            if (closed) {
-                drop();
-            }
-        } else {
+        if (count.incrementAndGet() > max || !keep(object, bytes.applyAsLong(object))) {
             count.decrementAndGet();
+        } else if (closed) {
+            drop();
+        }
+    }
+
+    private boolean keep(T object, long size) {
+        if (!memory.tryKeep(size)) {
+            return false;
+        }
+        try {
+            idle.addFirst(object);
+            return true;
+        } catch (Throwable noMemory) {
+            memory.take(size);
+            return false;
         }
     }
 

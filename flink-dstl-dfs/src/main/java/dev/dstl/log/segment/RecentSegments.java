@@ -88,9 +88,16 @@ public final class RecentSegments {
                 return;
             }
         }
+        boolean added = false;
+        try {
+            added = kept.add(segment);
+        } finally {
+            if (!added) {
+                memory.take(bytes);
+            }
+        }
         keptBytes += bytes;
         segment.fill(content);
-        kept.add(segment);
     }
 
     @GuardedBy("this")

@@ -19,6 +19,7 @@ package dev.dstl.log.writer;
 import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.batch.ActiveBatch;
+import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.compaction.CompactionGoal;
@@ -234,8 +235,15 @@ public final class DstlLogWriter implements ChangelogWriter {
      * @param due whether the batch shall be uploaded without waiting for others
      */
     private void seal(boolean due) {
+        LogBatch sealed;
+        try {
+            sealed = active.seal(nextSequence);
+        } finally {
+            // Records that are lost leave a gap, so that no checkpoint completes without them.
+            nextSequence += active.isEmpty() ? 1 : 0;
+        }
         age.ended();
-        tail.add(active.seal(nextSequence++), due);
+        tail.add(sealed, due);
     }
 
     private void sealIfNotEmpty() {

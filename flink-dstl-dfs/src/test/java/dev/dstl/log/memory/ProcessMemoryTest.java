@@ -120,6 +120,21 @@ class ProcessMemoryTest {
     }
 
     @Test
+    void whatCannotBePooled_takesNoMemory() {
+        process.join(1_000);
+        IdleObjects<Object> pool = new IdleObjects<>(1, object -> 10, process);
+
+        // The queue of the pool refuses null as it refuses what there is no memory for.
+        pool.offer(null);
+
+        assertThat(process.reservedBytes()).isZero();
+        assertThat(pool.count()).isZero();
+        pool.offer("object");
+        assertThat(pool.poll()).isEqualTo("object");
+        assertThat(process.reservedBytes()).isZero();
+    }
+
+    @Test
     void whatNobodyNeededForAPeriod_isLetGo() {
         process.join(1_000);
         IdleObjects<byte[]> idle = new IdleObjects<>(10, bytes -> bytes.length, process);

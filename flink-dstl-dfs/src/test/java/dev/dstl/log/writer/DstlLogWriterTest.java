@@ -19,6 +19,7 @@ package dev.dstl.log.writer;
 import static dev.dstl.log.testing.LogFixture.append;
 import static dev.dstl.log.testing.LogFixture.filesOf;
 import static dev.dstl.log.testing.LogFixture.handleOf;
+import static dev.dstl.log.testing.LogFixture.persistAll;
 import static dev.dstl.log.testing.LogFixture.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -68,6 +69,32 @@ class DstlLogWriterTest {
         append(writer, "c");
         assertThat(texts(persisted(afterA))).containsExactly("b", "c");
         assertThat(texts(persisted(writer.initialSequenceNumber()))).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void batchThatCannotBeSealed_keepsItsRecords_andLeavesNoGap() throws Exception {
+        try (LogFixture large =
+                LogFixture.onCallingThread(
+                        new Configuration()
+                                .set(
+                                        DstlOptions.PREEMPTIVE_PERSIST_THRESHOLD,
+                                        MemorySize.ofMebiBytes(64)))) {
+            DstlLogWriter failing = large.writer();
+            append(failing, "a");
+            failing.append(1, new byte[PagePool.PAGE_BYTES]);
+            JobMemory memory = large.budget().memory();
+            memory.release(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
+            assertThatThrownBy(failing::nextSequenceNumber)
+                    .hasMessageStartingWith("Cannot release");
+            memory.reserve(MemoryUse.ACTIVE, PagePool.PAGE_BYTES);
+
+            append(failing, "b");
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persistAll(failing);
+            large.passLinger();
+
+            assertThat(texts(handleOf(persist))).hasSize(3).startsWith("a").endsWith("b");
+            failing.close();
+        }
     }
 
     @Test

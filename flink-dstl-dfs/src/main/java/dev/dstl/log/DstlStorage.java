@@ -23,6 +23,7 @@ import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.Installation;
 import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.writer.DstlLogWriter;
 import java.io.InterruptedIOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -87,7 +88,10 @@ public final class DstlStorage implements ChangelogStorage {
     @Override
     public ChangelogWriter createWriter(
             String operatorId, KeyGroupRange keyGroupRange, MailboxExecutor mailboxExecutor) {
-        return createWriter(operatorId, keyGroupRange, mailboxExecutor, 1);
+        DstlLogWriter writer = jobLog().createWriter(operatorId, keyGroupRange, mailboxExecutor, 1);
+        // Flink's own changelog backend does not say what it has restored.
+        writer.restoredFromLatest();
+        return writer;
     }
 
     @Override

@@ -31,6 +31,14 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 
     /**
+     * Reports the checkpoint that the task was restored from, which releases what was held in case
+     * a later one would complete. Called at most once, before the first record.
+     *
+     * @param checkpointId 0 if the task begins without state
+     */
+    void restoredFrom(long checkpointId);
+
+    /**
      * Appends a record. Allocates nothing at steady state and never blocks.
      *
      * @param kind effect of the record on its state

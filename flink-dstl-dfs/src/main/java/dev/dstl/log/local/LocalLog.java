@@ -60,15 +60,42 @@ public final class LocalLog {
         lastCheckpoint = Math.max(lastCheckpoint, checkpointId);
     }
 
-    /** Reports that a batch that was in a checkpoint leaves the tail of the changelog. */
-    public synchronized void release(@Nullable LocalCopy copy) {
+    /**
+     * Reports the checkpoint that the task was restored from: copies of which only later ones
+     * consist, which never completed, are released.
+     *
+     * @param checkpointId 0 if the task began without state
+     */
+    public void restoredFrom(long checkpointId) {
+        if (isEnabled()) {
+            copies.logs().restoredFrom(task, checkpointId);
+        }
+    }
+
+    /**
+     * Reports that the task was restored from an unknown checkpoint, which is assumed to be the
+     * latest one that is known to be complete. If it was another, its copies may be missed; they
+     * are then read from the store.
+     */
+    public void restoredFromLatest() {
+        if (isEnabled()) {
+            copies.logs().restoredFromLatest(task);
+        }
+    }
+
+    /**
+     * Reports that a batch that was in a checkpoint leaves the tail of the changelog.
+     *
+     * @param firstCheckpoint the first checkpoint that may contain it
+     */
+    public synchronized void release(@Nullable LocalCopy copy, long firstCheckpoint) {
         if (copy == null) {
             return;
         }
         if (closing) {
-            copies.logs().left(task, copy);
+            copies.logs().left(task, copy, firstCheckpoint);
         } else {
-            copies.logs().truncated(task, copy, lastCheckpoint);
+            copies.logs().truncated(task, copy, firstCheckpoint, lastCheckpoint);
         }
     }
 

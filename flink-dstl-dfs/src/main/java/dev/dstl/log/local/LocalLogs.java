@@ -34,14 +34,18 @@ import java.util.TreeMap;
  *        |                      log closed    |                     |
  *        |                               v    | successor truncates |
  *        '---------log closed---------> inherited                   |
- *                                         |                         v
- *                                         '--no successor here--> a later checkpoint completes:
- *                                                                 released
+ *                                         |    |                    v
+ *                                         |    '--no successor--> a later checkpoint completes:
+ *                                         |                       released
+ *                                         v
+ *                  successor restored from an earlier checkpoint: released
  * </pre>
  *
  * <p>What a changelog leaves when it is closed belongs to every later checkpoint of the same task,
  * until that has a base of its own and truncates. This includes what was truncated after the latest
- * completed checkpoint, as the task continues from that one. Thread-safe; no method blocks.
+ * completed checkpoint, as the task continues from that one. It does not include what only
+ * checkpoints contain that never completed, of which a task that fails again and again leaves some
+ * each time. Thread-safe; no method blocks.
  */
 public final class LocalLogs {
 
@@ -76,6 +80,28 @@ public final class LocalLogs {
         task(task).liveLogs++;
     }
 
+    /**
+     * Reports the checkpoint that the task of a changelog was restored from.
+     *
+     * @param checkpointId 0 if it began without state
+     */
+    void restoredFrom(String task, long checkpointId) {
+        List<LocalCopy> unneeded = new ArrayList<>();
+        synchronized (this) {
+            task(task).restoredFrom(checkpointId, unneeded);
+        }
+        unneeded.forEach(LocalCopy::release);
+    }
+
+    /** Reports that the task of a changelog was restored from an unknown checkpoint. */
+    void restoredFromLatest(String task) {
+        long latest;
+        synchronized (this) {
+            latest = latestConfirmed;
+        }
+        restoredFrom(task, latest);
+    }
+
     @GuardedBy("this")
     private Task task(String task) {
         return tasks.computeIfAbsent(task, name -> new Task());
@@ -84,17 +110,23 @@ public final class LocalLogs {
     /**
      * Reports that a batch was truncated that was in checkpoints.
      *
+     * @param firstCheckpoint the first checkpoint that may contain it
      * @param lastCheckpoint the last checkpoint that may contain it
      */
-    synchronized void truncated(String task, LocalCopy copy, long lastCheckpoint) {
+    synchronized void truncated(
+            String task, LocalCopy copy, long firstCheckpoint, long lastCheckpoint) {
         copy.retain();
-        task(task).expire(lastCheckpoint, List.of(copy));
+        task(task).expire(lastCheckpoint, List.of(new HeldCopy(copy, firstCheckpoint)));
     }
 
-    /** Reports that a changelog was closed with a batch in its tail that was in checkpoints. */
-    synchronized void left(String task, LocalCopy copy) {
+    /**
+     * Reports that a changelog was closed with a batch in its tail that was in checkpoints.
+     *
+     * @param firstCheckpoint the first checkpoint that may contain it
+     */
+    synchronized void left(String task, LocalCopy copy, long firstCheckpoint) {
         copy.retain();
-        task(task).inherited.add(copy);
+        task(task).inherited.add(new HeldCopy(copy, firstCheckpoint));
     }
 
     /**
@@ -139,9 +171,9 @@ public final class LocalLogs {
     private static final class Task {
 
         /** Copies by the highest checkpoint that may contain them. */
-        private final TreeMap<Long, List<LocalCopy>> expiring = new TreeMap<>();
+        private final TreeMap<Long, List<HeldCopy>> expiring = new TreeMap<>();
 
-        private final List<LocalCopy> inherited = new ArrayList<>();
+        private final List<HeldCopy> inherited = new ArrayList<>();
 
         /** The last checkpoint that closed changelogs took part in. */
         private long lastCheckpoint = NO_CHECKPOINT;
@@ -153,7 +185,18 @@ public final class LocalLogs {
          */
         private long independentAfter = DEPENDENT;
 
-        private void expire(long last, List<LocalCopy> copies) {
+        private void restoredFrom(long checkpointId, List<LocalCopy> unneeded) {
+            inherited.removeIf(
+                    held -> {
+                        boolean later = held.firstCheckpoint > checkpointId;
+                        if (later) {
+                            unneeded.add(held.copy);
+                        }
+                        return later;
+                    });
+        }
+
+        private void expire(long last, List<HeldCopy> copies) {
             expiring.computeIfAbsent(last, id -> new ArrayList<>()).addAll(copies);
         }
 
@@ -178,16 +221,33 @@ public final class LocalLogs {
         }
 
         private void confirmed(long checkpointId, List<LocalCopy> unneeded) {
-            Map<Long, List<LocalCopy>> past = expiring.headMap(checkpointId);
-            past.values().forEach(unneeded::addAll);
+            Map<Long, List<HeldCopy>> past = expiring.headMap(checkpointId);
+            past.values().forEach(copies -> release(copies, unneeded));
             past.clear();
             if (hasNoSuccessor(checkpointId)) {
-                unneeded.addAll(inherited);
+                release(inherited, unneeded);
             }
+        }
+
+        private static void release(List<HeldCopy> copies, List<LocalCopy> unneeded) {
+            copies.forEach(held -> unneeded.add(held.copy));
         }
 
         private boolean hasNoSuccessor(long checkpointId) {
             return liveLogs == 0 && lastCheckpoint < checkpointId;
+        }
+    }
+
+    /** A copy with a reference of its own. */
+    private static final class HeldCopy {
+        private final LocalCopy copy;
+
+        /** The first checkpoint that may contain it. */
+        private final long firstCheckpoint;
+
+        private HeldCopy(LocalCopy copy, long firstCheckpoint) {
+            this.copy = copy;
+            this.firstCheckpoint = firstCheckpoint;
         }
     }
 }

@@ -183,6 +183,16 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     @Override
+    public void restoredFrom(long checkpointId) {
+        localLog.restoredFrom(checkpointId);
+    }
+
+    /** Reports that the task was restored from a checkpoint that the caller does not know. */
+    public void restoredFromLatest() {
+        localLog.restoredFromLatest();
+    }
+
+    @Override
     public void append(
             RecordKind kind,
             int keyGroup,

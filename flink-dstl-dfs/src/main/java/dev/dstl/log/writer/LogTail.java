@@ -174,7 +174,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             boolean inline =
                     TailBatches.canTravelInline(missing, inlineThresholdBytes)
                             && mayOmit(missing, checkpointId);
-            persist = new PendingPersist(range, inline);
+            persist = new PendingPersist(range, inline, checkpointId);
             persists.add(persist);
             if (inline) {
                 for (TailBatch batch : missing) {

@@ -40,6 +40,7 @@ final class PendingPersist {
     private final BitSet omitted = new BitSet();
 
     private final boolean inline;
+    private final long checkpointId;
     private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future =
             new CompletableFuture<>();
     private int missing;
@@ -50,9 +51,10 @@ final class PendingPersist {
      * @param batches in order, without gaps
      * @param inline whether batches that are not durable yet travel inline
      */
-    PendingPersist(List<TailBatch> batches, boolean inline) {
+    PendingPersist(List<TailBatch> batches, boolean inline, long checkpointId) {
         this.batches = batches;
         this.inline = inline;
+        this.checkpointId = checkpointId;
         for (int i = 0; i < batches.size(); i++) {
             TailBatch batch = batches.get(i);
             batch.retain();
@@ -84,7 +86,7 @@ final class PendingPersist {
         long newBytes = 0;
         for (int i = 0; i < positions.size(); i++) {
             BatchPosition position = positions.get(i);
-            boolean isNew = position.isInline() || batches.get(i).handOver();
+            boolean isNew = position.isInline() || batches.get(i).handOver(checkpointId);
             newBytes += isNew ? position.frameBytes() : 0;
         }
         return newBytes;

@@ -39,6 +39,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     private static final long FIRST_BACKOFF = 8;
 
     private static final int MAX_BACKOFF_DOUBLINGS = 4;
+    private static final long NO_CHECKPOINT = Long.MAX_VALUE;
 
     private final TailBatchListener tail;
     private final long sequence;
@@ -51,7 +52,9 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** One for the tail, and one for each pending persist with the batch. */
     private int references = 1;
 
-    private boolean handedOver;
+    /** The first checkpoint that was given the segment because of this batch. */
+    private long firstCheckpoint = NO_CHECKPOINT;
+
     private boolean encoding;
     private boolean settled;
 
@@ -288,16 +291,22 @@ final class TailBatch implements BatchListener, CompactionInput {
      */
     @Nullable
     LocalCopy copyInCheckpoints() {
+        boolean handedOver = firstCheckpoint != NO_CHECKPOINT;
         return handedOver && position != null ? position.localCopy() : null;
+    }
+
+    /** Returns the first checkpoint that may refer to {@link #copyInCheckpoints()}. */
+    long firstCheckpoint() {
+        return firstCheckpoint;
     }
 
     /**
      * Hands the segment over; returns whether no checkpoint was given it before because of this
      * batch.
      */
-    boolean handOver() {
-        boolean first = !handedOver;
-        handedOver = true;
+    boolean handOver(long checkpointId) {
+        boolean first = firstCheckpoint == NO_CHECKPOINT;
+        firstCheckpoint = Math.min(firstCheckpoint, checkpointId);
         return first;
     }
 

@@ -54,7 +54,7 @@ final class UnreferencedBatches implements Runnable {
     public void run() {
         for (TailBatch batch : batches) {
             try {
-                localLog.release(batch.copyInCheckpoints());
+                localLog.release(batch.copyInCheckpoints(), batch.firstCheckpoint());
             } catch (Throwable t) {
                 LOG.error("The copy of {} leaks; this is a defect, please report it.", batch, t);
             }

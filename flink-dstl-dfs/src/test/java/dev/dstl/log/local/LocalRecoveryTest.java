@@ -320,6 +320,72 @@ class LocalRecoveryTest {
     }
 
     @Test
+    void taskThatFailsAgainAndAgain_leavesNoCopiesOfCheckpointsThatNeverComplete()
+            throws Exception {
+        append(writer, "a");
+        SnapshotResult<ChangelogStateHandleStreamImpl> restored = persist();
+        confirm();
+        long restoredId = checkpoint;
+        for (int i = 0; i < 100; i++) {
+            restart();
+            writer.restoredFrom(restoredId);
+            append(writer, "b");
+            persist();
+            if (i % 2 == 0) {
+                writer.truncate(writer.nextSequenceNumber());
+            }
+        }
+        disk.runAll();
+        assertThat(copies()).as("of the restored checkpoint, and of the last attempt").hasSize(2);
+        assertCopied(restored, "a");
+
+        SnapshotResult<ChangelogStateHandleStreamImpl> later = persist();
+        confirm();
+        restart();
+        writer.restoredFrom(checkpoint);
+        disk.runAll();
+        assertCopied(later, "b");
+    }
+
+    @Test
+    void taskRestoredFromACheckpointOfWhichItWasNotTold_stillRecoversFromItsCopies()
+            throws Exception {
+        append(writer, "a");
+        SnapshotResult<ChangelogStateHandleStreamImpl> restored = persist();
+        long restoredId = checkpoint;
+        for (int i = 0; i < 3; i++) {
+            restart();
+            writer.restoredFrom(restoredId);
+            disk.runAll();
+            assertCopied(restored, "a");
+            append(writer, "b");
+            persist();
+        }
+    }
+
+    @Test
+    void taskThatDoesNotKnowWhatItWasRestoredFrom_keepsTheCopiesOfTheLatestCheckpoint()
+            throws Exception {
+        append(writer, "a");
+        SnapshotResult<ChangelogStateHandleStreamImpl> restored = persist();
+        confirm();
+        for (int i = 0; i < 10; i++) {
+            restart();
+            writer.restoredFromLatest();
+            append(writer, "b");
+            persist();
+        }
+        disk.runAll();
+        assertThat(copies()).hasSize(2);
+        assertCopied(restored, "a");
+    }
+
+    private void restart() {
+        writer.close();
+        writer = log.writerOf(OPERATOR);
+    }
+
+    @Test
     void taskRestartedTwice_stillRecoversFromTheFirstCopies() throws Exception {
         append(writer, "a");
         SnapshotResult<ChangelogStateHandleStreamImpl> first = persist();

@@ -47,6 +47,7 @@ import dev.dstl.changelog.restore.RestoredQueues;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import dev.dstl.log.api.ChangelogStorage;
+import dev.dstl.log.api.ChangelogWriter;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -174,12 +175,16 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private StateChangelogWriter<?> openLog(StateChangelogStorage<?> storage) {
         try {
             if (storage instanceof ChangelogStorage) {
-                return ((ChangelogStorage) storage)
-                        .createWriter(
-                                parameters.getOperatorIdentifier(),
-                                parameters.getKeyGroupRange(),
-                                environment.getMainMailboxExecutor(),
-                                environment.getTaskInfo().getNumberOfParallelSubtasks());
+                ChangelogWriter writer =
+                        ((ChangelogStorage) storage)
+                                .createWriter(
+                                        parameters.getOperatorIdentifier(),
+                                        parameters.getKeyGroupRange(),
+                                        environment.getMainMailboxExecutor(),
+                                        environment.getTaskInfo().getNumberOfParallelSubtasks());
+                writer.restoredFrom(
+                        environment.getTaskStateManager().getRestoreCheckpointId().orElse(0L));
+                return writer;
             }
             return storage.createWriter(
                     parameters.getOperatorIdentifier(),

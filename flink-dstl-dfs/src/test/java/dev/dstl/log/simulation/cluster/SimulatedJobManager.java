@@ -354,6 +354,7 @@ public final class SimulatedJobManager {
                         : 1 + dice.below(overlapping ? 2 : Cluster.MAX_TASKS_OF_JOB);
         List<TaskSnapshot> snapshots =
                 retained.isEmpty() ? List.of() : retained.getLast().snapshots();
+        long restored = retained.isEmpty() ? 0 : retained.getLast().id();
         cluster.schedule().note(lane.name(), "deploys " + parallelism + " from " + retained.size());
         for (int index = 0; index < parallelism; index++) {
             KeyGroupRange keyGroups =
@@ -371,7 +372,7 @@ public final class SimulatedJobManager {
                             job + "-task" + epoch + "." + attempt + "." + index);
             tasks.add(task);
             starting.add(task);
-            task.lane().addIn(latency(), "starts", () -> task.start(snapshots));
+            task.lane().addIn(latency(), "starts", () -> task.start(snapshots, restored));
         }
         places = tasks.stream().map(SimulatedTask::taskManager).collect(Collectors.toList());
     }

@@ -129,7 +129,7 @@ final class SimulatedTask {
     }
 
     /** Restores and starts; reports a failure to the JobManager. */
-    void start(List<TaskSnapshot> snapshots) {
+    void start(List<TaskSnapshot> snapshots, long checkpointId) {
         log = taskManager.log(job);
         try {
             for (TaskSnapshot snapshot : snapshots) {
@@ -158,6 +158,7 @@ final class SimulatedTask {
         }
         try {
             writer = log.createWriter(keyGroups, lane);
+            writer.restoredFrom(checkpointId);
         } catch (IllegalStateException closed) {
             fail();
             return;

@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.function.FunctionWithException;
+import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Marks the directories of copies that belong to a live process. A process locks a file next to a
@@ -52,7 +53,10 @@ final class DirectoryLocks {
 
     private static final Object GUARD = new Object();
 
-    /** Channels that hold the locks of this process, by lock file. */
+    /**
+     * Channels that hold the locks of this process, by lock file. Null if there is no lock file,
+     * while the directory is deleted.
+     */
     @GuardedBy("GUARD")
     private static final Map<File, FileChannel> OWNED = new HashMap<>();
 
@@ -131,10 +135,16 @@ final class DirectoryLocks {
      * deletes it.
      */
     static void deleteOwn(File directory) throws IOException {
+        deleteOwn(directory, FileUtils::deleteDirectory);
+    }
+
+    /** Deletes without the guard, as copies of all jobs wait for it. */
+    private static void deleteOwn(File directory, ThrowingConsumer<File, IOException> deletion)
+            throws IOException {
         File file = lockFile(directory);
         boolean deleted = false;
         try {
-            FileUtils.deleteDirectory(directory);
+            deletion.accept(directory);
             deleted = true;
         } finally {
             synchronized (GUARD) {
@@ -153,25 +163,48 @@ final class DirectoryLocks {
     }
 
     /**
-     * Deletes a directory with its content, unless a live process owns it.
+     * Deletes a directory with its content, unless a live process owns it. Meanwhile this process
+     * owns it.
      *
      * @throws IOException if that cannot be determined, or not everything could be deleted
      */
     static void deleteIfDead(File directory) throws IOException {
-        File file = lockFile(directory);
+        deleteIfDead(directory, FileUtils::deleteDirectory);
+    }
+
+    static void deleteIfDead(File directory, ThrowingConsumer<File, IOException> deletion)
+            throws IOException {
+        if (ownDead(lockFile(directory))) {
+            deleteOwn(directory, deletion);
+        }
+    }
+
+    /** Returns whether nobody owned it. */
+    private static boolean ownDead(File file) throws IOException {
         synchronized (GUARD) {
             if (OWNED.containsKey(file)) {
-                return;
+                return false;
             }
-            try (FileChannel channel = FileChannel.open(file.toPath(), StandardOpenOption.WRITE)) {
-                if (lock(channel, FileChannel::tryLock)) {
-                    FileUtils.deleteDirectory(directory);
-                    Files.deleteIfExists(file.toPath());
-                }
+            FileChannel channel;
+            try {
+                channel = FileChannel.open(file.toPath(), StandardOpenOption.WRITE);
             } catch (NoSuchFileException neverOwned) {
                 // Owners make the file first and delete it last.
-                FileUtils.deleteDirectory(directory);
+                OWNED.put(file, null);
+                return true;
             }
+            boolean owned = false;
+            try {
+                if (lock(channel, FileChannel::tryLock)) {
+                    OWNED.put(file, channel);
+                    owned = true;
+                }
+            } finally {
+                if (!owned) {
+                    channel.close();
+                }
+            }
+            return owned;
         }
     }
 }

@@ -24,7 +24,15 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +59,49 @@ class DirectoryLocksTest {
         DirectoryLocks.own(directory);
         DirectoryLocks.deleteOwn(directory);
         assertThat(job).isEmptyDirectory();
+    }
+
+    /** Copies of all jobs of the process lock directories before they are written. */
+    @Test
+    void deletionThatTakesLong_holdsUpNoOtherDirectory_andIsNotMadeTwice() throws Exception {
+        File dead = Files.createDirectory(job.resolve("dead")).toFile();
+        Files.createFile(job.resolve("dead" + DirectoryLocks.SUFFIX));
+        File other = job.resolve("other").toFile();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try {
+            AtomicInteger deletions = new AtomicInteger();
+            DirectoryLocks.deleteIfDead(
+                    dead,
+                    directory -> {
+                        deletions.incrementAndGet();
+                        await(threads.submit(() -> own(other)));
+                        await(
+                                threads.submit(
+                                        () -> {
+                                            DirectoryLocks.deleteIfDead(dead);
+                                            return directory.exists();
+                                        }));
+                        FileUtils.deleteDirectory(directory);
+                    });
+            assertThat(deletions).hasValue(1);
+        } finally {
+            threads.shutdownNow();
+        }
+        DirectoryLocks.deleteOwn(other);
+        assertThat(job).isEmptyDirectory();
+    }
+
+    private static boolean own(File directory) throws IOException {
+        DirectoryLocks.own(directory);
+        return true;
+    }
+
+    private static void await(Future<Boolean> result) throws IOException {
+        try {
+            assertThat(result.get(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new IOException(e);
+        }
     }
 
     /** Otherwise the next storage of the process takes the directory for one in use. */

@@ -262,7 +262,9 @@ final class JobLog implements OpenLogs.OpenLog {
             discards.execute(
                     () ->
                             store.whenOpen(
-                                    files -> EmptyDirectories.deleteSomeBeside(files, directory)));
+                                    files ->
+                                            EmptyDirectories.deleteSomeBeside(
+                                                    files, directory, registry::inTime)));
         } catch (Throwable notStarted) {
             LOG.debug("Directories beside {} stay", directory, notStarted);
         }
@@ -387,7 +389,7 @@ final class JobLog implements OpenLogs.OpenLog {
     private void deleteDirectory() {
         store.whenOpen(
                 files -> {
-                    if (!EmptyDirectories.deleteOfWriter(files, directory)) {
+                    if (!EmptyDirectories.deleteOfWriter(files, directory, registry::inTime)) {
                         LOG.debug("{} stays", directory);
                     }
                 });

@@ -28,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.function.SupplierWithException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -286,11 +287,23 @@ public final class SegmentRegistry {
     }
 
     private void deleteInTime(Path file) throws IOException {
-        TimedRequest request = new TimedRequest(timers, DELETE_MILLIS, () -> doesNotReact(file));
+        boolean unused =
+                inTime(
+                        file,
+                        () -> {
+                            store.delete(file);
+                            return true;
+                        });
+    }
+
+    /** Makes a request on the calling thread, with the time limit of deletions. */
+    public <T> T inTime(Path path, SupplierWithException<T, IOException> request)
+            throws IOException {
+        TimedRequest timed = new TimedRequest(timers, DELETE_MILLIS, () -> doesNotReact(path));
         try {
-            store.delete(file);
+            return request.get();
         } finally {
-            request.end();
+            timed.end();
         }
     }
 

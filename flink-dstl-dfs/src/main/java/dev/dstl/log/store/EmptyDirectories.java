@@ -25,6 +25,7 @@ import java.util.Set;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.function.SupplierWithException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,19 +46,32 @@ public final class EmptyDirectories {
 
     private EmptyDirectories() {}
 
+    /** Limits the duration of requests. */
+    @FunctionalInterface
+    public interface TimeLimit {
+
+        /**
+         * Makes a request, which fails when its time is over.
+         *
+         * @param path what the request is about
+         */
+        <T> T inTime(Path path, SupplierWithException<T, IOException> request) throws IOException;
+    }
+
     /** Returns whether a file system has directories that can be deleted safely. */
     public static boolean canBeDeleted(FileSystem fileSystem) {
         String scheme = fileSystem.getUri().getScheme();
         return LOCAL.equals(scheme) || ATOMIC.contains(scheme);
     }
 
-    private static boolean delete(FileSystem fileSystem, Path directory) {
+    private static boolean delete(FileSystem fileSystem, Path directory, TimeLimit limit) {
         String scheme = fileSystem.getUri().getScheme();
         try {
             if (LOCAL.equals(scheme)) {
                 return new File(directory.toUri().getPath()).delete();
             }
-            return ATOMIC.contains(scheme) && fileSystem.delete(directory, false);
+            return ATOMIC.contains(scheme)
+                    && limit.inTime(directory, () -> fileSystem.delete(directory, false));
         } catch (IOException | RuntimeException e) {
             LOG.debug("{} stays", directory, e);
             return false;
@@ -71,9 +85,25 @@ public final class EmptyDirectories {
      * @return whether the writer's directory is deleted
      */
     public static boolean deleteOfWriter(FileSystem fileSystem, Path directory) {
+        return deleteOfWriter(fileSystem, directory, EmptyDirectories::unlimited);
+    }
+
+    private static <T> T unlimited(Path path, SupplierWithException<T, IOException> request)
+            throws IOException {
+        return request.get();
+    }
+
+    /**
+     * Deletes the directory of a writer if it is empty, and then empty parent directories that
+     * belong to the job's changelog. Blocks.
+     *
+     * @param limit of each request
+     * @return whether the writer's directory is deleted
+     */
+    public static boolean deleteOfWriter(FileSystem fileSystem, Path directory, TimeLimit limit) {
         Path empty = directory;
         for (int depth = 0; depth < SegmentName.DIRECTORIES; depth++) {
-            if (!delete(fileSystem, empty)) {
+            if (!delete(fileSystem, empty, limit)) {
                 return depth > 0;
             }
             empty = empty.getParent();
@@ -86,14 +116,17 @@ public final class EmptyDirectories {
      * JobManager deletes the last segments of an ended writer, but no directories. A few
      * directories are tried, chosen at random so that writers that start together try different
      * ones. A live writer recreates its directory. Blocks.
+     *
+     * @param limit of each request
      */
-    public static void deleteSomeBeside(FileSystem fileSystem, Path directory) {
+    public static void deleteSomeBeside(FileSystem fileSystem, Path directory, TimeLimit limit) {
         if (!canBeDeleted(fileSystem)) {
             return;
         }
         List<Path> others = new ArrayList<>();
         try {
-            FileStatus[] found = fileSystem.listStatus(directory.getParent());
+            Path parent = directory.getParent();
+            FileStatus[] found = limit.inTime(parent, () -> fileSystem.listStatus(parent));
             for (FileStatus status : found == null ? new FileStatus[0] : found) {
                 Path other = status.getPath();
                 if (status.isDir()
@@ -106,6 +139,6 @@ public final class EmptyDirectories {
             LOG.debug("Directories beside {} stay", directory, e);
         }
         Collections.shuffle(others);
-        others.stream().limit(MAX_BESIDE).forEach(other -> delete(fileSystem, other));
+        others.stream().limit(MAX_BESIDE).forEach(other -> delete(fileSystem, other, limit));
     }
 }

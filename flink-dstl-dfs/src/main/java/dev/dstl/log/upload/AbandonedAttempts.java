@@ -20,7 +20,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
 import java.io.Closeable;
+import java.util.IdentityHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.slf4j.Logger;
@@ -42,9 +46,16 @@ final class AbandonedAttempts {
     /** Number of threads from which a warning is logged. */
     static final int MANY = 20;
 
+    /** Closes that may hang at a time. While there are so many, no further stream is closed. */
+    static final int MAX_CLOSING = 4;
+
+    /** Age from which a close counts as hanging, and another one may begin. */
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final Logger LOG = LoggerFactory.getLogger(AbandonedAttempts.class);
 
     private final Executor threads;
+    private final LongSupplier nanoTime;
     private final SegmentRegistry registry;
     private final DstlMetrics metrics;
 
@@ -54,11 +65,23 @@ final class AbandonedAttempts {
     @GuardedBy("this")
     private boolean reported;
 
+    /** The attempts whose streams are being closed, and since when. */
     @GuardedBy("this")
-    private boolean closing;
+    private final IdentityHashMap<Object, Long> closing = new IdentityHashMap<>();
 
-    AbandonedAttempts(Executor threads, SegmentRegistry registry, DstlMetrics metrics) {
+    /**
+     * Creates an object without attempts.
+     *
+     * @param threads close streams; must never queue tasks
+     * @param nanoTime the clock
+     */
+    AbandonedAttempts(
+            Executor threads,
+            LongSupplier nanoTime,
+            SegmentRegistry registry,
+            DstlMetrics metrics) {
         this.threads = threads;
+        this.nanoTime = nanoTime;
         this.registry = registry;
         this.metrics = metrics;
     }
@@ -93,12 +116,14 @@ final class AbandonedAttempts {
 
     /**
      * Reports that the thread of a cancelled attempt did not return in time. Closes its stream on
-     * another thread, since that may hang as well.
+     * another thread, since that may hang as well; one stream at a time, as closing one may upload
+     * what it has buffered, and the next one while a close hangs.
      *
      * @param attempt named in log lines
-     * @param stream closed elsewhere, since that may hang as well
+     * @param stream closed elsewhere
+     * @return false if the stream is not closed because others are; the caller tries again later
      */
-    void doesNotReact(Object attempt, Closeable stream) {
+    boolean doesNotReact(Object attempt, Closeable stream) {
         boolean report;
         boolean close;
         int hanging;
@@ -106,8 +131,10 @@ final class AbandonedAttempts {
             hanging = count;
             report = count >= MANY && !reported;
             reported |= report;
-            close = !closing;
-            closing = true;
+            close = mayClose();
+            if (close) {
+                closing.put(attempt, nanoTime.getAsLong());
+            }
         }
         if (report) {
             LOG.warn(
@@ -121,13 +148,17 @@ final class AbandonedAttempts {
                     attempt,
                     MAX);
         }
-        if (close) {
-            close(attempt, stream);
-        }
+        return close && close(attempt, stream);
     }
 
-    /** Closes one stream at a time. */
-    private void close(Object attempt, Closeable stream) {
+    @GuardedBy("this")
+    private boolean mayClose() {
+        long now = nanoTime.getAsLong();
+        return closing.size() < MAX_CLOSING
+                && closing.values().stream().allMatch(since -> now - since >= CLOSE_NANOS);
+    }
+
+    private boolean close(Object attempt, Closeable stream) {
         try {
             threads.execute(
                     () -> {
@@ -136,16 +167,21 @@ final class AbandonedAttempts {
                         } catch (Throwable t) {
                             LOG.debug("Closing the stream of {} failed", attempt, t);
                         } finally {
-                            closed();
+                            closed(attempt);
                         }
                     });
+            return true;
+        } catch (RejectedExecutionException storageClosed) {
+            closed(attempt);
+            return true;
         } catch (Throwable noThread) {
-            closed();
+            closed(attempt);
+            return false;
         }
     }
 
-    private synchronized void closed() {
-        closing = false;
+    private synchronized void closed(Object attempt) {
+        closing.remove(attempt);
     }
 
     /** Returns the number of threads that have not returned. */

@@ -122,7 +122,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.timeouts = new AttemptTimeouts(policy);
-        this.abandoned = new AbandonedAttempts(threads, registry, metrics);
+        this.abandoned = new AbandonedAttempts(threads, timers::nanoTime, registry, metrics);
         this.ping =
                 new StorePing(
                         store, timers, health, hedging.budget(), slots, metrics, this::pingIsOver);

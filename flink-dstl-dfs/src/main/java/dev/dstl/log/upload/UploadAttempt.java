@@ -354,7 +354,9 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
                 return;
             }
         }
-        uploader.abandoned.doesNotReact(this, this::closeStream);
+        if (!uploader.abandoned.doesNotReact(this, this::closeStream)) {
+            uploader.timers.schedule(this::interruptDidNotHelp, CLOSE_AFTER_MILLIS);
+        }
     }
 
     /**

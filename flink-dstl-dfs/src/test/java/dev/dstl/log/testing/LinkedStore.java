@@ -42,6 +42,8 @@ public final class LinkedStore implements SegmentStore {
         HANGS,
         /** The same, with a client that ignores interrupts. */
         HANGS_DEAF,
+        /** The same, with a client that returns when its stream is closed. */
+        HANGS_DEAF_UNTIL_CLOSED,
         /** The client ignores interrupts, and the write succeeds late. */
         LATE_DEAF,
         /** Nothing is sent until the connection is reset late. Ends on an interrupt. */
@@ -63,6 +65,7 @@ public final class LinkedStore implements SegmentStore {
     private int hanging;
     private int pings;
     private boolean pingsHang;
+    private int hangingCloses;
 
     /** Creates an empty store without faults. */
     public LinkedStore(SharedLink link) {
@@ -83,6 +86,11 @@ public final class LinkedStore implements SegmentStore {
     /** Sizes by paths. */
     public Map<String, Long> files() {
         return files;
+    }
+
+    /** Makes so many further closes of a stream hang, without an effect on its write. */
+    public void hangCloses(int count) {
+        hangingCloses = count;
     }
 
     /** Number of writes that began. */
@@ -116,9 +124,15 @@ public final class LinkedStore implements SegmentStore {
             throw new IOException("Status Code: 503; Error Code: SlowDown");
         }
         Counter counter = new Counter();
-        content.writeTo(counter);
         TurnThreads.Pause pause =
-                new TurnThreads.Pause(fate == Fate.HANGS_DEAF || fate == Fate.LATE_DEAF);
+                new TurnThreads.Pause(
+                        fate == Fate.HANGS_DEAF
+                                || fate == Fate.HANGS_DEAF_UNTIL_CLOSED
+                                || fate == Fate.LATE_DEAF);
+        if (fate == Fate.HANGS_DEAF_UNTIL_CLOSED) {
+            content.opened(() -> close(pause));
+        }
+        content.writeTo(counter);
         if (fate == Fate.LATE_DEAF || fate == Fate.LATE_FAILS) {
             timers.schedule(pause::end, lateMillis);
         }
@@ -135,6 +149,9 @@ public final class LinkedStore implements SegmentStore {
         if (fate == Fate.LATE_FAILS) {
             throw new IOException("Connection reset");
         }
+        if (fate == Fate.HANGS_DEAF_UNTIL_CLOSED) {
+            throw new IOException("Stream closed");
+        }
         files.put(file.getPath(), counter.bytes);
         storedBytes += counter.bytes;
     }
@@ -146,6 +163,19 @@ public final class LinkedStore implements SegmentStore {
         } catch (InterruptedException e) {
             transfer.cancel();
             throw e;
+        }
+    }
+
+    private void close(TurnThreads.Pause write) {
+        if (hangingCloses == 0) {
+            write.end();
+            return;
+        }
+        hangingCloses--;
+        try {
+            new TurnThreads.Pause(true).await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

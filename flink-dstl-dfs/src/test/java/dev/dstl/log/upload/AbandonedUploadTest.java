@@ -242,6 +242,60 @@ class AbandonedUploadTest {
     }
 
     @Test
+    void attemptsCancelledTogether_allEnd_ifTheirClientReturnsWhenItsStreamIsClosed() {
+        open(new Configuration());
+        cancelTogether(8);
+        cluster.timers.advanceMillis(60_000);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts")).isEqualTo(0);
+        assertThat(cluster.threads.runningCount()).isZero();
+    }
+
+    @Test
+    void closeThatHangs_keepsItsOwnAttempt_andNoOther() {
+        open(new Configuration());
+        cluster.store.hangCloses(1);
+        cancelTogether(8);
+        cluster.timers.advanceMillis(60_000);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts")).isEqualTo(1);
+        assertThat(cluster.threads.runningCount()).as("its write and its close").isEqualTo(2);
+    }
+
+    @Test
+    void closesThatHang_areBounded() {
+        open(new Configuration());
+        cluster.store.hangCloses(Integer.MAX_VALUE);
+        cancelTogether(8);
+        cluster.timers.advanceMillis(600_000);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts")).isEqualTo(8);
+        assertThat(cluster.threads.runningCount()).isEqualTo(8 + AbandonedAttempts.MAX_CLOSING);
+    }
+
+    @Test
+    void closeForWhichNoThreadCanBeStarted_isTriedAgain() {
+        open(new Configuration());
+        cancelTogether(1);
+        cluster.threads.failNextStarts(
+                1,
+                () -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                });
+        cluster.timers.advanceMillis(60_000);
+        assertThat(cluster.metrics.get(0).value("abandonedUploadAttempts")).isEqualTo(0);
+    }
+
+    /** Cancels uploads whose client returns only when its stream is closed. */
+    private void cancelTogether(int uploads) {
+        cluster.store.decide(name -> Fate.HANGS_DEAF_UNTIL_CLOSED);
+        List<Checkpoint> hanging = new ArrayList<>();
+        for (int i = 0; i < uploads; i++) {
+            hanging.add(cluster.checkpoint(SMALL));
+        }
+        cluster.timers.advanceMillis(1);
+        assertThat(cluster.store.hangingCount()).isEqualTo(uploads);
+        hanging.forEach(Checkpoint::abandon);
+    }
+
+    @Test
     void threadsThatHang_areBounded() {
         open(new Configuration());
         AbandonedAttempts abandoned = cluster.uploaders.get(0).abandoned;

@@ -119,6 +119,7 @@ final class LinkedTaskManagers implements AutoCloseable {
 
     SegmentUpload upload(SegmentUploader uploader, int bytes, Checkpoint checkpoint) {
         SegmentUpload upload = uploader.upload(new Segment(segment(bytes), checkpoint));
+        checkpoint.uploads.add(upload);
         upload.ensureRunning();
         return upload;
     }
@@ -197,12 +198,18 @@ final class LinkedTaskManagers implements AutoCloseable {
     /** One checkpoint, and when the segments it rolled became durable. */
     static final class Checkpoint {
         final long triggeredMillis;
+        private final List<SegmentUpload> uploads = new ArrayList<>();
         private int missing;
         private long lastMillis;
 
         private Checkpoint(long triggeredMillis, int segments) {
             this.triggeredMillis = triggeredMillis;
             this.missing = segments;
+        }
+
+        /** Abandons the uploads of its segments. */
+        void abandon() {
+            uploads.forEach(SegmentUpload::abandon);
         }
 
         boolean isComplete() {

@@ -61,4 +61,13 @@ final class FailedRead {
             return false;
         }
     }
+
+    /** Returns whether the file system says that a file is shorter. */
+    static boolean isShorter(Path path, long bytes) {
+        try {
+            return path.getFileSystem().getFileStatus(path).getLen() < bytes;
+        } catch (IOException | RuntimeException noAnswer) {
+            return false;
+        }
+    }
 }

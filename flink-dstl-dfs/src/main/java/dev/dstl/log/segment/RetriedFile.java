@@ -22,6 +22,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
@@ -45,7 +46,7 @@ final class RetriedFile implements Closeable {
     private final String kind;
     private final ReadSession session;
 
-    /** Number of bytes that the file has at least. */
+    /** Number of bytes that the file has at least; not positive if unknown. */
     private final long minSize;
 
     /**
@@ -104,7 +105,7 @@ final class RetriedFile implements Closeable {
         return new RetriedFile(
                 SEGMENT,
                 segment,
-                0,
+                segment.getStateSize(),
                 session,
                 session.isPatienceLimited() && !inMemory ? new RequestThread() : null);
     }
@@ -137,7 +138,8 @@ final class RetriedFile implements Closeable {
     /**
      * Reads {@code [offset, offset + count)} to the start of {@code target}.
      *
-     * @return number of bytes read, less than {@code count} only at the end
+     * @return number of bytes read, less than {@code count} only at the end; of a segment this may
+     *     be earlier than it should be, if the store says so as well
      * @throws IOException if the file does not exist, the store does not answer, or the session was
      *     abandoned
      */
@@ -157,8 +159,10 @@ final class RetriedFile implements Closeable {
                 }
                 if (fallBack(e)) {
                     failures = 0;
+                } else if (isTruncated(e, ++failures)) {
+                    return ((ShortFileException) e).read;
                 } else {
-                    prepareRetry(++failures, e);
+                    prepareRetry(failures, e);
                 }
             }
         }
@@ -176,10 +180,7 @@ final class RetriedFile implements Closeable {
                             ? stream.read(offset, target, count)
                             : readElsewhere(offset, target, count, failures, mayRetryEarly);
             if (read < count && offset + read < minSize) {
-                // Clients also report a lost connection as the end of the file.
-                throw new EOFException(
-                        String.format(
-                                "the file ends after %d of %d bytes", offset + read, minSize));
+                throw new ShortFileException(offset, read, minSize);
             }
             return read;
         } finally {
@@ -229,6 +230,18 @@ final class RetriedFile implements Closeable {
         private static final long serialVersionUID = 1;
     }
 
+    /** A file ends early. Clients also report a lost connection as the end of the file. */
+    private static final class ShortFileException extends EOFException {
+        private static final long serialVersionUID = 1;
+
+        private final int read;
+
+        private ShortFileException(long offset, int read, long minSize) {
+            super(String.format("the file ends after %d of %d bytes", offset + read, minSize));
+            this.read = read;
+        }
+    }
+
     /** Replaces stream and buffer, which the thread of an abandoned request may still hold. */
     private void leaveBehind() {
         SegmentStream left = stream;
@@ -258,6 +271,20 @@ final class RetriedFile implements Closeable {
         return true;
     }
 
+    /**
+     * Returns whether a segment is damaged because its end is missing, and no connection was lost.
+     * The reader of the segment knows best what that means.
+     */
+    private boolean isTruncated(Exception cause, int failures) throws IOException {
+        if (!(cause instanceof ShortFileException)
+                || !SEGMENT.equals(kind)
+                || session.retries(failures)) {
+            return false;
+        }
+        Path path = pathOf(source);
+        return path == null || ask(() -> FailedRead.isShorter(path, minSize));
+    }
+
     private void prepareRetry(int failures, Exception cause) throws IOException {
         boolean hung = cause instanceof ReadTimeoutException;
         boolean gone = FailedRead.isNotFound(cause) || (!hung && isAbsent());
@@ -281,15 +308,16 @@ final class RetriedFile implements Closeable {
 
     private boolean isAbsent() throws IOException {
         Path path = pathOf(source);
-        if (path == null) {
-            return false;
-        }
+        return path != null && ask(() -> FailedRead.isAbsent(path));
+    }
+
+    /** Asks the file system a question. No answer is a no. */
+    private boolean ask(BooleanSupplier question) throws IOException {
         session.begin(file);
         try {
             return requests == null
-                    ? FailedRead.isAbsent(path)
-                    : requests.call(
-                            () -> FailedRead.isAbsent(path), session.patienceMillis(0), () -> 0);
+                    ? question.getAsBoolean()
+                    : requests.call(question::getAsBoolean, session.patienceMillis(0), () -> 0);
         } catch (ReadTimeoutException noAnswer) {
             return false;
         } finally {

@@ -80,8 +80,8 @@ final class CompactionRead {
             throws IOException {
         reading = Thread.currentThread();
         ActiveBatch batch = records.get();
-        try (RecordCursor cursor = reader.open(handle, session)) {
-            if (batch == null || !copy(cursor, batch)) {
+        try {
+            if (batch == null || !copy(reader, handle, batch)) {
                 return null;
             }
             if (!records.compareAndSet(batch, null)) {
@@ -91,6 +91,15 @@ final class CompactionRead {
         } finally {
             reading = null;
             discard();
+        }
+    }
+
+    /** Ends once the cursor is closed: until then, abandoning the read has to free the records. */
+    private boolean copy(
+            DstlHandleReader reader, ChangelogStateHandleStreamImpl handle, ActiveBatch batch)
+            throws IOException {
+        try (RecordCursor cursor = reader.open(handle, session)) {
+            return copy(cursor, batch);
         }
     }
 
@@ -163,8 +172,13 @@ final class CompactionRead {
         return session.isGivenUp();
     }
 
-    /** Returns whether the read was abandoned and a thread still waits for the store. */
+    /** Reports that the records are read, or cannot be. Streams may still be open. */
+    void finish() {
+        session.finish();
+    }
+
+    /** Returns whether the read has ended, but a thread still waits for the store. */
     boolean isHanging() {
-        return session.isGivenUp() && !session.isIdle();
+        return session.isLingering();
     }
 }

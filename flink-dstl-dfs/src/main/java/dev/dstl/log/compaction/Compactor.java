@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A read that times out is abandoned, and the next compaction gets a new thread. A thread that
  * ignores the interrupt is left behind. Compaction is suspended while {@value #MAX_HANGING} such
- * reads hang.
+ * reads hang, or others whose streams do not close.
  */
 public final class Compactor {
 
@@ -62,7 +62,7 @@ public final class Compactor {
     /** Divisor of the heap size for the maximum size of one compaction's records. */
     private static final int HEAP_SHARE = 8;
 
-    /** Abandoned reads that may hang before compaction is suspended. */
+    /** Reads that have ended and may hang before compaction is suspended. */
     public static final int MAX_HANGING = 4;
 
     /**
@@ -119,9 +119,9 @@ public final class Compactor {
     @Nullable
     private GroupCommit target;
 
-    /** Abandoned reads whose threads may still wait for the store. */
+    /** Reads that have ended, abandoned or not, but whose threads may still wait for the store. */
     @GuardedBy("this")
-    private final Set<CompactionRead> givenUp = new HashSet<>();
+    private final Set<CompactionRead> lingering = new HashSet<>();
 
     @GuardedBy("this")
     private boolean hangingReported;
@@ -387,27 +387,32 @@ public final class Compactor {
 
     @GuardedBy("this")
     private boolean mayRead() {
-        givenUp.removeIf(read -> !read.isHanging());
-        if (givenUp.size() < MAX_HANGING) {
+        int hanging = hangingReads();
+        if (hanging < MAX_HANGING) {
             hangingReported = false;
             // Those that read now may hang as well.
-            return givenUp.size() + reading.size() < MAX_HANGING;
+            return hanging + reading.size() < MAX_HANGING;
         }
-        if (!hangingReported) {
+        if (!hangingReported && lingering.stream().allMatch(Compactor::isSilent)) {
             hangingReported = true;
             LOG.warn(
                     "The store does not answer {} reads of changelog runs, and they cannot be"
                             + " interrupted. Compaction is suspended until one of them ends, and"
                             + " checkpoints list more and more runs. Check the store and the"
                             + " timeouts of its client.",
-                    givenUp.size());
+                    hanging);
         }
         return false;
     }
 
+    /** Closing the streams of a read that has ended takes a moment, which is nothing to report. */
+    private static boolean isSilent(CompactionRead read) {
+        return read.oldestNanos() >= LEAST_READ_NANOS;
+    }
+
     private synchronized int hangingReads() {
-        givenUp.removeIf(read -> !read.isHanging());
-        return givenUp.size();
+        lingering.removeIf(read -> !read.isHanging());
+        return lingering.size();
     }
 
     /**
@@ -438,11 +443,13 @@ public final class Compactor {
         try {
             read.giveUp(timeoutNanos);
         } finally {
-            // Not before: a read that was not given up yet would count as one that has ended.
-            synchronized (this) {
-                givenUp.add(read);
-            }
+            linger(read);
         }
+    }
+
+    /** Counts a read that has been given up or is finished, and not before: it would be removed. */
+    private synchronized void linger(CompactionRead read) {
+        lingering.add(read);
     }
 
     /**
@@ -461,6 +468,10 @@ public final class Compactor {
         } finally {
             if (!read.isGivenUp()) {
                 throttle.worked(startNanos);
+            }
+            read.finish();
+            if (read.isHanging()) {
+                linger(read);
             }
         }
     }

@@ -183,10 +183,17 @@ final class ReadAhead implements FrameSequence {
         direct = null;
     }
 
-    /** Interrupts running fetches, which end on their own. */
+    /**
+     * Interrupts running fetches, which end on their own. If there are none, threads that still
+     * close streams are left alone.
+     */
     @Override
     public void close() {
-        threads.shutdownNow();
+        if (isFetching()) {
+            threads.shutdownNow();
+        } else {
+            threads.shutdown();
+        }
         if (current != null) {
             current.abandon();
             current = null;
@@ -195,6 +202,11 @@ final class ReadAhead implements FrameSequence {
         begun.clear();
         waiting.clear();
         closeDirect();
+    }
+
+    private boolean isFetching() {
+        return (current != null && !current.done.isDone())
+                || begun.stream().anyMatch(visit -> !visit.done.isDone());
     }
 
     /** The fetch of one segment's frames. */
@@ -227,10 +239,13 @@ final class ReadAhead implements FrameSequence {
                 }
             } catch (Throwable t) {
                 failure = t;
+            }
+            try {
+                end(failure);
             } finally {
+                // Nobody waits for this, since it may hang.
                 IOUtils.closeQuietly(reader);
             }
-            end(failure);
         }
 
         /**

@@ -72,6 +72,9 @@ public final class ReadSession {
     private boolean givenUp;
 
     @GuardedBy("this")
+    private boolean finished;
+
+    @GuardedBy("this")
     private long longestNanos;
 
     /**
@@ -81,8 +84,8 @@ public final class ReadSession {
      * @param firstPauseMillis pause before the second try; doubles with each try, up to four times
      * @param nanoTime the clock
      * @param whenRetried called before each further try, on the reading thread
-     * @param whenEnded called when the last waiting thread continues after {@link #giveUp}, on that
-     *     thread
+     * @param whenEnded called when nothing of the session is left after {@link #giveUp} or {@link
+     *     #finish}, on the last thread that waited
      */
     public ReadSession(
             int maxTries,
@@ -204,6 +207,16 @@ public final class ReadSession {
     }
 
     /**
+     * Marks the calling thread as closing a stream. Streams are closed also after the session was
+     * abandoned.
+     *
+     * @param segment as in {@link #begin}
+     */
+    synchronized void beginClosing(StreamStateHandle segment) {
+        inside.put(Thread.currentThread(), new Operation(segment, nanoTime.getAsLong()));
+    }
+
+    /**
      * Marks the calling thread as waiting for another thread of the session.
      *
      * @throws InterruptedIOException if the session was abandoned
@@ -225,22 +238,32 @@ public final class ReadSession {
      *     belong to the abandoning caller
      */
     public void end() throws InterruptedIOException {
+        boolean last;
+        boolean abandoned;
         synchronized (this) {
             Operation ended = inside.remove(Thread.currentThread());
             if (ended != null && ended.segment != null) {
                 longestNanos = Math.max(longestNanos, nanoTime.getAsLong() - ended.startNanos);
             }
-            if (!givenUp) {
-                return;
-            }
-            // The interrupt was for this operation, and the thread may serve others.
-            boolean unused = Thread.interrupted();
-            if (!inside.isEmpty()) {
-                checkWanted();
+            abandoned = givenUp;
+            last = (givenUp || finished) && !isPending();
+            if (abandoned) {
+                // The interrupt was for this operation, and the thread may serve others.
+                boolean unused = Thread.interrupted();
             }
         }
-        whenEnded.run();
-        throw givenUp();
+        if (last) {
+            whenEnded.run();
+        }
+        if (abandoned) {
+            throw givenUp();
+        }
+    }
+
+    /** A stream that nobody closes yet will be closed by its reader. */
+    @GuardedBy("this")
+    private boolean isPending() {
+        return !inside.isEmpty() || !streams.isEmpty();
     }
 
     private static InterruptedIOException givenUp() {
@@ -327,9 +350,17 @@ public final class ReadSession {
         return new HashSet<>(unreadable);
     }
 
-    /** Returns whether no thread of the session waits for the store or for another thread. */
-    public synchronized boolean isIdle() {
-        return inside.isEmpty();
+    /** Reports that no result of the session is needed any more. Its streams may still be open. */
+    public synchronized void finish() {
+        finished = true;
+    }
+
+    /**
+     * Returns whether the session was abandoned or is finished, but a thread waits for the store,
+     * or a stream is open.
+     */
+    public synchronized boolean isLingering() {
+        return (givenUp || finished) && isPending();
     }
 
     /** Returns whether {@link #giveUp} was called, after which no read starts. */

@@ -345,7 +345,12 @@ final class RetriedFile implements Closeable {
         SegmentStream closing = stream;
         stream = null;
         if (requests == null) {
-            closing.close();
+            session.beginClosing(file);
+            try {
+                closing.close();
+            } finally {
+                session.end();
+            }
             return;
         }
         try {

@@ -139,8 +139,11 @@ final class SegmentStream implements Closeable {
         FSDataInputStream closing = stream;
         if (closing != null) {
             stream = null;
-            session.closed(closing);
-            closing.close();
+            try {
+                closing.close();
+            } finally {
+                session.closed(closing);
+            }
         }
     }
 }

@@ -16,13 +16,26 @@
 
 package dev.dstl.log.compaction;
 
+import static dev.dstl.log.api.TestRecord.put;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.metrics.DstlMetrics;
+import dev.dstl.log.replay.DstlHandleReader;
+import dev.dstl.log.replay.ReadAheadBudget;
+import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.RecordedMetrics;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -38,18 +51,23 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class CompactorTest {
 
+    private static final EncodedSegment SEGMENT =
+            TestSegments.encode(SegmentCodec.NONE, List.of(put(1, 1, "key", "value")));
+
     private final LogFixture log = LogFixture.onCallingThread(new Configuration());
     private final Compactor compactor = log.compactor();
-    private final List<String> events = new ArrayList<>();
+    private final List<String> events = Collections.synchronizedList(new ArrayList<>());
     private final List<DstlLogWriter> writers = new ArrayList<>();
 
     /** Outputs of several changelogs wait for each other. */
@@ -115,6 +133,164 @@ class CompactorTest {
         }
     }
 
+    /** Read-ahead delivers the records of a segment before it closes its stream. */
+    @Test
+    @Timeout(60)
+    void readsWhoseStreamsDoNotClose_areBounded_andTheNextOnesStartWhenTheyDo() throws Exception {
+        int count = 20;
+        CountDownLatch store = new CountDownLatch(1);
+        Semaphore closing = new Semaphore(0);
+        AtomicInteger started = new AtomicInteger();
+        Semaphore ended = new Semaphore(0);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Executor counted =
+                task -> {
+                    started.incrementAndGet();
+                    threads.execute(
+                            () -> {
+                                task.run();
+                                ended.release();
+                            });
+                };
+        RecordedMetrics metrics = new RecordedMetrics();
+        Compactor ahead =
+                compactor(
+                        counted,
+                        new PagePool(0),
+                        new DstlHandleReader(new ReadAheadBudget(1 << 20)),
+                        metrics);
+        List<Compaction<Input>> compactions = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                Compaction<Input> next =
+                        compaction(
+                                ahead,
+                                log.commit(),
+                                "read",
+                                List.of(
+                                        new UnclosingHandle("1.seg", closing, store),
+                                        new UnclosingHandle("2.seg", closing, store)),
+                                SEGMENT.frameOffset(0),
+                                () -> {});
+                compactions.add(next);
+                ahead.start(next);
+                if (started.get() == i + 1) {
+                    assertThat(ended.tryAcquire(30, TimeUnit.SECONDS)).as("ends").isTrue();
+                }
+            }
+            assertThat(started).hasValue(Compactor.MAX_HANGING);
+            assertThat(metrics.value("hangingCompactionReads")).isEqualTo(Compactor.MAX_HANGING);
+            assertThat(closing.tryAcquire(2 * Compactor.MAX_HANGING, 30, TimeUnit.SECONDS))
+                    .isTrue();
+
+            store.countDown();
+
+            // An output that is being uploaded comes first.
+            while (!ended.tryAcquire(count - Compactor.MAX_HANGING, 1, TimeUnit.MILLISECONDS)) {
+                log.timers().advanceMillis(1);
+            }
+            assertThat(events).doesNotContain("read has ended");
+            assertThat(started).hasValue(count);
+            while (!metrics.value("hangingCompactionReads").equals(0)) {
+                Thread.sleep(1);
+            }
+        } finally {
+            store.countDown();
+            compactions.forEach(Compaction::abandon);
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void readThatIsGivenUpWhileItsStreamDoesNotClose_freesItsRecords() throws Exception {
+        CountDownLatch store = new CountDownLatch(1);
+        Semaphore closing = new Semaphore(0);
+        PagePool pages = new PagePool(1 << 24);
+        RecordedMetrics metrics = new RecordedMetrics();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Compactor compactor = compactor(threads, pages, new DstlHandleReader(), metrics);
+        try {
+            compactor.start(
+                    compaction(
+                            compactor,
+                            log.commit(),
+                            "read",
+                            List.of(new UnclosingHandle("1.seg", closing, store)),
+                            SEGMENT.frameOffset(0),
+                            () -> {}));
+            assertThat(closing.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(pages.freeBytes()).isZero();
+
+            log.timers().advanceMillis(20_000);
+
+            assertThat(events).containsExactly("read has ended");
+            assertThat(metrics.value("hangingCompactionReads")).isEqualTo(1);
+            assertThat(pages.freeBytes()).isPositive();
+        } finally {
+            store.countDown();
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private Compactor compactor(
+            Executor threads, PagePool pages, DstlHandleReader reader, RecordedMetrics metrics) {
+        return new Compactor(
+                DstlSettings.from(
+                        new Configuration()
+                                .set(DstlOptions.BASE_PATH, log.store().basePath().toString())),
+                threads,
+                pages,
+                reader,
+                log.timers(),
+                new DstlMetrics(metrics));
+    }
+
+    /** A segment whose streams do not close before they may. */
+    private static final class UnclosingHandle extends ByteStreamStateHandle {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Semaphore closing;
+        private final transient CountDownLatch store;
+
+        private UnclosingHandle(String name, Semaphore closing, CountDownLatch store) {
+            super(name, TestSegments.bytes(SEGMENT));
+            this.closing = closing;
+            this.store = store;
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            return new FSDataInputStreamWrapper(super.openInputStream()) {
+                @Override
+                public void close() throws IOException {
+                    closing.release();
+                    awaitUninterruptibly(store);
+                    super.close();
+                }
+            };
+        }
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch event) {
+        boolean happened = false;
+        while (!happened) {
+            try {
+                event.await();
+                happened = true;
+            } catch (InterruptedException deaf) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
     /** Each that ends lets the next one start, so the stack would grow with the queue. */
     @Test
     void whereNoThreadCanBeStarted_allThatWaitEnd_howeverManyTheyAre() {
@@ -167,15 +343,7 @@ class CompactorTest {
         @Override
         public FSDataInputStream openInputStream() throws IOException {
             opened.release();
-            boolean answered = false;
-            while (!answered) {
-                try {
-                    store.await();
-                    answered = true;
-                } catch (InterruptedException deaf) {
-                    Thread.onSpinWait();
-                }
-            }
+            awaitUninterruptibly(store);
             throw new IOException("Connection reset");
         }
     }
@@ -190,6 +358,24 @@ class CompactorTest {
      */
     private Compaction<Input> compaction(
             LogFixture changelogs, String name, StreamStateHandle source, Runnable whenSubmitted) {
+        return compaction(
+                changelogs.compactor(),
+                changelogs.commit(),
+                name,
+                List.of(source),
+                16,
+                whenSubmitted);
+    }
+
+    private Compaction<Input> compaction(
+            Compactor reader,
+            GroupCommit commit,
+            String name,
+            List<StreamStateHandle> sources,
+            long frameOffset,
+            Runnable whenSubmitted) {
+        List<Tuple2<StreamStateHandle, Long>> frames = new ArrayList<>();
+        sources.forEach(source -> frames.add(Tuple2.of(source, frameOffset)));
         CompactionListener<Input> listener =
                 new CompactionListener<>() {
                     @Override
@@ -212,11 +398,10 @@ class CompactorTest {
                 };
         return new Compaction<>(
                 listener,
-                changelogs.compactor(),
-                changelogs.commit(),
+                reader,
+                commit,
                 List.of(new Input()),
-                new ChangelogStateHandleStreamImpl(
-                        List.of(Tuple2.of(source, 16L)), LogFixture.KEY_GROUPS, 0, 0, "dstl"),
+                new ChangelogStateHandleStreamImpl(frames, LogFixture.KEY_GROUPS, 0, 0, "dstl"),
                 UUID.randomUUID());
     }
 

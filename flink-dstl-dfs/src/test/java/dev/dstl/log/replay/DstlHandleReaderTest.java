@@ -52,6 +52,7 @@ import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.InstantiationUtil;
 import org.apache.flink.util.SerializedThrowable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -239,7 +240,8 @@ class DstlHandleReaderTest {
     }
 
     @Test
-    void framesOfOneSegmentAreReadFromOneStream() throws IOException {
+    @Timeout(60)
+    void framesOfOneSegmentAreReadFromOneStream() throws Exception {
         EncodedSegment segment =
                 TestSegments.encode(
                         SegmentCodec.NONE,
@@ -256,13 +258,17 @@ class DstlHandleReaderTest {
                                         Tuple2.of(counting, segment.frameOffset(1)))));
         assertThat(records).hasSize(2);
         assertThat(counting.opened).isEqualTo(1);
-        assertThat(counting.closed).isEqualTo(1);
+        // Read-ahead does not wait until its streams are closed.
+        while (counting.closed.get() == 0) {
+            Thread.sleep(1);
+        }
+        assertThat(counting.closed).hasValue(1);
     }
 
     private static final class CountingHandle extends ByteStreamStateHandle {
         private static final long serialVersionUID = 1L;
+        private final transient AtomicInteger closed = new AtomicInteger();
         private int opened;
-        private int closed;
 
         CountingHandle(byte[] segment) {
             super("counting.seg", segment);
@@ -295,7 +301,7 @@ class DstlHandleReaderTest {
 
                 @Override
                 public void close() {
-                    closed++;
+                    closed.incrementAndGet();
                 }
             };
         }

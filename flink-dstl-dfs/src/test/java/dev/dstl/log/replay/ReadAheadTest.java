@@ -40,12 +40,14 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -133,6 +135,21 @@ class ReadAheadTest extends DstlHandleReaderTest {
         }
     }
 
+    @Test
+    @Timeout(60)
+    void segmentWhoseStreamDoesNotClose_isReadWithoutWaitingForThat() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        List<StreamStateHandle> segments = handles(null);
+        for (int i = 0; i < ReadAhead.SEGMENTS_AHEAD - 1; i++) {
+            segments.set(i, new UnclosingHandle(i + ".seg", closing));
+        }
+
+        assertThat(read(readerWithin(1 << 20), segments)).hasSize(2 * SEGMENTS);
+
+        assertThat(closing.getCount()).isEqualTo(1);
+        closing.countDown();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 3})
     void segmentsForWhichNoThreadCanBeStarted_areReadInTheirTurn(int startable) throws Exception {
@@ -178,6 +195,33 @@ class ReadAheadTest extends DstlHandleReaderTest {
             handles.add(new GatedHandle(i + ".seg", TestSegments.bytes(SEGMENT), together));
         }
         return handles;
+    }
+
+    /** A segment whose stream takes long to close. */
+    private static final class UnclosingHandle extends ByteStreamStateHandle {
+        private static final long serialVersionUID = 1L;
+        private final transient CountDownLatch closing;
+
+        UnclosingHandle(String name, CountDownLatch closing) {
+            super(name, TestSegments.bytes(SEGMENT));
+            this.closing = closing;
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            return new FSDataInputStreamWrapper(super.openInputStream()) {
+                @Override
+                public void close() throws IOException {
+                    try {
+                        closing.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        throw new InterruptedIOException();
+                    }
+                    super.close();
+                }
+            };
+        }
     }
 
     private static final class GatedHandle extends ByteStreamStateHandle {

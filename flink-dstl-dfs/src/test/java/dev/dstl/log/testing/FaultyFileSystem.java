@@ -22,6 +22,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.URI;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.core.fs.BlockLocation;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataOutputStream;
@@ -212,6 +213,7 @@ final class FaultyFileSystem extends FileSystem {
     private final class SeekableBytes extends FSDataInputStream {
         private final Path path;
         private final byte[] bytes;
+        private final AtomicBoolean closed = new AtomicBoolean();
         private ByteArrayInputStream stream;
 
         private SeekableBytes(Path path, byte[] bytes) {
@@ -246,6 +248,13 @@ final class FaultyFileSystem extends FileSystem {
         public int read(byte[] target, int offset, int length) throws IOException {
             store.reading(path);
             return stream.read(target, offset, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (closed.compareAndSet(false, true)) {
+                store.closing(path);
+            }
         }
     }
 

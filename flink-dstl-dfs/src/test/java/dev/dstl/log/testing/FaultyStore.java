@@ -48,6 +48,7 @@ public final class FaultyStore implements AutoCloseable {
     private final Queue<WriteFault> nextFaults = new ArrayDeque<>();
     private Function<Path, WriteFault> faults = path -> WriteFault.NONE;
     private ReadRule reads = path -> {};
+    private ReadRule closes = path -> {};
     private long writtenBytes;
     private int hangingReads;
     private boolean deletesFail;
@@ -100,7 +101,20 @@ public final class FaultyStore implements AutoCloseable {
         reads = rule;
     }
 
-    /** An action before a read of a file. */
+    /** Sets an action when each further stream that is read is closed for the first time. */
+    public synchronized void whenClosing(ReadRule rule) {
+        closes = rule;
+    }
+
+    void closing(Path path) throws IOException {
+        ReadRule rule;
+        synchronized (this) {
+            rule = closes;
+        }
+        rule.check(path);
+    }
+
+    /** An action before a read of a file, or when its stream is closed. */
     @FunctionalInterface
     public interface ReadRule {
         void check(Path file) throws IOException;

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.ManualExecutor;
 import dev.dstl.log.testing.ThreadPerTask;
 import dev.dstl.log.testing.WriteFault;
@@ -168,6 +169,58 @@ class LogCompactionFaultsTest {
                             }
                         });
         checkpoints(CHECKPOINTS);
+        assertThat(compactions.alive()).as("threads").isLessThanOrEqualTo(Compactor.MAX_HANGING);
+        assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(Compactor.MAX_HANGING);
+        silent.set(false);
+        log.store().releaseHanging();
+        compactions.awaitEnd();
+        checkpoints(CHECKPOINTS);
+        most = 0;
+        checkpoints(10);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
+        assertThat(texts(checkpoint())).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 17, 40})
+    void oneStreamThatNeverCloses_isGivenUp_andItsPartCompactedLater(int number) throws Exception {
+        open("until-success");
+        AtomicInteger closes = new AtomicInteger();
+        log.store()
+                .whenClosing(
+                        file -> {
+                            if (closes.incrementAndGet() == number) {
+                                log.store().hangRead();
+                            }
+                        });
+        checkpoints(CHECKPOINTS / 3);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isEqualTo(1);
+        assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(1);
+        assertThat(compactions.alive()).as("threads").isEqualTo(1);
+        log.store().releaseHanging();
+        compactions.awaitEnd();
+        checkpoints(CHECKPOINTS / 3);
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
+        assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(0);
+        assertThat(texts(checkpoint())).isEqualTo(expected);
+    }
+
+    @Test
+    void storeThatClosesNoStream_holdsFewThreads_andCompactsAgainWhenItDoes() throws Exception {
+        open("until-success");
+        AtomicBoolean silent = new AtomicBoolean(true);
+        log.store()
+                .whenClosing(
+                        file -> {
+                            if (silent.get()) {
+                                log.store().hangRead();
+                            }
+                        });
+        try (LogLines lines = new LogLines()) {
+            checkpoints(CHECKPOINTS);
+            assertThat(lines.containing("reads of changelog runs")).hasSize(1);
+        }
         assertThat(compactions.alive()).as("threads").isLessThanOrEqualTo(Compactor.MAX_HANGING);
         assertThat(log.metrics().value("hangingCompactionReads")).isEqualTo(Compactor.MAX_HANGING);
         silent.set(false);

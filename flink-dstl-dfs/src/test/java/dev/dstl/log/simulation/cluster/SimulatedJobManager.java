@@ -52,7 +52,7 @@ public final class SimulatedJobManager {
     private static final int LATE_MESSAGE_PERCENT = 15;
     private static final long MAX_LATENESS_MILLIS = 20_000;
     private static final long PATIENCE_MILLIS = 600_000;
-    private static final int IN_PLACE_PERCENT = 60;
+    private static final int IN_PLACE_PERCENT = 80;
 
     private final Cluster cluster;
     private final SimulatedJob job;

@@ -355,7 +355,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             }
         }
         if (!uploader.abandoned.doesNotReact(this, this::closeStream)) {
-            uploader.timers.schedule(this::interruptDidNotHelp, CLOSE_AFTER_MILLIS);
+            closeLater();
         }
     }
 

@@ -77,6 +77,11 @@ class AsynchronousStateITCase {
     /** Checkpoints of the last attempt, in the time of several materializations. */
     private static final int LAST_CHECKPOINTS = 60;
 
+    /** What ends with an attempt takes a moment on other threads. */
+    private static final int CHECKPOINTS_PER_LOOK = 20;
+
+    private static final int MOST_CHECKPOINTS = 400;
+
     /** More than there are since the base before last. */
     private static final long BATCHES = 60;
 
@@ -220,8 +225,13 @@ class AsynchronousStateITCase {
                     && FAILURES_LEFT.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
                 throw new IllegalStateException("As the test wants it");
             }
-            if (checkpoints == LAST_CHECKPOINTS && OBJECTS.isEmpty()) {
-                OBJECTS.putAll(objects());
+            if (checkpoints >= LAST_CHECKPOINTS
+                    && checkpoints % CHECKPOINTS_PER_LOOK == 0
+                    && OBJECTS.isEmpty()) {
+                Map<String, Long> objects = objects();
+                if (objects.get(BACKEND) <= SUBTASKS || checkpoints >= MOST_CHECKPOINTS) {
+                    OBJECTS.putAll(objects);
+                }
             }
         }
     }
@@ -234,7 +244,7 @@ class AsynchronousStateITCase {
             if (!CountPerKey.OBJECTS.isEmpty()) {
                 return CompletableFuture.completedFuture(null);
             }
-            Executor later = CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS);
+            Executor later = CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS);
             return CompletableFuture.runAsync(() -> {}, later);
         }
     }

@@ -96,8 +96,8 @@ public final class ChangelogAppender {
     }
 
     /**
-     * Reports that the delegate is about to take a snapshot. What it has handed out before may be a
-     * copy afterwards that only the snapshot reads.
+     * Reports that the delegate is about to take a snapshot. Entries and iterators that it returned
+     * before may belong to a copy afterwards that only the snapshot reads.
      */
     public void snapshotStarts() {
         snapshots++;

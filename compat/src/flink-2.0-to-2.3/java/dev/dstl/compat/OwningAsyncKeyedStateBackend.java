@@ -36,14 +36,12 @@ final class OwningAsyncKeyedStateBackend<K> extends AsyncKeyedStateBackendAdapto
 
     private static final long NONE = -1;
 
-    private final CheckpointableKeyedStateBackend<K> owned;
     private long completed = NONE;
     @Nullable private StateRequestHandler requests;
 
     /** Creates an adaptor that owns {@code backend}. */
     OwningAsyncKeyedStateBackend(CheckpointableKeyedStateBackend<K> backend) {
         super(backend);
-        this.owned = backend;
     }
 
     @Override
@@ -70,13 +68,13 @@ final class OwningAsyncKeyedStateBackend<K> extends AsyncKeyedStateBackendAdapto
 
     @Override
     public void close() throws IOException {
-        owned.close();
+        getKeyedStateBackend().close();
     }
 
     @Override
     public void dispose() {
         try {
-            owned.dispose();
+            getKeyedStateBackend().dispose();
         } finally {
             // Nobody else ends the timer that looks for requests that wait too long.
             if (requests instanceof Closeable) {

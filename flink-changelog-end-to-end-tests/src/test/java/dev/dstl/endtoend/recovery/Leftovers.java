@@ -30,12 +30,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.management.JMException;
-import javax.management.ObjectName;
 
 /** What this process holds between jobs, by kind. */
 final class Leftovers {
@@ -54,7 +52,6 @@ final class Leftovers {
     /** Files of Flink's and of the virtual machine's own. */
     private static final int OTHER_OPEN_FILES = 30;
 
-    private static final Pattern HISTOGRAM_LINE = Pattern.compile("\\d+: +(\\d+) +\\d+ +(\\S+)");
     private static final Pattern OURS =
             Pattern.compile("(dev\\.dstl\\.(?!endtoend|benchmarks)|org\\.rocksdb\\.).*");
 
@@ -66,7 +63,7 @@ final class Leftovers {
 
     private Leftovers(Path directory) throws IOException, JMException {
         this.threads = threads();
-        this.objects = objects();
+        this.objects = ClassHistogram.of(OURS);
         this.files = files(directory);
         this.mappings = mappings();
         this.openFiles = openFiles();
@@ -140,28 +137,6 @@ final class Leftovers {
                 .collect(
                         Collectors.groupingBy(
                                 name -> name.replaceAll("\\d+", "N"), Collectors.counting()));
-    }
-
-    /** Reachable objects by class; generated classes are counted with the class they belong to. */
-    private static Map<String, Long> objects() throws JMException {
-        Object histogram =
-                ManagementFactory.getPlatformMBeanServer()
-                        .invoke(
-                                new ObjectName("com.sun.management:type=DiagnosticCommand"),
-                                "gcClassHistogram",
-                                new Object[] {null},
-                                new String[] {String[].class.getName()});
-        Map<String, Long> objects = new TreeMap<>();
-        Matcher line = HISTOGRAM_LINE.matcher(String.valueOf(histogram));
-        while (line.find()) {
-            if (OURS.matcher(line.group(2)).matches()) {
-                objects.merge(
-                        line.group(2).replaceAll("\\$\\$Lambda.*", " lambdas"),
-                        Long.parseLong(line.group(1)),
-                        Long::sum);
-            }
-        }
-        return objects;
     }
 
     /** Files by the first directory that they are in. */
